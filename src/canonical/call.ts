@@ -1,0 +1,220 @@
+/** What a client asked for, free of any wire format. */
+import type { Json, JsonObject } from './json.ts';
+
+export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
+
+/** What every call carries. */
+export interface Asked {
+  /** The public model name, letter case as the client wrote it. */
+  model: string;
+  /** The client's own bytes, kept for verbatim forwarding. */
+  origin: { dialect: string; body: Uint8Array };
+  /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
+  extras: { [dialect: string]: JsonObject };
+  /** Request headers that belong to the format (beta flags, versions), lower-cased. */
+  headers: { [name: string]: string };
+}
+
+/** A conversation, or a text completion (then `completion` is present and `messages` holds the first prompt). */
+export interface ChatCall extends Asked {
+  kind: 'chat';
+  stream: boolean;
+  messages: Message[];
+  tools: Tool[];
+  toolChoice?: ToolChoice;
+  /** `false`: at most one tool call a turn. */
+  parallelToolCalls?: boolean;
+  sampling: Sampling;
+  /** The ceiling asked for, reasoning included; also the ceiling of the quote. */
+  maxOutputTokens?: number;
+  reasoning?: Reasoning;
+  output?: OutputFormat;
+  /** Kinds of output asked for; absent means text. */
+  modalities?: Modality[];
+  audio?: { voice: string; format: string };
+  image?: { aspectRatio?: string; size?: string };
+  /** The client asked for usage inside the stream (formats that always send it say `true`). */
+  wantsUsage: boolean;
+  /** The end user, as the caller names them. */
+  user?: string;
+  cacheKey?: string;
+  serviceTier?: string;
+  verbosity?: 'low' | 'medium' | 'high';
+  metadata?: JsonObject;
+  completion?: Completion;
+}
+
+export type Call = ChatCall;
+
+export type Modality = 'text' | 'audio' | 'image';
+
+/** What only text completions have. */
+export interface Completion {
+  /** One or several prompts, as text or as token ids; `n` choices each, flat: index = prompt x n + i. */
+  prompts: (string | number[])[];
+  suffix?: string;
+  echo: boolean;
+  bestOf?: number;
+  /** How many likely tokens to list for each token. */
+  logprobs?: number;
+}
+
+export interface Sampling {
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  seed?: number;
+  stop?: string[];
+  /** Choices a prompt. */
+  n?: number;
+  logitBias?: { [token: string]: number };
+  logprobs?: boolean;
+  topLogprobs?: number;
+}
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+/** How much to think, as an effort or a budget, and whether to show it. `effort: 'none'` switches thinking off. */
+export interface Reasoning {
+  effort?: Effort;
+  budgetTokens?: number;
+  /** The model decides how much (`adaptive`, a budget of -1). */
+  adaptive?: boolean;
+  /** How the thinking is shown: `none` hides it. */
+  summary?: 'auto' | 'concise' | 'detailed' | 'none';
+}
+
+export type OutputFormat =
+  | { type: 'json' }
+  | { type: 'json-schema'; name: string; description?: string; schema: JsonObject; strict?: boolean };
+
+/** The client's tools, and (`type: 'vendor'`) those that run at the vendor and that only `dialect` can name. */
+export type Tool =
+  | {
+      type: 'function';
+      name: string;
+      description?: string;
+      parameters?: JsonObject;
+      strict?: boolean;
+      cache?: CacheMark;
+    }
+  | { type: 'custom'; name: string; description?: string; format?: JsonObject; cache?: CacheMark }
+  | { type: 'web-search'; options: JsonObject; dialect: string }
+  | { type: 'vendor'; dialect: string; item: JsonObject };
+
+export type ToolChoice =
+  | { type: 'auto' | 'none' | 'required' }
+  | { type: 'tool'; name: string }
+  | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
+  | { type: 'vendor'; dialect: string; item: JsonObject };
+
+/** `developer` instructions are `system` ones: formats differ only in the word (`origin` keeps it). */
+export interface Message {
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  parts: Part[];
+  name?: string;
+  /** The word the client's format used where it is finer than the role (`developer`, `function`). */
+  originRole?: string;
+}
+
+/** Mark after which a vendor may cache the prompt. */
+export interface CacheMark {
+  ttl?: '5m' | '1h';
+}
+
+/** A vendor's proof of its own output (signature, encrypted reasoning), handed back untouched and only to the vendor it came from. */
+export interface Seal {
+  dialect: string;
+  value: string;
+  /** The item's id where the proof is bound to one. */
+  id?: string;
+}
+
+export type Part =
+  | TextPart
+  | MediaPart
+  | ReasoningPart
+  | ToolCallPart
+  | ToolResultPart
+  | { type: 'refusal'; text: string }
+  /** A block that only `dialect` can say (a server tool's call or result …). */
+  | { type: 'vendor'; dialect: string; item: JsonObject };
+
+export interface TextPart {
+  type: 'text';
+  text: string;
+  citations?: Citation[];
+  cache?: CacheMark;
+  seal?: Seal;
+}
+
+export interface MediaPart {
+  type: 'media';
+  media: Media;
+  cache?: CacheMark;
+}
+
+/** Thinking. With an empty text and a seal it is hidden (redacted, encrypted). */
+export interface ReasoningPart {
+  type: 'reasoning';
+  text: string;
+  seal?: Seal;
+  /** The text is a summary of the thinking, not the thinking. */
+  summary?: boolean;
+}
+
+export interface ToolCallPart {
+  type: 'tool-call';
+  id: string;
+  name: string;
+  /** The arguments as the model wrote them: JSON text, or free text where `custom`. */
+  input: string;
+  custom?: boolean;
+  seal?: Seal;
+  cache?: CacheMark;
+}
+
+export interface ToolResultPart {
+  type: 'tool-result';
+  callId: string;
+  /** The tool's name where the format says it. */
+  name?: string;
+  parts: Part[];
+  failed: boolean;
+  custom?: boolean;
+  cache?: CacheMark;
+}
+
+export interface Media {
+  kind: 'image' | 'audio' | 'document' | 'video';
+  source: MediaSource;
+  /** IANA media type where known. */
+  mimeType?: string;
+  name?: string;
+  title?: string;
+  context?: string;
+  /** How closely to look at a picture. */
+  detail?: string;
+  /** The client wants citations into this document. */
+  cite?: boolean;
+}
+
+export type MediaSource =
+  | { type: 'inline'; base64: string }
+  | { type: 'text'; text: string }
+  | { type: 'url'; url: string }
+  /** A file at the vendor, or an earlier output, named by an id that only `dialect` knows. */
+  | { type: 'reference'; dialect: string; id: string };
+
+/** Where a statement comes from. `start` and `end` are code points of the text part it stands in. */
+export interface Citation {
+  url?: string;
+  title?: string;
+  citedText?: string;
+  start?: number;
+  end?: number;
+  /** The whole citation as `dialect` says it. */
+  vendor?: { dialect: string; item: Json };
+}

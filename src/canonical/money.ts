@@ -1,0 +1,47 @@
+/** Money: nano-USD (1e-9 USD) as `bigint`; prices per token in pico-USD (1e-12 USD). People write decimal strings in USD. */
+
+/** An amount in nano-USD. */
+export type Money = bigint;
+/** A price of one unit (token, character …) in pico-USD. */
+export type Pico = bigint;
+
+const NANO_DIGITS = 9;
+const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
+
+/** Reads a decimal string of USD as an integer of `digits` decimal places; `undefined` where it is no decimal or too fine. */
+function readDecimal(text: string, digits: number): bigint | undefined {
+  const match = DECIMAL.exec(text.trim());
+  if (!match) return undefined;
+  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  if (fraction.length > digits) return undefined;
+  const whole = BigInt(match[2] + fraction.padEnd(digits, '0'));
+  return match[1] ? -whole : whole;
+}
+
+/** "5.00" -> 5_000_000_000n; `undefined` where the text is no amount or finer than a nano-USD. */
+export function readMoney(text: string): Money | undefined {
+  return readDecimal(text, NANO_DIGITS);
+}
+
+/** 5_000_000_000n -> "5", 1_500n -> "0.0000015": exact to the nano, no trailing zeros. */
+export function writeMoney(amount: Money): string {
+  const sign = amount < 0n ? '-' : '';
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(NANO_DIGITS + 1, '0');
+  const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
+  return sign + digits.slice(0, -NANO_DIGITS) + (fraction && `.${fraction}`);
+}
+
+/** USD per million units, as people write prices ("0.15"), to pico-USD per unit; `undefined` where finer than a pico. */
+export function readPricePerMillion(text: string): Pico | undefined {
+  return readDecimal(text, 6);
+}
+
+/** Pico-USD per unit to USD per million units, as people write it. */
+export function writePricePerMillion(price: Pico): string {
+  return writeMoney(price * 1000n);
+}
+
+/** Pico-USD to nano-USD, rounded up: the one rounding, at the end of a charge. */
+export function roundUp(pico: Pico): Money {
+  return (pico + 999n) / 1000n;
+}

@@ -1,0 +1,187 @@
+/** What comes back: a stream is these events over time, a whole reply is what they add up to. */
+import type { CacheMark, Citation, Part, Seal } from './call.ts';
+import type { GatewayError } from './errors.ts';
+import type { Json, JsonObject } from './json.ts';
+import type { Usage } from './usage.ts';
+
+export type ReplyEvent =
+  | { type: 'reply-start'; id: string; model: string; createdSeconds?: number; extras?: JsonObject }
+  | { type: 'part-start'; choice: number; part: number; opens: PartOpening }
+  | { type: 'part-delta'; choice: number; part: number; delta: string }
+  /** Speech also has its words. */
+  | { type: 'part-transcript'; choice: number; part: number; delta: string }
+  | { type: 'part-seal'; choice: number; part: number; seal: Seal }
+  | { type: 'part-citation'; choice: number; part: number; citation: Citation }
+  | { type: 'part-logprobs'; choice: number; part: number; logprobs: Json[] }
+  | { type: 'part-end'; choice: number; part: number }
+  | { type: 'choice-end'; choice: number; finish: Finish }
+  /** The last one counts. */
+  | { type: 'usage'; usage: Usage }
+  | { type: 'reply-end' }
+  | { type: 'error'; error: GatewayError };
+
+/** Part numbers rise from 0 within a choice in the order in which the parts open. */
+export type PartOpening =
+  | { type: 'text' }
+  | { type: 'refusal' }
+  | { type: 'reasoning'; summary?: boolean }
+  | { type: 'tool-call'; id: string; name: string; custom?: boolean; cache?: CacheMark }
+  /** Deltas are base64 of the audio. */
+  | { type: 'audio'; id: string; mimeType?: string; expiresAtSeconds?: number }
+  /** Deltas are base64 of the picture. */
+  | { type: 'image'; mimeType: string }
+  /** A block that only `dialect` can say, whole at once. */
+  | { type: 'vendor'; dialect: string; item: JsonObject };
+
+export type FinishReason =
+  | 'stop'
+  | 'stop-sequence'
+  | 'length'
+  | 'tool-calls'
+  | 'content-filter'
+  | 'refusal'
+  | 'pause'
+  | 'broken-call'
+  | 'other';
+
+/** Why a choice ended: the unified word and the vendor's own. */
+export interface Finish {
+  reason: FinishReason;
+  raw?: string;
+  stopSequence?: string;
+  explanation?: string;
+}
+
+/** A whole reply: what the events of a stream add up to. */
+export interface Reply {
+  id: string;
+  model: string;
+  createdSeconds?: number;
+  extras?: JsonObject;
+  choices: { parts: ReplyPart[]; finish?: Finish }[];
+  usage?: Usage;
+}
+
+export interface ReplyPart {
+  opens: PartOpening;
+  content: string;
+  transcript?: string;
+  seal?: Seal;
+  citations?: Citation[];
+  logprobs?: Json[];
+}
+
+/** Adds one event to a reply in the making; errors and ends leave it as it is. */
+export function addEvent(reply: Reply, event: ReplyEvent): void {
+  switch (event.type) {
+    case 'reply-start':
+      reply.id = event.id;
+      reply.model = event.model;
+      if (event.createdSeconds !== undefined) reply.createdSeconds = event.createdSeconds;
+      if (event.extras) reply.extras = event.extras;
+      return;
+    case 'part-start':
+      choiceAt(reply, event.choice).parts[event.part] = { opens: event.opens, content: '' };
+      return;
+    case 'choice-end':
+      choiceAt(reply, event.choice).finish = event.finish;
+      return;
+    case 'usage':
+      reply.usage = event.usage;
+      return;
+    case 'reply-end':
+    case 'error':
+    case 'part-end':
+      return;
+    default:
+      addToPart(partAt(reply, event.choice, event.part), event);
+  }
+}
+
+type PartEvent = Extract<
+  ReplyEvent,
+  { type: 'part-delta' | 'part-transcript' | 'part-seal' | 'part-citation' | 'part-logprobs' }
+>;
+
+function addToPart(part: ReplyPart, event: PartEvent): void {
+  switch (event.type) {
+    case 'part-delta':
+      part.content += event.delta;
+      return;
+    case 'part-transcript':
+      part.transcript = (part.transcript ?? '') + event.delta;
+      return;
+    case 'part-seal':
+      part.seal = event.seal;
+      return;
+    case 'part-citation':
+      part.citations = [...(part.citations ?? []), event.citation];
+      return;
+    case 'part-logprobs':
+      part.logprobs = [...(part.logprobs ?? []), ...event.logprobs];
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** An empty reply to add events to. */
+export function emptyReply(): Reply {
+  return { id: '', model: '', choices: [] };
+}
+
+function choiceAt(reply: Reply, index: number): Reply['choices'][number] {
+  while (reply.choices.length <= index) reply.choices.push({ parts: [] });
+  return reply.choices[index]!;
+}
+
+function partAt(reply: Reply, choice: number, part: number): ReplyPart {
+  const parts = choiceAt(reply, choice).parts;
+  parts[part] ??= { opens: { type: 'text' }, content: '' };
+  return parts[part];
+}
+
+/** A part of a reply as the part of a message it becomes when the conversation goes on. */
+export function replyPartToPart(part: ReplyPart): Part | undefined {
+  const { opens, content, seal } = part;
+  switch (opens.type) {
+    case 'text':
+      return {
+        type: 'text',
+        text: content,
+        ...(part.citations && { citations: part.citations }),
+        ...(seal && { seal }),
+      };
+    case 'refusal':
+      return { type: 'refusal', text: content };
+    case 'reasoning':
+      return { type: 'reasoning', text: content, ...(seal && { seal }), ...(opens.summary && { summary: true }) };
+    case 'tool-call':
+      return {
+        type: 'tool-call',
+        id: opens.id,
+        name: opens.name,
+        input: content,
+        ...(opens.custom && { custom: true }),
+        ...(seal && { seal }),
+      };
+    case 'image':
+      return {
+        type: 'media',
+        media: { kind: 'image', mimeType: opens.mimeType, source: { type: 'inline', base64: content } },
+      };
+    case 'audio':
+      return {
+        type: 'media',
+        media: {
+          kind: 'audio',
+          ...(opens.mimeType && { mimeType: opens.mimeType }),
+          source: { type: 'inline', base64: content },
+        },
+      };
+    case 'vendor':
+      return { type: 'vendor', dialect: opens.dialect, item: opens.item };
+    default:
+      return opens satisfies never;
+  }
+}

@@ -1,0 +1,102 @@
+/** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
+import type { Call } from '../canonical/call.ts';
+import type { GatewayError } from '../canonical/errors.ts';
+import type { Json } from '../canonical/json.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
+
+/** A client's request as the edge hands it over. `headers` are lower-cased. */
+export interface WireRequest {
+  body: Uint8Array;
+  headers: Headers;
+  /** Path parameters (`model` on the Gemini paths) and the query. */
+  path: { [name: string]: string };
+  query: URLSearchParams;
+}
+
+/** An HTTP answer as a dialect writes it. */
+export interface WireReply {
+  status: number;
+  headers: { [name: string]: string };
+  body: string | Uint8Array;
+}
+
+/** The bytes a client of this dialect should receive, and what they mean (`events` decodes on first look, in order). */
+export interface Frame {
+  readonly bytes: Uint8Array;
+  readonly events: readonly ReplyEvent[];
+}
+
+/** Cuts an upstream's bytes into frames. Any cutting of the same bytes gives the same frames. */
+export interface Reader {
+  read(chunk: Uint8Array): Frame[];
+  /** The bytes are over: what is left, ending in `reply-end` where the reply is complete and in `error` where it broke off. */
+  end(): Frame[];
+}
+
+/** Turns frames into the client's bytes. An empty array means: nothing to send. */
+export interface Writer {
+  /** `content-type` of the answer. */
+  readonly contentType: string;
+  /** Writes a frame of another dialect anew, from its meaning. */
+  write(frame: Frame): Uint8Array;
+  /** Passes a frame of this dialect on: its own bytes but for the model's name, what the client did not ask for, and repairs. */
+  pass(frame: Frame): Uint8Array;
+  /** The last bytes of a complete reply: the terminator, or a whole body. */
+  end(): Uint8Array;
+  /** Says in the client's words that the reply broke off; no terminator. */
+  fail(error: GatewayError): Uint8Array;
+  /** Bytes that keep a silent stream open and mean nothing. */
+  keepAlive(): Uint8Array;
+}
+
+/** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
+export interface Written {
+  body: Uint8Array;
+  warnings: string[];
+}
+
+/** Members of the client's own body to set, or to remove (`undefined`), before it goes to a target of the same dialect. */
+export interface Patches {
+  members: { [member: string]: Json | undefined };
+  warnings: string[];
+}
+
+/** A vendor's deviations from a dialect, as data. What a dialect does not know of it ignores. */
+export interface Quirks {
+  /** Request members the vendor refuses: dropped, with a warning. */
+  rejects?: readonly string[];
+  /** Request members the vendor has under another name. */
+  renames?: { readonly [member: string]: string };
+  /** The same for models whose upstream name matches `match` (a regular expression); rows apply in order. */
+  models?: readonly { match: string; quirks: Quirks }[];
+  /** How the vendor is asked for usage in a stream: by `stream_options` (the default), always there, or not to be had. */
+  streamUsage?: 'ask' | 'always' | 'never';
+  /** The vendor counts reasoning beside `completion_tokens`, not inside. */
+  reasoningBesideOutput?: boolean;
+  /** Where the vendor takes reasoning back in a conversation; absent: `reasoning_content`. */
+  reasoningField?: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts' | 'none';
+  /** The word for system prompts above `system` where the vendor does not know `developer`. */
+  developerRole?: 'system' | 'developer';
+  /** Tool call ids must match this form: others are mapped. */
+  toolCallIds?: 'any' | 'nine-alphanumeric';
+  /** Structured output the vendor takes: absent means all. */
+  structuredOutput?: 'json-schema' | 'json' | 'none';
+}
+
+export interface Dialect<C extends Call = Call> {
+  readonly name: string;
+  readonly kind: C['kind'];
+
+  // facing the client
+  /** Throws GatewayError('invalid_request', …, { param }). */
+  readCall(request: WireRequest): C;
+  writer(call: C): Writer;
+  writeError(error: GatewayError, requestId: string): WireReply;
+
+  // facing the upstream
+  writeCall(call: C, model: string, quirks: Quirks): Written;
+  patches(call: C, model: string, quirks: Quirks): Patches;
+  reader(call: C, contentType: string, quirks: Quirks): Reader;
+  /** An upstream's refusal; whether another target may succeed is decided here, once. */
+  readError(status: number, headers: Headers, body: Uint8Array): GatewayError;
+}

@@ -1,0 +1,22 @@
+/** The way of one call, as the edge sees it. */
+import type { Presented } from '../access/access.ts';
+import type { Dialect, WireRequest } from '../dialects/dialect.ts';
+
+/** A request at the edge: who, what, and how to learn that the client has left. */
+export interface Incoming {
+  requestId: string;
+  presented: Presented;
+  /** Reads the body within its bound; throws GatewayError `request_too_large`. */
+  read(): Promise<WireRequest>;
+  /** Aborted when the client leaves before the answer has begun. */
+  signal: AbortSignal;
+}
+
+export interface Gateway {
+  /** Answers a call of this dialect; every failure is written in the dialect's own error shape. */
+  serve(dialect: Dialect, incoming: Incoming): Promise<Response>;
+  /** Calls under way. */
+  readonly active: number;
+  /** Resolves when no call is under way, or after `boundMs`, having ended what is left; everything is settled then. */
+  drain(boundMs: number): Promise<void>;
+}

@@ -1,0 +1,35 @@
+/** What it costs: hold before the first byte goes upstream, resolve exactly once whatever happens after. */
+import type { Money } from '../canonical/money.ts';
+import type { Budget, CallRow, EntryKind, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
+
+export type HoldRequest = Omit<HoldRow, 'owner' | 'sentAt' | 'checkpoint'> & { budget?: Budget };
+
+/** An open hold, as the call's way carries it along. */
+export interface Hold {
+  readonly callId: string;
+  readonly account: string;
+  readonly amount: Money;
+}
+
+export interface Ledger {
+  /** Throws GatewayError `insufficient_balance` or `budget_exhausted`; the balance is never held beyond what it is. */
+  hold(request: HoldRequest): Promise<Hold>;
+  /** Notes that the call has gone upstream: from now on a crash settles it instead of releasing it. */
+  sent(hold: Hold, at: number): Promise<void>;
+  /** Notes what the call has cost so far at least; not awaited, joins the next batch. */
+  checkpoint(hold: Hold, cost: Money): void;
+  /** Charges `call.cost` (0n: releases the hold) and records the call. Idempotent: a second one changes nothing. */
+  settle(hold: Hold, call: CallRow): Promise<void>;
+  topUp(
+    account: string,
+    amount: Money,
+    detail: { note?: string; idempotencyKey?: string; kind?: EntryKind; at: number },
+  ): Promise<EntryRow>;
+  /** `undefined` where there is no such account. */
+  balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
+  verify(): Promise<VerifyReport>;
+  /** Resolves the holds of dead processes: released where nothing was sent, else charged at their checkpoint. Returns how many. */
+  sweep(now: number): Promise<number>;
+  /** Waits until everything noted has been committed. */
+  flush(): Promise<void>;
+}

@@ -1,0 +1,40 @@
+/** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
+import type { Call, Kind } from '../canonical/call.ts';
+import type { Quirks } from '../dialects/dialect.ts';
+
+/** Where a call goes: one upstream model at one configured provider. */
+export interface Target {
+  /** The vendor's name of the model. */
+  model: string;
+  /** As the vendor's official library takes it, without a trailing slash. */
+  baseUrl: string;
+  credential: string | undefined;
+  /** Settings only this vendor has (`apiVersion`, `region`, `project` …). */
+  settings: { readonly [name: string]: string };
+}
+
+/** A request on its way out. Header names are lower-case. */
+export interface Outgoing {
+  method: string;
+  url: string;
+  headers: { [name: string]: string };
+  body: Uint8Array | undefined;
+}
+
+export interface Provider {
+  /** The `type` that names it in the configuration. */
+  readonly name: string;
+  /** Where the vendor answers unless told otherwise; absent where only the operator knows. */
+  readonly baseUrl?: string;
+  /** Variable of the environment that holds the vendor's key. */
+  readonly credentialVariable?: string;
+  /** Variable of the environment that holds the address of a server one runs oneself. */
+  readonly baseUrlVariable?: string;
+  /** `false`: the vendor may be called without a credential. */
+  readonly needsCredential: boolean;
+  /** The client's own dialect if listed, else the first. */
+  readonly speaks: Partial<Record<Kind, readonly [string, ...string[]]>>;
+  url(target: Target, dialect: string, call: Call): string;
+  authorize(outgoing: Outgoing, target: Target): void | Promise<void>;
+  readonly quirks?: Quirks;
+}

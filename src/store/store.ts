@@ -1,0 +1,250 @@
+/** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
+import type { Money } from '../canonical/money.ts';
+
+export interface AccountRow {
+  id: string;
+  name: string;
+  /** Sum of the account's entries. */
+  balance: Money;
+  /** Sum of its open holds. */
+  held: Money;
+  createdAt: number;
+}
+
+export type KeyKind = 'caller' | 'admin';
+
+/** A budget: how much a key may spend in all, per UTC day, per UTC month. */
+export interface Budget {
+  total?: Money;
+  day?: Money;
+  month?: Money;
+}
+
+export interface KeyRow {
+  id: string;
+  account: string;
+  kind: KeyKind;
+  name: string;
+  /** SHA-256 of the key, hex. */
+  hash: string;
+  /** Last four characters, for display. */
+  last4: string;
+  createdAt: number;
+  expiresAt?: number;
+  disabledAt?: number;
+  models?: string[];
+  /** CIDR ranges. */
+  addresses?: string[];
+  scopes?: string[];
+  budget?: Budget;
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  concurrency?: number;
+}
+
+export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment';
+
+/** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`). */
+export interface EntryRow {
+  account: string;
+  /** 1, 2, 3 … within the account. */
+  seq: number;
+  kind: EntryKind;
+  /** Signed: a charge is negative. */
+  amount: Money;
+  balanceAfter: Money;
+  counter: string;
+  callId?: string;
+  note?: string;
+  idempotencyKey?: string;
+  at: number;
+  /** SHA-256 over the previous entry's hash and this entry's members, hex. */
+  hash: string;
+}
+
+/** Money set aside for a call under way. */
+export interface HoldRow {
+  callId: string;
+  account: string;
+  key: string;
+  amount: Money;
+  model: string;
+  /** Version of the price the call is charged by. */
+  priceId: string;
+  at: number;
+  /** The process that holds it, so that a sweeper can tell a living one from a dead one. */
+  owner: string;
+  /** When the call first went upstream; absent: nothing has been sent. */
+  sentAt?: number;
+  /** What the call has cost so far at least, as last noted. */
+  checkpoint?: Money;
+}
+
+export type CallOutcome = 'ok' | 'refused' | 'failed' | 'broken' | 'aborted' | 'interrupted';
+
+/** The record of one call: lean, written once, when it ends. */
+export interface CallRow {
+  id: string;
+  account: string;
+  key: string;
+  at: number;
+  model: string;
+  provider: string;
+  targetModel: string;
+  /** The client's format and the upstream's. */
+  dialect: string;
+  upstreamDialect: string;
+  stream: boolean;
+  status: number;
+  outcome: CallOutcome;
+  errorCode?: string;
+  attempts: number;
+  cost: Money;
+  priceId: string;
+  /** A Usage as JSON text. */
+  usage?: string;
+  durationMs: number;
+  firstByteMs?: number;
+}
+
+/** A price version: immutable; `components` is a Price as JSON text. */
+export interface PriceRow {
+  id: string;
+  model: string;
+  components: string;
+  createdAt: number;
+}
+
+export interface ProviderRow {
+  name: string;
+  type: string;
+  baseUrl?: string;
+  credentials: string[];
+  settings: { [name: string]: string };
+}
+
+export interface TargetRow {
+  provider: string;
+  model: string;
+  priority: number;
+  weight: number;
+}
+
+export interface ModelRow {
+  name: string;
+  kind: string;
+  priceId: string;
+  maxOutputTokens?: number;
+  contextTokens?: number;
+  displayName?: string;
+  ownedBy: string;
+  /** What becomes of the upstream call when the client leaves. */
+  onDisconnect: 'abort' | 'drain';
+  createdAt: number;
+  targets: TargetRow[];
+}
+
+/** One step of the ledger; a batch of them is one transaction, applied in order. */
+export type LedgerStep =
+  | { type: 'hold'; hold: HoldRow; budget?: Budget }
+  | { type: 'mark'; callId: string; sentAt?: number; checkpoint?: Money }
+  /** Ends a hold: charges `amount` (0n: releases it) and records the call. */
+  | { type: 'resolve'; callId: string; amount: Money; call: CallRow }
+  | {
+      type: 'enter';
+      account: string;
+      kind: EntryKind;
+      amount: Money;
+      counter: string;
+      note?: string;
+      idempotencyKey?: string;
+      at: number;
+    };
+
+export type LedgerOutcome =
+  | { type: 'held' }
+  | { type: 'refused'; why: 'insufficient_balance' | 'budget_exhausted'; available: Money }
+  | { type: 'marked' }
+  /** `repeated`: the hold was resolved before, nothing changed now. */
+  | { type: 'resolved'; repeated: boolean; amount: Money }
+  | { type: 'entered'; entry: EntryRow; repeated: boolean }
+  | { type: 'unknown-account' };
+
+/** A page of a list: rows in a stable order, beginning after the row whose id is `after`. */
+export interface Page {
+  limit: number;
+  after?: string;
+}
+
+export interface CallFilter extends Page {
+  account?: string;
+  key?: string;
+  model?: string;
+  from?: number;
+  to?: number;
+}
+
+export interface UsageSum {
+  group: string;
+  calls: number;
+  cost: Money;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface VerifyReport {
+  ok: boolean;
+  accounts: number;
+  entries: number;
+  holds: number;
+  /** A sentence for each thing that does not agree. */
+  faults: string[];
+}
+
+export interface Store {
+  /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code. */
+  migrate(): Promise<void>;
+  /** `true` where the database answers and its schema is the code's. */
+  ready(): Promise<boolean>;
+  close(): Promise<void>;
+  /** Rises whenever keys, models, prices or providers change, by whichever process. */
+  generation(): Promise<number>;
+
+  /** Applies the steps in order in one transaction, and says what became of each. */
+  ledger(steps: readonly LedgerStep[]): Promise<LedgerOutcome[]>;
+  holds(filter?: { notOwners?: readonly string[] }): Promise<HoldRow[]>;
+  entries(account: string, page: Page): Promise<EntryRow[]>;
+  verify(): Promise<VerifyReport>;
+
+  createAccount(account: AccountRow): Promise<void>;
+  account(idOrName: string): Promise<AccountRow | undefined>;
+  accounts(page: Page): Promise<AccountRow[]>;
+
+  createKey(key: KeyRow): Promise<void>;
+  updateKey(
+    id: string,
+    change: { disabledAt?: number | null; hash?: string; last4?: string },
+  ): Promise<KeyRow | undefined>;
+  keyByHash(hash: string): Promise<KeyRow | undefined>;
+  keys(page: Page & { account?: string }): Promise<KeyRow[]>;
+  /** Spent and held of a key in all, this UTC day and this UTC month. */
+  keySpending(id: string, now: number): Promise<Required<Budget>>;
+
+  savePrice(price: PriceRow): Promise<void>;
+  price(id: string): Promise<PriceRow | undefined>;
+  prices(page: Page & { model?: string }): Promise<PriceRow[]>;
+  saveProvider(provider: ProviderRow): Promise<void>;
+  providers(): Promise<ProviderRow[]>;
+  removeProvider(name: string): Promise<boolean>;
+  saveModel(model: ModelRow): Promise<void>;
+  models(): Promise<ModelRow[]>;
+  removeModel(name: string): Promise<boolean>;
+
+  call(id: string): Promise<CallRow | undefined>;
+  calls(filter: CallFilter): Promise<CallRow[]>;
+  usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
+
+  /** Living processes: each renews its mark; the sweeper resolves holds of owners whose mark is older than `aliveSince`. */
+  heartbeat(owner: string, at: number): Promise<void>;
+  deadOwners(aliveSince: number): Promise<string[]>;
+}
