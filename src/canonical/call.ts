@@ -7,12 +7,14 @@ export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
 export interface Asked {
   /** The public model name, letter case as the client wrote it. */
   model: string;
-  /** The client's own bytes, kept for verbatim forwarding. */
-  origin: { dialect: string; body: Uint8Array };
+  /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
+  origin: { dialect: string; body: Uint8Array; framing?: 'sse' | 'json-array' };
   /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
   extras: { [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), lower-cased. */
   headers: { [name: string]: string };
+  /** When the call came, in seconds since 1970: dialects have no clock, and some replies carry a time their vendor did not say. */
+  receivedSeconds?: number;
 }
 
 /** A conversation, or a text completion (then `completion` is present and `messages` holds the first prompt). */
@@ -154,6 +156,8 @@ export interface MediaPart {
   type: 'media';
   media: Media;
   cache?: CacheMark;
+  /** Some vendors prove the pictures they made. */
+  seal?: Seal;
 }
 
 /** Thinking. With an empty text and a seal it is hidden (redacted, encrypted). */

@@ -21,3 +21,8 @@ export function newId(prefix: string, length = 24): string {
   }
   return id;
 }
+
+/** As `newId`, in the order of time: rows keyed by such ids are written side by side, which spares a database work. */
+export function newTimedId(prefix: string, now: number): string {
+  return newId(prefix + now.toString(36), 16);
+}

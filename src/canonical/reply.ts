@@ -1,5 +1,5 @@
 /** What comes back: a stream is these events over time, a whole reply is what they add up to. */
-import type { CacheMark, Citation, Part, Seal } from './call.ts';
+import type { CacheMark, Citation, Seal } from './call.ts';
 import type { GatewayError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Usage } from './usage.ts';
@@ -139,49 +139,4 @@ function partAt(reply: Reply, choice: number, part: number): ReplyPart {
   const parts = choiceAt(reply, choice).parts;
   parts[part] ??= { opens: { type: 'text' }, content: '' };
   return parts[part];
-}
-
-/** A part of a reply as the part of a message it becomes when the conversation goes on. */
-export function replyPartToPart(part: ReplyPart): Part | undefined {
-  const { opens, content, seal } = part;
-  switch (opens.type) {
-    case 'text':
-      return {
-        type: 'text',
-        text: content,
-        ...(part.citations && { citations: part.citations }),
-        ...(seal && { seal }),
-      };
-    case 'refusal':
-      return { type: 'refusal', text: content };
-    case 'reasoning':
-      return { type: 'reasoning', text: content, ...(seal && { seal }), ...(opens.summary && { summary: true }) };
-    case 'tool-call':
-      return {
-        type: 'tool-call',
-        id: opens.id,
-        name: opens.name,
-        input: content,
-        ...(opens.custom && { custom: true }),
-        ...(seal && { seal }),
-      };
-    case 'image':
-      return {
-        type: 'media',
-        media: { kind: 'image', mimeType: opens.mimeType, source: { type: 'inline', base64: content } },
-      };
-    case 'audio':
-      return {
-        type: 'media',
-        media: {
-          kind: 'audio',
-          ...(opens.mimeType && { mimeType: opens.mimeType }),
-          source: { type: 'inline', base64: content },
-        },
-      };
-    case 'vendor':
-      return { type: 'vendor', dialect: opens.dialect, item: opens.item };
-    default:
-      return opens satisfies never;
-  }
 }

@@ -39,10 +39,9 @@ export interface Usage {
 
 /** The sum of two usages, as a call fanned out over several upstream calls reports it. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum: Record<string, number | UsageSource> = { ...a };
-  for (const [member, value] of Object.entries(b)) {
-    if (typeof value === 'number') sum[member] = ((sum[member] as number | undefined) ?? 0) + value;
+  const sum = { ...a, source: a.source === b.source ? a.source : ('partial' as const) };
+  for (const member of Object.keys(b) as (keyof Usage)[]) {
+    if (member !== 'source') sum[member] = (sum[member] ?? 0) + (b[member] ?? 0);
   }
-  sum['source'] = a.source === b.source ? a.source : 'partial';
-  return sum as unknown as Usage;
+  return sum;
 }

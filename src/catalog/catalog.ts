@@ -1,7 +1,11 @@
 /** What is on sale: models, prices, targets, in which order to try them, who failed lately. */
 import type { Kind } from '../canonical/call.ts';
-import type { GatewayError } from '../canonical/errors.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
+import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
+import { createHealth, type Observation, type Rest } from './health.ts';
+import { weightedOrder } from './order.ts';
+import { readComponents } from './price-text.ts';
 
 export interface Model {
   name: string;
@@ -15,6 +19,7 @@ export interface Model {
   ownedBy: string;
   createdAt: number;
   onDisconnect: 'abort' | 'drain';
+  /** By priority; never empty. */
   targets: readonly ModelTarget[];
 }
 
@@ -29,12 +34,10 @@ export interface ModelTarget {
   baseUrl?: string;
   credentials: readonly string[];
   settings: { readonly [name: string]: string };
+  /** Lower is tried earlier. */
   priority: number;
   weight: number;
 }
-
-/** How a target did: a success ends its rest, failures in a row or a stated retry-after begin one. */
-export type Observation = { ok: true } | { ok: false; error: GatewayError };
 
 export interface Catalog {
   /** Letter case counts; `undefined` where there is no such model. */
@@ -48,4 +51,144 @@ export interface Catalog {
   credential(target: ModelTarget): string | undefined;
   /** Reads models, prices and providers anew. */
   reload(): Promise<void>;
+}
+
+/** What this process knows of a provider type. Keys from the environment stay here: they never enter the database. */
+export interface ProviderDefaults {
+  /** Where providers of this type are when their row names no address. */
+  baseUrl?: string;
+  /** Used when the row has no credential. */
+  credential?: string;
+  /** `true`: without any credential the provider is not called. */
+  needsCredential?: boolean;
+}
+
+export interface CatalogOptions {
+  store: Store;
+  /** By provider type. Where given, providers of types it does not list (a sandbox switched off …) and providers without
+   *  an address are not called. */
+  providerDefaults?: { readonly [type: string]: ProviderDefaults };
+}
+
+/** The ceiling of a quote for a model whose row names none: enough for long answers, little beside a starting credit. */
+const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
+
+/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not on sale. */
+export function createCatalog({ store, providerDefaults }: CatalogOptions): Catalog {
+  let models = new Map<string, Model>();
+  let list: readonly Model[] = [];
+  /** Price versions never change, so each is read once. */
+  const prices = new Map<string, Price>();
+  /** How many credentials each provider has handed out. */
+  const turns = new Map<string, number>();
+  const health = createHealth();
+
+  async function price(id: string): Promise<Price> {
+    const known = prices.get(id);
+    if (known) return known;
+    const row = await store.price(id);
+    if (!row) throw new Error(`the price ${id} is not in the database`);
+    const read = readComponents(row.components);
+    prices.set(id, read);
+    return read;
+  }
+
+  return {
+    find: (name) => models.get(name),
+    list: () => list,
+
+    order(model, random, now) {
+      const ready: ModelTarget[] = [];
+      const rests: Rest[] = [];
+      for (const target of model.targets) {
+        const rest = health.rest(target.id, now);
+        if (rest) rests.push(rest);
+        else ready.push(target);
+      }
+      if (ready.length === 0) throw allRest(model, rests, now);
+      return ready.length === 1 ? ready : weightedOrder(ready, random);
+    },
+
+    observe: (target, seen, now) => health.observe(target.id, seen, now),
+
+    credential({ provider, credentials }) {
+      if (credentials.length < 2) return credentials[0];
+      const turn = turns.get(provider) ?? 0;
+      turns.set(provider, turn + 1);
+      return credentials[turn % credentials.length];
+    },
+
+    async reload() {
+      const [rows, providerRows] = await Promise.all([store.models(), store.providers()]);
+      const providers = callable(providerRows, providerDefaults);
+      const read = await Promise.all(rows.map(async (row) => readModel(row, await price(row.priceId), providers)));
+      list = read.filter((model) => model.targets.length > 0);
+      models = new Map(list.map((model) => [model.name, model]));
+      health.keepOnly(new Set(list.flatMap((model) => model.targets.map((target) => target.id))));
+    },
+  };
+}
+
+/** The providers that may be called, by name, completed by what this process knows of their types. */
+function callable(
+  rows: readonly ProviderRow[],
+  defaults: CatalogOptions['providerDefaults'],
+): Map<string, ProviderRow> {
+  const providers = new Map<string, ProviderRow>();
+  for (const row of rows) {
+    const known = defaults ? defaults[row.type] : {};
+    if (!known) continue;
+    const credentials = row.credentials.length === 0 && known.credential ? [known.credential] : row.credentials;
+    if (known.needsCredential && credentials.length === 0) continue;
+    const baseUrl = row.baseUrl ?? known.baseUrl;
+    if (defaults && !baseUrl) continue;
+    providers.set(row.name, { ...row, credentials, ...(baseUrl && { baseUrl }) });
+  }
+  return providers;
+}
+
+function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, ProviderRow>): Model {
+  const targets: ModelTarget[] = [];
+  for (const { provider: name, model, priority, weight } of row.targets) {
+    const provider = providers.get(name);
+    if (!provider) continue;
+    const { type, baseUrl, credentials, settings } = provider;
+    const id = `${name}/${model}`;
+    targets.push({
+      id,
+      provider: name,
+      type,
+      model,
+      ...(baseUrl && { baseUrl }),
+      credentials,
+      settings,
+      priority,
+      weight,
+    });
+  }
+  return {
+    name: row.name,
+    kind: row.kind as Kind,
+    price,
+    priceId: row.priceId,
+    maxOutputTokens: row.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
+    contextTokens: row.contextTokens,
+    displayName: row.displayName ?? row.name,
+    ownedBy: row.ownedBy,
+    createdAt: row.createdAt,
+    onDisconnect: row.onDisconnect,
+    targets: targets.sort((a, b) => a.priority - b.priority),
+  };
+}
+
+function allRest(model: Model, rests: readonly Rest[], now: number): GatewayError {
+  const soonest = Math.min(...rests.map((rest) => rest.until));
+  const retryAfterSeconds = Math.max(1, Math.ceil((soonest - now) / 1000));
+  const again = `Please try again in ${retryAfterSeconds} ${retryAfterSeconds === 1 ? 'second' : 'seconds'}.`;
+  if (rests.every((rest) => rest.limited)) {
+    const message = `Every upstream of the model "${model.name}" has reached its rate limit. ${again}`;
+    return new GatewayError('rate_limited', message, { retryAfterSeconds });
+  }
+  const message = `No upstream of the model "${model.name}" is available after failures in a row. ${again}`;
+  return new GatewayError('upstream_unavailable', message, { retryAfterSeconds });
 }

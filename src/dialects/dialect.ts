@@ -17,7 +17,7 @@ export interface WireRequest {
 export interface WireReply {
   status: number;
   headers: { [name: string]: string };
-  body: string | Uint8Array;
+  body: string;
 }
 
 /** The bytes a client of this dialect should receive, and what they mean (`events` decodes on first look, in order). */
@@ -65,6 +65,10 @@ export interface Patches {
 export interface Quirks {
   /** Request members the vendor refuses: dropped, with a warning. */
   rejects?: readonly string[];
+  /** Request members the vendor takes at one value alone: any other is dropped, with a warning. */
+  fixed?: { readonly [member: string]: Json };
+  /** Members of a message (`name` …) the vendor refuses: dropped, with a warning. */
+  messageRejects?: readonly string[];
   /** Request members the vendor has under another name. */
   renames?: { readonly [member: string]: string };
   /** The same for models whose upstream name matches `match` (a regular expression); rows apply in order. */
@@ -81,11 +85,15 @@ export interface Quirks {
   toolCallIds?: 'any' | 'nine-alphanumeric';
   /** Structured output the vendor takes: absent means all. */
   structuredOutput?: 'json-schema' | 'json' | 'none';
+  /** How the vendor takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
+  schemas?: 'json-schema' | 'openapi';
 }
 
 export interface Dialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
+  /** The format has one choice a reply: several choices are asked for in several calls. */
+  readonly singleChoice?: true;
 
   // facing the client
   /** Throws GatewayError('invalid_request', …, { param }). */

@@ -2,7 +2,8 @@
 import type { Money } from '../canonical/money.ts';
 import type { Budget, CallRow, EntryKind, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
 
-export type HoldRequest = Omit<HoldRow, 'owner' | 'sentAt' | 'checkpoint'> & { budget?: Budget };
+/** With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
+export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget };
 
 /** An open hold, as the call's way carries it along. */
 export interface Hold {
@@ -12,23 +13,25 @@ export interface Hold {
 }
 
 export interface Ledger {
-  /** Throws GatewayError `insufficient_balance` or `budget_exhausted`; the balance is never held beyond what it is. */
+  /** Throws GatewayError `insufficient_balance` or `budget_exhausted`; no more is ever held than the balance covers. */
   hold(request: HoldRequest): Promise<Hold>;
   /** Notes that the call has gone upstream: from now on a crash settles it instead of releasing it. */
-  sent(hold: Hold, at: number): Promise<void>;
+  sent(hold: Hold, at: number, cost: Money): Promise<void>;
   /** Notes what the call has cost so far at least; not awaited, joins the next batch. */
   checkpoint(hold: Hold, cost: Money): void;
   /** Charges `call.cost` (0n: releases the hold) and records the call. Idempotent: a second one changes nothing. */
   settle(hold: Hold, call: CallRow): Promise<void>;
+  /** Throws GatewayError `not_found` where there is no such account; the same `idempotencyKey` again is the first entry. */
   topUp(
     account: string,
     amount: Money,
-    detail: { note?: string; idempotencyKey?: string; kind?: EntryKind; at: number },
+    detail: { note?: string; idempotencyKey?: string; kind?: Exclude<EntryKind, 'charge'>; at: number },
   ): Promise<EntryRow>;
   /** `undefined` where there is no such account. */
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;
-  /** Resolves the holds of dead processes: released where nothing was sent, else charged at their checkpoint. Returns how many. */
+  /** Due every few seconds: renews this process's sign of life, and resolves the holds of dead ones: released where
+   *  nothing was sent, else charged at their checkpoint. Returns how many. */
   sweep(now: number): Promise<number>;
   /** Waits until everything noted has been committed. */
   flush(): Promise<void>;

@@ -34,7 +34,17 @@ export interface Provider {
   readonly needsCredential: boolean;
   /** The client's own dialect if listed, else the first. */
   readonly speaks: Partial<Record<Kind, readonly [string, ...string[]]>>;
+  /** Dialects that only models of these names speak, and the others do not. */
+  readonly only?: { readonly [dialect: string]: RegExp };
   url(target: Target, dialect: string, call: Call): string;
   authorize(outgoing: Outgoing, target: Target): void | Promise<void>;
   readonly quirks?: Quirks;
+}
+
+/** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
+export function spokenDialect(provider: Provider, kind: Kind, own: string, model: string): string | undefined {
+  const spoken = provider.speaks[kind];
+  if (!spoken) return undefined;
+  const knows = (dialect: string) => spoken.includes(dialect) && (provider.only?.[dialect]?.test(model) ?? true);
+  return knows(own) ? own : (spoken.find(knows) ?? spoken[0]);
 }

@@ -210,13 +210,18 @@ export interface Store {
   /** Rises whenever keys, models, prices or providers change, by whichever process. */
   generation(): Promise<number>;
 
-  /** Applies the steps in order in one transaction, and says what became of each. */
+  /** Applies the steps in order in one transaction, and says what became of each. A resolve of a call without a hold
+   *  records and charges it all the same. */
   ledger(steps: readonly LedgerStep[]): Promise<LedgerOutcome[]>;
-  holds(filter?: { notOwners?: readonly string[] }): Promise<HoldRow[]>;
+  /** The open holds, of these owners or of all. */
+  holds(filter?: { owners?: readonly string[] }): Promise<HoldRow[]>;
+  /** Oldest first; an entry's id is its seq. */
   entries(account: string, page: Page): Promise<EntryRow[]>;
   verify(): Promise<VerifyReport>;
 
+  /** An account begins with neither balance nor holds. */
   createAccount(account: AccountRow): Promise<void>;
+  /** By id, else by name; throws `conflict` where several accounts bear the name. */
   account(idOrName: string): Promise<AccountRow | undefined>;
   accounts(page: Page): Promise<AccountRow[]>;
 
@@ -230,6 +235,7 @@ export interface Store {
   /** Spent and held of a key in all, this UTC day and this UTC month. */
   keySpending(id: string, now: number): Promise<Required<Budget>>;
 
+  /** Throws `conflict` where the version exists and says something else. */
   savePrice(price: PriceRow): Promise<void>;
   price(id: string): Promise<PriceRow | undefined>;
   prices(page: Page & { model?: string }): Promise<PriceRow[]>;
@@ -241,10 +247,11 @@ export interface Store {
   removeModel(name: string): Promise<boolean>;
 
   call(id: string): Promise<CallRow | undefined>;
+  /** Newest first. */
   calls(filter: CallFilter): Promise<CallRow[]>;
   usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
 
-  /** Living processes: each renews its mark; the sweeper resolves holds of owners whose mark is older than `aliveSince`. */
+  /** Living processes: each renews its mark; the sweeper resolves holds of owners that left none since `aliveSince`. */
   heartbeat(owner: string, at: number): Promise<void>;
   deadOwners(aliveSince: number): Promise<string[]>;
 }

@@ -1,0 +1,273 @@
+/** The load generator, a process of its own: keep-alive connections on raw sockets, bounded in count and time. */
+import type { Socket } from 'bun';
+import { messageCutter } from './http-messages.ts';
+import { percentile } from './statistics.ts';
+import { TIME_DIGITS, TIME_MARK } from './workload.ts';
+
+/** What to send, and how: as fast as answers come, at a steady rate, or once on every connection. */
+export interface Load {
+  port: number;
+  path: string;
+  headers: { readonly [name: string]: string };
+  body: string;
+  shape:
+    | { type: 'closed'; connections: number; seconds: number }
+    | { type: 'paced'; perSecond: number; seconds: number }
+    | { type: 'once'; connections: number; boundSeconds: number };
+  /** A streamed chunk that arrives longer after it was sent is late. */
+  lateMs: number;
+}
+
+export interface LoadReport {
+  answers: number;
+  failures: number;
+  seconds: number;
+  p50Ms: number;
+  p99Ms: number;
+  firstByteP50Ms: number;
+  firstByteP99Ms: number;
+  chunks: number;
+  lateChunks: number;
+}
+
+/** How many failures end a run early: the peer is gone. */
+const MAX_FAILURES = 1000;
+/** How long answers may still come after the time is up. */
+const GRACE_SECONDS = 5;
+const OPENING_AT_ONCE = 50;
+
+interface Connection {
+  feed(bytes: Buffer): void;
+  closed(): void;
+}
+
+interface Line {
+  /** Sends the request; `done` is called once, with success or not. */
+  ask(done: (ok: boolean) => void): void;
+  readonly alive: boolean;
+  close(): void;
+}
+
+interface Tally {
+  latencies: number[];
+  firstBytes: number[];
+  failures: number;
+  chunks: number;
+  lateChunks: number;
+}
+
+async function openLine(load: Load, request: Buffer, tally: Tally): Promise<Line> {
+  let waiting: ((ok: boolean) => void) | undefined;
+  let askedAt = 0;
+  let firstByteAt = 0;
+  let ok = false;
+  let streamed = false;
+  let alive = true;
+  const count = chunkCounter(tally, load.lateMs);
+  const finish = (success: boolean) => {
+    const done = waiting;
+    waiting = undefined;
+    if (!done) return;
+    if (success) {
+      tally.latencies.push(performance.now() - askedAt);
+      tally.firstBytes.push(firstByteAt - askedAt);
+    } else tally.failures++;
+    done(success);
+  };
+  const feed = messageCutter({
+    head: (head) => {
+      ok = head.startsWith('HTTP/1.1 200');
+      streamed = head.includes('text/event-stream');
+      firstByteAt = 0;
+    },
+    body: (bytes) => {
+      if (firstByteAt === 0) firstByteAt = performance.now();
+      if (streamed) count(bytes);
+    },
+    end: () => finish(ok),
+  });
+  const closed = () => {
+    alive = false;
+    finish(false);
+  };
+  const socket = await connect(load.port, { feed, closed });
+  return {
+    ask(done) {
+      waiting = done;
+      askedAt = performance.now();
+      // A request is far below a socket's buffer: a short write means a dead peer.
+      if (!alive || socket.write(request) < request.length) {
+        closed();
+        socket.end();
+      }
+    },
+    get alive() {
+      return alive;
+    },
+    close: () => {
+      alive = false;
+      socket.end();
+    },
+  };
+}
+
+function connect(port: number, data: Connection): Promise<Socket<Connection>> {
+  return Bun.connect<Connection>({
+    hostname: '127.0.0.1',
+    port,
+    data,
+    socket: {
+      open: (socket) => {
+        socket.setNoDelay(true);
+      },
+      data: (socket, bytes) => socket.data.feed(bytes),
+      close: (socket) => socket.data.closed(),
+      error: (socket) => socket.data.closed(),
+    },
+  });
+}
+
+const MARK = Buffer.from(TIME_MARK);
+
+/** Counts the chunks in a stream's bytes, and those that came late by the time they carry. */
+function chunkCounter(tally: Tally, lateMs: number): (bytes: Buffer) => void {
+  let carry: Buffer | undefined;
+  return (bytes) => {
+    const all = carry ? Buffer.concat([carry, bytes]) : bytes;
+    const end = all.lastIndexOf(10) + 1;
+    carry = end === all.length ? undefined : Buffer.from(all.subarray(end));
+    const now = Date.now();
+    for (let at = all.indexOf(MARK); at !== -1 && at < end; at = all.indexOf(MARK, at + MARK.length)) {
+      const digits = at + MARK.length;
+      tally.chunks++;
+      if (now - Number(all.toString('latin1', digits, digits + TIME_DIGITS)) > lateMs) tally.lateChunks++;
+    }
+  };
+}
+
+function writeHttp({ port, path, headers, body }: Load): Buffer {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\naccept: */*\r\n` +
+      `${lines.join('')}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+export async function runLoad(load: Load): Promise<LoadReport> {
+  const tally: Tally = { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 };
+  const request = writeHttp(load);
+  const open = () => openLine(load, request, tally);
+  const { shape } = load;
+  const started = performance.now();
+  if (shape.type === 'closed') await runClosed(open, shape, tally);
+  else if (shape.type === 'paced') await runPaced(open, shape, tally);
+  else await runOnce(open, shape, tally);
+  const seconds = (performance.now() - started) / 1000;
+  return {
+    answers: tally.latencies.length,
+    failures: tally.failures,
+    seconds,
+    p50Ms: percentile(tally.latencies, 0.5),
+    p99Ms: percentile(tally.latencies, 0.99),
+    firstByteP50Ms: percentile(tally.firstBytes, 0.5),
+    firstByteP99Ms: percentile(tally.firstBytes, 0.99),
+    chunks: tally.chunks,
+    lateChunks: tally.lateChunks,
+  };
+}
+
+type Shape<Type> = Extract<Load['shape'], { type: Type }>;
+type Open = () => Promise<Line>;
+
+async function openLines(open: Open, count: number): Promise<Line[]> {
+  const lines: Line[] = [];
+  while (lines.length < count) {
+    const size = Math.min(OPENING_AT_ONCE, count - lines.length);
+    lines.push(...(await Promise.all(Array.from({ length: size }, open))));
+  }
+  return lines;
+}
+
+/** Every connection asks again as soon as it has its answer. */
+async function runClosed(open: Open, { connections, seconds }: Shape<'closed'>, tally: Tally): Promise<void> {
+  const until = performance.now() + seconds * 1000;
+  const going = () => performance.now() < until && tally.failures < MAX_FAILURES;
+  const runLine = async (first: Line) => {
+    let line = first;
+    for (;;) {
+      await new Promise<void>((resolve) => {
+        const again = () => (line.alive && going() ? line.ask(again) : resolve());
+        line.ask(again);
+      });
+      line.close();
+      if (!going()) return;
+      line = await open();
+    }
+  };
+  const lines = await openLines(open, connections);
+  await within(seconds + GRACE_SECONDS, Promise.allSettled(lines.map(runLine)));
+}
+
+/** Requests leave at a steady rate, whatever comes back; each on a free connection, or on a new one. */
+async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, tally: Tally): Promise<void> {
+  const free = await openLines(open, 16);
+  const total = Math.floor(perSecond * seconds);
+  const started = performance.now();
+  let sent = 0;
+  let ended = 0;
+  const sendOne = async () => {
+    let line = free.pop();
+    while (line && !line.alive) line = free.pop();
+    line ??= await open();
+    const used = line;
+    used.ask(() => {
+      ended++;
+      if (used.alive) free.push(used);
+    });
+  };
+  const sending = new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const due = Math.min(total, Math.floor(((performance.now() - started) / 1000) * perSecond));
+      for (; sent < due; sent++) sendOne().catch(() => tally.failures++);
+      if (ended + tally.failures >= total || tally.failures > MAX_FAILURES) {
+        clearInterval(timer);
+        resolve();
+      }
+    }, 1);
+  });
+  await within(seconds + GRACE_SECONDS, sending);
+  for (const line of free) line.close();
+}
+
+/** One request on every connection, all at about the same time. */
+async function runOnce(open: Open, { connections, boundSeconds }: Shape<'once'>, tally: Tally): Promise<void> {
+  const lines = await openLines(open, connections);
+  let ended = 0;
+  const all = lines.map(
+    (line) =>
+      new Promise<void>((resolve) =>
+        line.ask(() => {
+          ended++;
+          resolve();
+        }),
+      ),
+  );
+  await within(boundSeconds, Promise.all(all));
+  tally.failures += lines.length - ended;
+  for (const line of lines) line.close();
+}
+
+async function within(seconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: Timer | undefined;
+  const bound = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, seconds * 1000);
+  });
+  await Promise.race([work, bound]);
+  clearTimeout(timer);
+}
+
+if (import.meta.main) {
+  const load: Load = JSON.parse(process.argv[2] ?? '');
+  console.log(JSON.stringify(await runLoad(load)));
+  process.exit(0);
+}

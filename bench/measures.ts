@@ -1,0 +1,137 @@
+/** What is measured of one gateway in one round, and what of the upstream alone, to subtract. */
+import type { Load, LoadReport } from './load.ts';
+import { treeUse } from './processes.ts';
+import { type Endpoint, load, type Running } from './running.ts';
+import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
+
+/** Every figure by its name; NaN where it could not be measured. */
+export interface Figures {
+  requestsPerSecond: number;
+  cpuPerRequestUs: number;
+  cpuPerChunkUs: number;
+  addedP50Ms: number;
+  addedP99Ms: number;
+  addedFirstTokenP99Ms: number;
+  memoryIdleMb: number;
+  memoryStreamsMb: number;
+  memoryAfterMb: number;
+  largestProcessMb: number;
+  lateFramesPercent: number;
+  coldStartSeconds: number;
+  failures: number;
+}
+
+/** The upstream asked without a gateway: the same load, the same harness. */
+export interface Baseline {
+  requestsPerSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  firstTokenP99Ms: number;
+  lateFramesPercent: number;
+}
+
+const CONNECTIONS = 32;
+const REQUESTS_PER_SECOND = 200;
+const STREAMS_PER_SECOND = 100;
+const SHORT_STREAM: Pace = { chunks: 3, everyMs: 5 };
+/** Few streams at a quick pace: what a chunk costs is not hidden behind what a request costs. */
+const CHUNK_STREAMS = 40;
+const CHUNK_EVERY_MS = 5;
+const HELD_STREAMS = 500;
+const HELD_EVERY_MS = 50;
+const LATE_MS = 50;
+const SETTLE_MS = 2000;
+const SAMPLE_MS = 250;
+const GRACE_SECONDS = 30;
+
+export async function measureBaseline(endpoint: Endpoint, seconds: number): Promise<Baseline> {
+  const closed = await closedLoad(endpoint, seconds);
+  const paced = await pacedLoad(endpoint, seconds);
+  const streamed = await streamedLoad(endpoint, seconds);
+  const held = await heldStreams(endpoint, HELD_STREAMS, HELD_EVERY_MS, seconds);
+  return {
+    requestsPerSecond: closed.answers / closed.seconds,
+    p50Ms: paced.p50Ms,
+    p99Ms: paced.p99Ms,
+    firstTokenP99Ms: streamed.firstByteP99Ms,
+    lateFramesPercent: latePercent(held),
+  };
+}
+
+export async function measurePeer(peer: Running, seconds: number, baseline: Baseline): Promise<Figures> {
+  await Bun.sleep(SETTLE_MS / 2);
+  const memoryIdleMb = treeUse(peer.pid).residentMb;
+  // Compilers take their time: what is measured is the gateway at work, not at its first requests.
+  await closedLoad(peer, seconds);
+  await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds / 2);
+
+  const requests = await withCpu(peer, () => closedLoad(peer, seconds));
+  const chunks = await withCpu(peer, () => heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
+  const paced = await pacedLoad(peer, seconds);
+  const streamed = await streamedLoad(peer, seconds);
+
+  const memory = sampleMemory(peer);
+  const held = await heldStreams(peer, HELD_STREAMS, HELD_EVERY_MS, seconds);
+  const highest = memory.stop();
+  await Bun.sleep(SETTLE_MS);
+  return {
+    requestsPerSecond: requests.report.answers / requests.report.seconds,
+    cpuPerRequestUs: requests.microseconds / requests.report.answers,
+    cpuPerChunkUs: chunks.microseconds / chunks.report.chunks,
+    addedP50Ms: paced.p50Ms - baseline.p50Ms,
+    addedP99Ms: paced.p99Ms - baseline.p99Ms,
+    addedFirstTokenP99Ms: streamed.firstByteP99Ms - baseline.firstTokenP99Ms,
+    memoryIdleMb,
+    memoryStreamsMb: highest.residentMb,
+    memoryAfterMb: treeUse(peer.pid).residentMb,
+    largestProcessMb: highest.largestMb,
+    lateFramesPercent: latePercent(held),
+    coldStartSeconds: peer.coldStartSeconds,
+    failures: [requests.report, chunks.report, paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
+  };
+}
+
+const latePercent = ({ chunks, lateChunks }: LoadReport): number => (100 * lateChunks) / chunks;
+
+function send(endpoint: Endpoint, shape: Load['shape'], seconds: number, pace?: Pace): Promise<LoadReport> {
+  const request = { ...endpoint, path: CHAT_PATH, body: writeRequest(pace), shape, lateMs: LATE_MS };
+  return load(request, seconds + GRACE_SECONDS);
+}
+
+const closedLoad = (endpoint: Endpoint, seconds: number) =>
+  send(endpoint, { type: 'closed', connections: CONNECTIONS, seconds }, seconds);
+
+const pacedLoad = (endpoint: Endpoint, seconds: number) =>
+  send(endpoint, { type: 'paced', perSecond: REQUESTS_PER_SECOND, seconds }, seconds);
+
+const streamedLoad = (endpoint: Endpoint, seconds: number) =>
+  send(endpoint, { type: 'paced', perSecond: STREAMS_PER_SECOND, seconds }, seconds, SHORT_STREAM);
+
+/** So many streams at once, each as long as the time asked for. */
+function heldStreams(endpoint: Endpoint, streams: number, everyMs: number, seconds: number): Promise<LoadReport> {
+  const pace = { chunks: Math.ceil((seconds * 1000) / everyMs), everyMs };
+  return send(endpoint, { type: 'once', connections: streams, boundSeconds: seconds * 3 + 5 }, seconds * 3, pace);
+}
+
+async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
+  const before = treeUse(peer.pid).cpuMicroseconds;
+  const report = await work();
+  return { report, microseconds: treeUse(peer.pid).cpuMicroseconds - before };
+}
+
+/** The highest memory seen until `stop`. */
+function sampleMemory(peer: Running) {
+  const highest = { residentMb: 0, largestMb: 0 };
+  const look = () => {
+    const { residentMb, largestMb } = treeUse(peer.pid);
+    highest.residentMb = Math.max(highest.residentMb, residentMb);
+    highest.largestMb = Math.max(highest.largestMb, largestMb);
+  };
+  const timer = setInterval(look, SAMPLE_MS);
+  return {
+    stop() {
+      clearInterval(timer);
+      return highest;
+    },
+  };
+}

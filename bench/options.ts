@@ -1,0 +1,48 @@
+/** The benchmark's command line. */
+
+export interface Options {
+  /** Length of each measurement. */
+  seconds: number;
+  rounds: number;
+  /** Names of the gateways to run; empty: all. */
+  only: readonly string[];
+  writeDocs: boolean;
+}
+
+export const USAGE = `npm run bench -- [options]
+  --quick            one short round: a look, not a measurement
+  --seconds N        length of each measurement (default 5)
+  --rounds N         rounds over all gateways; figures are medians (default 3)
+  --only a,b         only these of nginx, modelport, portkey
+  --write-docs       write docs/benchmarks.md from the result`;
+
+/** A sentence where an option is none of ours. */
+export function readOptions(args: readonly string[]): Options | string {
+  const options: Options = { seconds: 5, rounds: 3, only: [], writeDocs: false };
+  const queue = [...args];
+  for (let arg = queue.shift(); arg !== undefined; arg = queue.shift()) {
+    switch (arg) {
+      case '--quick':
+        options.seconds = 1.5;
+        options.rounds = 1;
+        break;
+      case '--write-docs':
+        options.writeDocs = true;
+        break;
+      case '--only':
+        options.only = (queue.shift() ?? '').split(',').filter((name) => name !== '');
+        break;
+      case '--seconds':
+      case '--rounds': {
+        const value = Number(queue.shift());
+        if (!(value > 0)) return `${arg} needs a number above zero`;
+        if (arg === '--seconds') options.seconds = value;
+        else options.rounds = Math.ceil(value);
+        break;
+      }
+      default:
+        return `unknown option ${arg}\n${USAGE}`;
+    }
+  }
+  return options;
+}

@@ -1,0 +1,164 @@
+/** The gateways under test: how each is started before the same upstream, and what is missing where it cannot be. */
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { MODEL } from './workload.ts';
+
+const ROOT = dirname(import.meta.dir);
+
+/** Where a peer runs: its own port, the upstream's, and a folder for its files. */
+export interface Place {
+  port: number;
+  upstreamPort: number;
+  folder: string;
+}
+
+/** How to start it, and what a request to it must carry. */
+export interface Launch {
+  command: readonly string[];
+  environment: { readonly [name: string]: string };
+  headers: { readonly [name: string]: string };
+}
+
+export interface Peer {
+  name: string;
+  /** As the report names it. */
+  title: string;
+  /** What it needs and does not find, as a sentence; installs what npm can give it. */
+  missing(): Promise<string | undefined>;
+  version(): Promise<string>;
+  launch(place: Place): Launch;
+}
+
+const upstreamUrl = ({ upstreamPort }: Place): string => `http://127.0.0.1:${upstreamPort}/v1`;
+
+async function output(command: string[], cwd = ROOT): Promise<{ ok: boolean; text: string }> {
+  const child = Bun.spawn(command, { cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { ok: code === 0, text: (out + err).trim() };
+}
+
+async function packageVersion(path: string): Promise<string> {
+  const { version } = await Bun.file(path).json();
+  return String(version);
+}
+
+const nginx: Peer = {
+  name: 'nginx',
+  title: 'nginx',
+  missing: async () => (Bun.which('nginx') ? undefined : 'nginx is not on the PATH: install it to have the yardstick'),
+  version: async () => (await output(['nginx', '-v'])).text.split('/').at(-1) ?? '',
+  launch: (place) => {
+    const path = join(place.folder, 'nginx.conf');
+    writeFileSync(path, nginxConfiguration(place));
+    return { command: ['nginx', '-p', place.folder, '-e', 'stderr', '-c', path], environment: {}, headers: {} };
+  },
+};
+
+/** A plain proxy: one worker, connections kept to the upstream, nothing buffered, nothing logged. */
+const nginxConfiguration = ({ port, upstreamPort, folder }: Place): string => `
+daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+error_log stderr crit;
+events { worker_connections 4096; }
+http {
+  access_log off;
+  client_body_buffer_size 256k;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  upstream mock {
+    server 127.0.0.1:${upstreamPort};
+    keepalive 600;
+    keepalive_requests 1000000000;
+  }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    keepalive_requests 1000000000;
+    location / {
+      proxy_pass http://mock;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+    }
+  }
+}
+`;
+
+const KEY = `sk-${'b'.repeat(48)}`;
+
+/** Everything on: a key is checked, money held and settled, every call recorded in a database and in the log. */
+const modelport: Peer = {
+  name: 'modelport',
+  title: 'Modelport',
+  missing: async () => (Bun.which('node') ? undefined : 'node is not on the PATH'),
+  version: () => packageVersion(join(ROOT, 'package.json')),
+  launch: (place) => {
+    const configuration = join(place.folder, 'modelport.yaml');
+    writeFileSync(configuration, modelportConfiguration(place));
+    return {
+      command: ['node', join(ROOT, 'bin', 'modelport.mjs'), 'serve'],
+      environment: {
+        HOST: '127.0.0.1',
+        PORT: String(place.port),
+        MODELPORT_DATA_DIR: join(place.folder, 'data'),
+        MODELPORT_CONFIG: configuration,
+        MODELPORT_API_KEY: KEY,
+      },
+      headers: { authorization: `Bearer ${KEY}` },
+    };
+  },
+};
+
+const modelportConfiguration = (place: Place): string => `
+providers:
+  - name: mock
+    type: openai
+    baseUrl: ${upstreamUrl(place)}
+    credential: sk-upstream
+models:
+  - name: ${MODEL}
+    kind: chat
+    price: { input: 0.01, cachedInput: 0.005, output: 0.02 }
+    maxOutputTokens: 1024
+    targets:
+      - { provider: mock, model: ${MODEL} }
+`;
+
+const PORTKEY = join(import.meta.dir, 'node_modules', '@portkey-ai', 'gateway');
+/** Portkey has no setting for the address it listens on. */
+const LOOPBACK_ONLY =
+  "import net from 'node:net'; const { listen } = net.Server.prototype; " +
+  "net.Server.prototype.listen = function (port, ...rest) { return typeof port === 'object' ? " +
+  "listen.call(this, { ...port, host: '127.0.0.1' }, ...rest) : " +
+  "listen.call(this, port, '127.0.0.1', ...rest.filter((one) => typeof one === 'function')); };";
+
+const portkey: Peer = {
+  name: 'portkey',
+  title: 'Portkey',
+  missing: async () => {
+    if (existsSync(PORTKEY)) return undefined;
+    const { ok, text } = await output(['npm', 'ci', '--ignore-scripts'], import.meta.dir);
+    return ok ? undefined : `Portkey could not be installed: ${text.split('\n')[0]}`;
+  },
+  version: () => packageVersion(join(PORTKEY, 'package.json')),
+  launch: (place) => ({
+    command: [
+      'node',
+      `--import=data:text/javascript,${encodeURIComponent(LOOPBACK_ONLY)}`,
+      join(PORTKEY, 'build', 'start-server.js'),
+      `--port=${place.port}`,
+      '--headless',
+    ],
+    environment: { NODE_ENV: 'production' },
+    headers: {
+      authorization: 'Bearer sk-upstream',
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': upstreamUrl(place),
+    },
+  }),
+};
+
+export const PEERS: readonly Peer[] = [nginx, modelport, portkey];

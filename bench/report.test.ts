@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import type { Figures } from './measures.ts';
+import { medians, type Result, withRatios, writePage, writeTable } from './report.ts';
+
+const figures = (factor: number): Figures => ({
+  requestsPerSecond: 1000 / factor,
+  cpuPerRequestUs: 20 * factor,
+  cpuPerChunkUs: 4 * factor,
+  addedP50Ms: 0.1 * factor,
+  addedP99Ms: 0.2 * factor,
+  addedFirstTokenP99Ms: 0.3 * factor,
+  memoryIdleMb: 10 * factor,
+  memoryStreamsMb: 20 * factor,
+  memoryAfterMb: 20 * factor,
+  largestProcessMb: 15 * factor,
+  lateFramesPercent: 0,
+  coldStartSeconds: 0.01 * factor,
+  failures: 0,
+});
+
+const gateways = [
+  { name: 'nginx', title: 'nginx', version: '1.2', figures: figures(1) },
+  { name: 'modelport', title: 'Modelport', version: '0.1', figures: figures(3) },
+];
+
+const result: Result = {
+  at: '2030-01-02T03:04:05.000Z',
+  system: 'linux x64',
+  cores: 2,
+  rounds: 3,
+  seconds: 5,
+  baseline: { requestsPerSecond: 9000, p50Ms: 0.1, p99Ms: 0.5, firstTokenP99Ms: 0.6, lateFramesPercent: 0 },
+  gateways: withRatios(gateways),
+  missing: ['Portkey could not be installed'],
+};
+
+test('medians are taken figure by figure', () => {
+  expect(medians([figures(1), figures(9), figures(2)])).toEqual(figures(2));
+});
+
+test('every ratio is to the yardstick; without it there is none', () => {
+  expect(withRatios(gateways)[1]?.ratios?.cpuPerRequestUs).toBeCloseTo(3);
+  expect(withRatios(gateways.slice(1))[0]?.ratios).toBeUndefined();
+});
+
+test('an added latency below the noise is no yardstick', () => {
+  const [nginx, modelport] = gateways;
+  if (!nginx || !modelport) throw new Error('both are there');
+  const noisy = { ...nginx, figures: { ...nginx.figures, addedP50Ms: 0.01 } };
+  expect(withRatios([noisy, modelport])[1]?.ratios?.addedP50Ms).toBeUndefined();
+});
+
+test('the table has a line a figure, with the ratio in brackets and what is missing below', () => {
+  const table = writeTable(result);
+  expect(table).toMatch(/CPU per request, µs +20 +60 \(3\.00 x\)/);
+  expect(table).toContain('9000 requests a second');
+  expect(table).toEndWith('Portkey could not be installed');
+});
+
+test('the page is a markdown table with the command and the day', () => {
+  const page = writePage(result);
+  expect(page).toContain('| CPU per request, µs | 20 | 60 (3.00 x) |');
+  expect(page).toContain('`npm run bench -- --write-docs` on 2030-01-02');
+});

@@ -1,0 +1,129 @@
+/** The benchmark's result: as data, as a table for the terminal, as the page of the documentation. Pure. */
+import type { Baseline, Figures } from './measures.ts';
+import { median } from './statistics.ts';
+
+export interface Result {
+  at: string;
+  system: string;
+  cores: number;
+  rounds: number;
+  seconds: number;
+  baseline: Baseline;
+  gateways: GatewayResult[];
+  /** What could not be run, a sentence each. */
+  missing: string[];
+}
+
+export interface GatewayResult {
+  name: string;
+  title: string;
+  version: string;
+  /** Medians over the rounds. */
+  figures: Figures;
+  /** Each figure divided by the yardstick's; absent where the yardstick did not run. */
+  ratios?: Partial<Figures>;
+}
+
+const YARDSTICK = 'nginx';
+/** An added latency below this is the harness's own noise, and no yardstick. */
+const LEAST_YARDSTICK_MS = 0.05;
+
+const ROWS: readonly { figure: keyof Figures; label: string; digits: number; ratio: boolean }[] = [
+  { figure: 'requestsPerSecond', label: 'requests a second', digits: 0, ratio: true },
+  { figure: 'cpuPerRequestUs', label: 'CPU per request, µs', digits: 0, ratio: true },
+  { figure: 'cpuPerChunkUs', label: 'CPU per streamed chunk, µs', digits: 1, ratio: true },
+  { figure: 'addedP50Ms', label: 'added latency p50, ms', digits: 2, ratio: true },
+  { figure: 'addedP99Ms', label: 'added latency p99, ms', digits: 2, ratio: true },
+  { figure: 'addedFirstTokenP99Ms', label: 'added first token p99, ms', digits: 2, ratio: true },
+  { figure: 'memoryIdleMb', label: 'memory idle, MB', digits: 0, ratio: true },
+  { figure: 'memoryStreamsMb', label: 'memory at 500 streams, MB', digits: 0, ratio: true },
+  { figure: 'largestProcessMb', label: '  of which its largest process', digits: 0, ratio: false },
+  { figure: 'memoryAfterMb', label: 'memory after them, MB', digits: 0, ratio: true },
+  { figure: 'lateFramesPercent', label: 'late chunks of 500 streams, %', digits: 2, ratio: false },
+  { figure: 'coldStartSeconds', label: 'cold start, s', digits: 2, ratio: true },
+  { figure: 'failures', label: 'failed requests', digits: 0, ratio: false },
+];
+
+/** The middle of several rounds, figure by figure. */
+export function medians<Row extends object>(rounds: readonly Row[]): Row {
+  const [first] = rounds;
+  if (!first) throw new Error('no round was measured');
+  const names = Object.keys(first) as (keyof Row)[];
+  return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => Number(round[name])))])) as Row;
+}
+
+/** The gateways, each with its ratios to the yardstick among them. */
+export function withRatios(gateways: readonly GatewayResult[]): GatewayResult[] {
+  const yardstick = gateways.find(({ name }) => name === YARDSTICK)?.figures;
+  if (!yardstick) return [...gateways];
+  return gateways.map((gateway) => {
+    const ratios: Partial<Figures> = {};
+    for (const { figure, ratio } of ROWS) {
+      const least = figure.endsWith('Ms') ? LEAST_YARDSTICK_MS : 0;
+      if (ratio && yardstick[figure] > least) ratios[figure] = gateway.figures[figure] / yardstick[figure];
+    }
+    return { ...gateway, ratios };
+  });
+}
+
+function cell({ figures, ratios, name }: GatewayResult, { figure, digits }: (typeof ROWS)[number]): string {
+  const value = Number.isNaN(figures[figure]) ? '-' : figures[figure].toFixed(digits);
+  const ratio = ratios?.[figure];
+  return ratio === undefined || name === YARDSTICK ? value : `${value} (${ratio.toFixed(ratio < 10 ? 2 : 0)} x)`;
+}
+
+function cells({ gateways }: Result): string[][] {
+  return [
+    ['', ...gateways.map(({ title, version }) => `${title} ${version}`)],
+    ...ROWS.map((row) => [row.label, ...gateways.map((gateway) => cell(gateway, row))]),
+  ];
+}
+
+function harness({ baseline }: Result): string {
+  return (
+    `The harness alone, straight to its upstream: ${baseline.requestsPerSecond.toFixed(0)} requests a second, ` +
+    `p50 ${baseline.p50Ms.toFixed(2)} ms, p99 ${baseline.p99Ms.toFixed(2)} ms, ` +
+    `first token p99 ${baseline.firstTokenP99Ms.toFixed(2)} ms, late chunks ${baseline.lateFramesPercent.toFixed(2)} %.`
+  );
+}
+
+export function writeTable(result: Result): string {
+  const rows = cells(result);
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  const lines = rows.map((row) =>
+    row
+      .map((text, column) => (column === 0 ? text.padEnd(widths[0] ?? 0) : text.padStart(widths[column] ?? 0)))
+      .join('  '),
+  );
+  return [...lines, '', harness(result), ...result.missing].join('\n');
+}
+
+export function writePage(result: Result): string {
+  const [head = [], ...rows] = cells(result);
+  const line = (row: readonly string[]) => `| ${row.map((text) => text.trim()).join(' | ')} |`;
+  return `# Benchmarks
+
+Written by \`npm run bench -- --write-docs\` on ${result.at.slice(0, 10)}: ${result.system}, ${result.cores} cores,
+shared by the gateway, the load and the upstream. Medians of ${result.rounds} interleaved rounds, ${result.seconds} s a measurement;
+in brackets the ratio to nginx.
+
+${[line(head), line(head.map((_, column) => (column === 0 ? '---' : '---:'))), ...rows.map(line)].join('\n')}
+
+${[harness(result), ...result.missing].join('\n\n')}
+
+## How it is measured
+
+- **nginx** is a plain proxy: one worker, connections kept to the upstream, nothing buffered, nothing logged. It is the yardstick:
+  it checks no key, reads no body, keeps no account.
+- **Modelport** is \`modelport serve\` with everything on: it checks a key, holds money, settles it, and records the call in SQLite and in its log.
+- **Portkey** is \`@portkey-ai/gateway\` from npm with its own defaults, on Node.
+- The upstream and the load generator are processes of their own on raw sockets. Requests are about a kilobyte, replies and chunks
+  look like OpenAI's. Streams go from and to the same format, so their chunks pass verbatim.
+- *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. CPU and memory are those of the
+  gateway's whole process tree, as the system counts them.
+- *CPU per streamed chunk*: 40 streams of a chunk every 5 ms.
+- *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both less what the upstream takes when asked directly.
+- *Memory at 500 streams*: the highest seen while 500 streams of a chunk every 50 ms are open. A chunk is *late* when it arrives more than 50 ms after it was sent.
+- *Cold start*: from the start of the process, on an empty database, to its first answer to a chat request.
+`;
+}

@@ -1,0 +1,121 @@
+/** Processes of the benchmark: started before the mock upstream, found ready by a first answer, and surely ended. */
+import { mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Load, LoadReport } from './load.ts';
+import type { Peer, Place } from './peers.ts';
+import { processRows, treeOf } from './processes.ts';
+import { CHAT_PATH, writeRequest } from './workload.ts';
+
+/** Something that answers chat requests: a gateway, or the upstream itself. */
+export interface Endpoint {
+  port: number;
+  headers: { readonly [name: string]: string };
+}
+
+export interface Running extends Endpoint {
+  pid: number;
+  /** From the start of the process to its first good answer. */
+  coldStartSeconds: number;
+  stop(): Promise<void>;
+}
+
+const START_BOUND_MS = 20_000;
+const POLL_MS = 3;
+const STOP_BOUND_MS = 10_000;
+
+export async function startUpstream(): Promise<{ port: number; stop(): Promise<void> }> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'mock-upstream.ts')], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+  });
+  const { value } = await child.stdout.getReader().read();
+  const port = Number(new TextDecoder().decode(value));
+  if (!(port > 0)) throw new Error('the mock upstream did not start');
+  return { port, stop: () => endTree(child.pid, child.exited) };
+}
+
+export async function startPeer(peer: Peer, upstreamPort: number, folder: string): Promise<Running> {
+  mkdirSync(folder, { recursive: true });
+  const place: Place = { port: await freePort(), upstreamPort, folder };
+  const { command, environment, headers } = peer.launch(place);
+  const log = join(folder, 'log');
+  const logFile = openSync(log, 'a');
+  const started = performance.now();
+  const child = Bun.spawn([...command], {
+    cwd: folder,
+    env: { ...process.env, ...environment },
+    stdin: 'ignore',
+    stdout: logFile,
+    stderr: logFile,
+  });
+  const stop = () => endTree(child.pid, child.exited);
+  const endpoint = { port: place.port, headers };
+  for (let answer = await ask(endpoint); answer !== GOOD; answer = await ask(endpoint)) {
+    if (child.exitCode !== null || performance.now() - started > START_BOUND_MS) {
+      await stop();
+      throw new Error(
+        `${peer.title} did not answer well (${answer}); its log:\n${readFileSync(log, 'utf8').slice(-2000)}`,
+      );
+    }
+    await Bun.sleep(POLL_MS);
+  }
+  return { ...endpoint, pid: child.pid, coldStartSeconds: (performance.now() - started) / 1000, stop };
+}
+
+const GOOD = 'good';
+
+/** Asks once: GOOD, or what came instead. */
+async function ask({ port, headers }: Endpoint): Promise<string> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}${CHAT_PATH}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: writeRequest(),
+      signal: AbortSignal.timeout(2000),
+    });
+    const text = await response.text();
+    return response.status === 200 ? GOOD : `status ${response.status}: ${text.slice(0, 300)}`;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** Runs the load generator in its own process and waits for what it has to say. */
+export async function load(request: Load, boundSeconds: number): Promise<LoadReport> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts'), JSON.stringify(request)], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'inherit',
+    timeout: boundSeconds * 1000,
+  });
+  const text = await child.stdout.text();
+  if ((await child.exited) !== 0) throw new Error('the load generator failed or ran out of time');
+  return JSON.parse(text);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('no free port');
+  return address.port;
+}
+
+/** Asks a process to end, and ends it with all its children where it does not. */
+async function endTree(pid: number, exited: Promise<number>): Promise<void> {
+  const tree = treeOf(pid, processRows()).map((row) => row.pid);
+  signal(pid, 'SIGTERM');
+  const ended = await Promise.race([exited.then(() => true), Bun.sleep(STOP_BOUND_MS).then(() => false)]);
+  if (!ended) for (const one of tree) signal(one, 'SIGKILL');
+}
+
+function signal(pid: number, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has ended by itself
+  }
+}

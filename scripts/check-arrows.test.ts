@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test';
+import { arrowFaults } from './check-arrows.ts';
+
+const NAMES = { dialects: ['openai-chat', 'gemini'], providers: ['groq', 'openai'], engines: ['sqlite', 'postgres'] };
+
+/** The faults of these files, without the place they stand at. */
+function faultsOf(files: { [path: string]: string }): string[] {
+  return arrowFaults(
+    Object.entries(files).map(([path, text]) => ({ path, text })),
+    NAMES,
+  ).map((fault) => fault.replace(/^[^ ]+ /, ''));
+}
+
+test('a room imports from lower rungs and from itself', () => {
+  expect(
+    faultsOf({
+      'src/gateway/serve.ts': `import { a } from '../ledger/ledger.ts';\nimport { b } from './meter.ts';\nimport { z } from 'typebox';`,
+      'src/main.ts': `import { c } from './config.ts';\nimport pkg from '../package.json';`,
+    }),
+  ).toEqual([]);
+});
+
+test.each([
+  ['up', 'src/ledger/hold.ts', `import { a } from '../gateway/serve.ts';`],
+  ['sideways', 'src/catalog/order.ts', `import { a } from '../ledger/ledger.ts';`],
+  ['sideways, a type', 'src/http/routes.ts', `import type { A } from '../cli/cli.ts';`],
+  ['up, by a dynamic import', 'src/store/store.ts', `const a = await import('../ledger/ledger.ts');`],
+  ['up, by a re-export', 'src/store/store.ts', `export { a } from '../ledger/ledger.ts';`],
+])('an arrow %s is a fault', (_, path, text) => {
+  expect(faultsOf({ [path]: text })).toEqual([expect.stringContaining('imports only from lower rungs')]);
+});
+
+test('config.ts is read by main.ts and what it is made of alone', () => {
+  expect(faultsOf({ 'src/serve.ts': `import { c } from './config.ts';\nimport { h } from './house.ts';` })).toEqual([]);
+  expect(faultsOf({ 'src/main.ts': `import type { Config } from './config.ts';` })).toEqual([]);
+  expect(faultsOf({ 'src/cli/cli.ts': `import type { Config } from '../config.ts';` })).toHaveLength(1);
+});
+
+test('src/ imports nothing of web/, test/ or scripts/, but its tests may read the shared fixtures', () => {
+  const text = `import { a } from '../../test/fixtures.ts';`;
+  expect(faultsOf({ 'src/store/store.ts': text })).toEqual([expect.stringContaining('stands by itself')]);
+  expect(faultsOf({ 'src/store/store.test.ts': text })).toEqual([]);
+});
+
+test('two rows of a table never import each other; all may import what they share', () => {
+  const index = `import { a } from './gemini/gemini.ts';\nimport { b } from './rerank.ts';\nimport type { D } from './dialect.ts';`;
+  const row = `import { b } from '../rerank.ts';\nimport { c } from '../sse.ts';\nimport type { D } from '../dialect.ts';`;
+  expect(faultsOf({ 'src/dialects/index.ts': index, 'src/dialects/gemini/gemini.ts': row })).toEqual([
+    expect.stringContaining('two rows of dialects/'),
+  ]);
+});
+
+test.each([
+  ['src/ledger/ledger.ts', `db.run('INSERT INTO holds VALUES (1)');`, 'SQL'],
+  ['src/ledger/ledger.ts', 'const q = `SELECT a FROM b WHERE c = 1`;', 'SQL'],
+  ['src/ledger/ledger.ts', `import { Database } from 'bun:sqlite';`, 'only store/'],
+  ['src/gateway/attempt.ts', `await fetch('x');`, 'only transport.ts'],
+  ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only transport.ts'],
+  ['src/http/routes.ts', 'const port = process.env.PORT;', 'hands the environment to config.ts'],
+  ['src/http/routes.ts', 'const port = Bun.env.PORT;', 'hands the environment to config.ts'],
+  ['src/gateway/serve.ts', `import { Hono } from 'hono';`, 'only http/'],
+  ['src/gateway/serve.ts', `if (target.type === 'groq') go();`, 'compares the name'],
+  ['src/gateway/serve.ts', `switch (dialect?.name) { case 'openai-chat': go(); }`, 'compares the name'],
+  ['src/ledger/ledger.ts', `const big = engine !== 'sqlite';`, 'compares the name'],
+  ['src/providers/openai.ts', `const a = name === 'groq';`, 'compares the name'],
+  ['src/store/index.ts', 'const a = 1;', 'no barrels'],
+  ['src/store/helpers.ts', 'const a = 1;', 'says nothing'],
+  ['src/store/groupCommit.ts', 'const a = 1;', 'kebab-case'],
+  ['src/cache/cache.ts', 'const a = 1;', 'no rung'],
+  ['src/store/store.ts', `import { a } from './rows';`, 'ending'],
+])('%s: %s', (path, text, why) => {
+  expect(faultsOf({ [path]: text })).toEqual([expect.stringContaining(why)]);
+});
+
+test('each deed is right in its own room, and in a test', () => {
+  expect(
+    faultsOf({
+      'src/store/sqlite.ts': `import { Database } from 'bun:sqlite';\ndb.run('PRAGMA journal_mode = WAL');\nif (e === 'sqlite') go();`,
+      'src/transport.ts': `import net from 'node:net';\nawait fetch('x');`,
+      'src/config.ts': 'const port = process.env.PORT;',
+      'src/http/routes.ts': `import { Hono } from 'hono';\nimport { isIP } from 'node:net';\nif (shape === 'openai') go();`,
+      'src/dialects/gemini/reader.ts': `if (seal.dialect === 'gemini') go();`,
+      'src/gateway/serve.test.ts': `await fetch('x');\nprocess.env.A = 'b';`,
+      'src/gateway/serve.ts': `server.fetch(request);\nconst hint = 'select a model from the list';`,
+    }),
+  ).toEqual([]);
+});

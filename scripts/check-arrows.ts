@@ -1,0 +1,277 @@
+/** Arrows: which file may import which, and what only one room may do. */
+import { dirname, join } from 'node:path/posix';
+import { type Fault, isTest, readSources, report, type SourceFile } from './source-files.ts';
+import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from './syntax.ts';
+
+/** The ladder: a room imports only from lower rungs, never sideways, never up. */
+export const RUNGS: { readonly [room: string]: number } = {
+  canonical: 0,
+  dialects: 1,
+  store: 1,
+  'transport.ts': 1,
+  'log.ts': 1,
+  providers: 2,
+  sandbox: 2,
+  catalog: 2,
+  access: 2,
+  ledger: 2,
+  gateway: 3,
+  tasks: 4,
+  http: 5,
+  cli: 5,
+  'config.ts': 6,
+  main: 7,
+};
+
+/** The files that build the house and start it: one room, the only one that knows all the others. */
+const MAIN_FILES = new Set(['main.ts', 'serve.ts', 'house.ts', 'first-start.ts', 'vendors.ts']);
+
+/** Rooms with a table of equals: its rows never import each other. */
+const TABLES: { readonly [room: string]: { index: string; shared: readonly string[] } } = {
+  dialects: { index: 'src/dialects/index.ts', shared: ['dialect.ts'] },
+  // The maker of the whole family; its own row is that maker with nothing set.
+  providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'openai-compatible.ts'] },
+};
+
+const FORBIDDEN_NAMES = new Set([
+  'utils',
+  'util',
+  'helpers',
+  'helper',
+  'common',
+  'services',
+  'managers',
+  'misc',
+  'lib',
+]);
+const KEBAB = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.ts)?$/;
+/** A query is told from a sentence that begins with "select" by its capitals. */
+const SQL_QUERY = /^\s*SELECT\s[\s\S]+\bFROM\b/;
+const SQL_COMMAND =
+  /^\s*(insert\s+(or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|create\s+(unique\s+)?(table|index)|alter\s+table|drop\s+(table|index)|pragma\s+\w+)\b/i;
+const NET_MODULES = new Set(['node:net', 'node:tls', 'node:http', 'node:https', 'node:http2', 'node:dgram']);
+/** What `node:net` has for addresses alone. */
+const ADDRESS_NAMES = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress']);
+const SQL_MODULES = new Set(['bun:sqlite', 'node:sqlite']);
+
+/** Names that only their tables know; they are compared nowhere else. */
+export interface KnownNames {
+  dialects: readonly string[];
+  providers: readonly string[];
+  engines: readonly string[];
+}
+
+export function arrowFaults(files: readonly SourceFile[], names: KnownNames): Fault[] {
+  const parsed = files.map((file) => ({ file, syntax: parse(file.path, file.text) }));
+  const rows = new Map(
+    Object.entries(TABLES).map(([room, { index, shared }]) => {
+      const table = parsed.find(({ file }) => file.path === index);
+      return [room, table ? tableRows(room, table.file, table.syntax, shared) : new Set<string>()];
+    }),
+  );
+  return parsed.flatMap(({ file, syntax }) => [
+    ...nameFaults(file.path),
+    ...importFaults(file, syntax, rows),
+    ...(isTest(file.path) ? [] : deedFaults(file, syntax, names)),
+  ]);
+}
+
+function nameFaults(path: string): Fault[] {
+  const faults: Fault[] = [];
+  for (const part of path.split('/')) {
+    if (FORBIDDEN_NAMES.has(part.replace(/\.ts$/, ''))) faults.push(`${path}: "${part}" says nothing of what is in it`);
+    if (!KEBAB.test(part)) faults.push(`${path}: "${part}" is not kebab-case`);
+  }
+  if (path.endsWith('/index.ts') && !Object.values(TABLES).some(({ index }) => index === path))
+    faults.push(`${path}: a room is entered by the file that bears its name, or by its table: no barrels`);
+  if (roomOf(path) === undefined) faults.push(`${path}: its room has no rung on the ladder of check-arrows.ts`);
+  return faults;
+}
+
+/** The room of a file of `src/`: its folder, or itself where it stands alone; `undefined` where the ladder knows none. */
+function roomOf(path: string): string | undefined {
+  const name = (path.split('/')[1] ?? '').replace(/\.test\.ts$/, '.ts');
+  if (MAIN_FILES.has(name)) return 'main';
+  return name in RUNGS ? name : undefined;
+}
+
+interface Import {
+  from: string;
+  /** The module as written, and as a path of the repository where it is relative. */
+  module: string;
+  path: string | undefined;
+  names: readonly string[];
+  typeOnly: boolean;
+  start: number;
+}
+
+function importsOf({ path, text }: SourceFile, { module }: Syntax): Import[] {
+  const make = (name: string, start: number, typeOnly: boolean, names: string[] = []): Import => ({
+    from: path,
+    module: name,
+    path: name.startsWith('.') ? join(dirname(path), name) : undefined,
+    names,
+    typeOnly,
+    start,
+  });
+  return [
+    ...module.staticImports.map(({ moduleRequest, entries, start }) => {
+      const typeOnly = entries.length > 0 && entries.every(({ isType }) => isType);
+      return make(
+        moduleRequest.value,
+        start,
+        typeOnly,
+        entries.map(({ importName }) => importName.name ?? '*'),
+      );
+    }),
+    ...module.staticExports.flatMap(({ entries, start }) =>
+      entries.flatMap(({ moduleRequest, isType }) => (moduleRequest ? [make(moduleRequest.value, start, isType)] : [])),
+    ),
+    ...module.dynamicImports.map(({ moduleRequest, start }) =>
+      make(text.slice(moduleRequest.start, moduleRequest.end).replace(/['"`]/g, ''), start, false),
+    ),
+  ];
+}
+
+/** The rows of a table: what its index imports for its value, but for what all rows share. */
+function tableRows(room: string, index: SourceFile, syntax: Syntax, shared: readonly string[]): Set<string> {
+  const units = importsOf(index, syntax)
+    .filter(({ path, typeOnly }) => !typeOnly && path?.startsWith(`src/${room}/`))
+    .map(({ path = '' }) => unitOf(path));
+  return new Set(units.filter((unit) => !shared.includes(unit)));
+}
+
+/** The folder or file of a table's row: the part right below its room. */
+const unitOf = (path: string): string => (path.split('/')[2] ?? '').replace(/\.test\.ts$/, '.ts');
+
+function importFaults(file: SourceFile, syntax: Syntax, rows: ReadonlyMap<string, ReadonlySet<string>>): Fault[] {
+  return importsOf(file, syntax).flatMap((one) => {
+    const why = one.path === undefined ? packageFault(one) : arrowFault(one, one.path, rows);
+    return why ? [`${file.path}:${lineAt(file.text, one.start)}: imports ${one.module}: ${why}`] : [];
+  });
+}
+
+function packageFault({ from, module, names }: Import): string | undefined {
+  if (isTest(from)) return undefined;
+  const room = roomOf(from);
+  if ((module === 'hono' || module.startsWith('hono/')) && room !== 'http') return 'only http/ knows the framework';
+  if (SQL_MODULES.has(module) && room !== 'store') return 'only store/ opens a database';
+  const connects = names.length === 0 || names.some((name) => !ADDRESS_NAMES.has(name));
+  if (NET_MODULES.has(module) && room !== 'transport.ts' && connects) return 'only transport.ts opens a connection';
+  return undefined;
+}
+
+function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
+  if (!/\.(ts|json)$/.test(path)) return 'say the file with its ending';
+  if (path === 'package.json' || (isTest(one.from) && path.startsWith('test/'))) return undefined;
+  if (!path.startsWith('src/')) return 'src/ stands by itself';
+  const from = roomOf(one.from);
+  const to = roomOf(path);
+  if (from === undefined || to === undefined) return undefined;
+  if (from !== to) {
+    if (to === 'config.ts' && from !== 'main') return 'only main.ts and what it is made of read config.ts';
+    const [here = 0, there = 0] = [RUNGS[from], RUNGS[to]];
+    return here > there ? undefined : `${from} (rung ${here}) imports only from lower rungs, ${to} is on ${there}`;
+  }
+  const table = rows.get(from);
+  const [own, other] = [unitOf(one.from), unitOf(path)];
+  if (table?.has(own) && table.has(other) && own !== other) return `two rows of ${from}/ never import each other`;
+  return undefined;
+}
+
+/** What only one room may do, found in the tree. */
+function deedFaults({ path, text }: SourceFile, { program }: Syntax, names: KnownNames): Fault[] {
+  const faults: Fault[] = [];
+  const room = roomOf(path);
+  const secret = namesKeptFrom(path, names);
+  walkSyntax(program, (node) => {
+    const why = deedFault(node, room) ?? comparisonFault(node, secret);
+    if (why) faults.push(`${path}:${lineAt(text, node.start)}: ${why}`);
+  });
+  return faults;
+}
+
+function deedFault(node: SyntaxNode, room: string | undefined): string | undefined {
+  switch (node.type) {
+    case 'CallExpression':
+    case 'NewExpression':
+      if (room !== 'transport.ts' && CONNECTING.has(nameOf(node.callee)))
+        return `${nameOf(node.callee)}(): only transport.ts opens a connection`;
+      return undefined;
+    case 'MemberExpression':
+      if (room !== 'config.ts' && room !== 'main' && ENVIRONMENTS.has(nameOf(node)))
+        return `${nameOf(node)}: main.ts hands the environment to config.ts, which alone reads it`;
+      return undefined;
+    case 'Literal':
+    case 'TemplateElement':
+      return room !== 'store' && isSql(textOf(node)) ? 'SQL stands in store/ alone' : undefined;
+    case 'ExportAllDeclaration':
+      return 'export *: no barrels';
+    default:
+      return undefined;
+  }
+}
+
+const isSql = (text: string): boolean => SQL_QUERY.test(text) || SQL_COMMAND.test(text);
+
+const CONNECTING = new Set(['fetch', 'Bun.connect', 'Bun.fetch', 'globalThis.fetch', 'WebSocket', 'EventSource']);
+const ENVIRONMENTS = new Set(['process.env', 'Bun.env', 'import.meta.env']);
+
+/** The names a file may not compare: a row knows its own, a table's index all of its own kind. */
+function namesKeptFrom(path: string, { dialects, providers, engines }: KnownNames): ReadonlySet<string> {
+  const room = roomOf(path);
+  const own = unitOf(path).replace(/\.ts$/, '');
+  const indexed = path.endsWith('/index.ts') ? room : undefined;
+  return new Set([
+    ...(indexed === 'dialects' ? [] : dialects.filter((name) => room !== 'dialects' || name !== own)),
+    ...(indexed === 'providers' ? [] : providers.filter((name) => room !== 'providers' || name !== own)),
+    ...(room === 'store' ? [] : engines),
+  ]);
+}
+
+const EQUALITY = new Set(['===', '!==', '==', '!=']);
+/** What holds such a name is called so; a `shape` or a `family` of the same word is something else. */
+const HOLDER = /(type|name|provider|vendor|dialect|engine)$/i;
+
+function comparisonFault(node: SyntaxNode, secret: ReadonlySet<string>): string | undefined {
+  for (const [held, literal] of comparisonsIn(node)) {
+    if (isNode(literal) && literal.type === 'Literal' && secret.has(textOf(literal)) && HOLDER.test(nameOf(held)))
+      return `compares the name "${textOf(literal)}": ask the table for what sets it apart`;
+  }
+  return undefined;
+}
+
+/** Pairs that the node compares, each side once in either place. */
+function comparisonsIn({ type, operator, left, right, discriminant, cases }: SyntaxNode): [unknown, unknown][] {
+  if (type === 'BinaryExpression' && EQUALITY.has(String(operator))) {
+    return [
+      [left, right],
+      [right, left],
+    ];
+  }
+  if (type !== 'SwitchStatement' || !Array.isArray(cases)) return [];
+  return cases.map((one: SyntaxNode) => [discriminant, one.test]);
+}
+
+/** `a.b.c` of a chain of plain names; empty where it is none. */
+function nameOf(node: unknown): string {
+  if (!isNode(node)) return '';
+  if (node.type === 'Identifier') return String(node.name);
+  if (node.type === 'ChainExpression') return nameOf(node.expression);
+  if (node.type === 'MetaProperty') return 'import.meta';
+  if (node.type !== 'MemberExpression' || node.computed === true) return '';
+  return `${nameOf(node.object)}.${nameOf(node.property)}`;
+}
+
+function textOf({ value }: SyntaxNode): string {
+  if (typeof value === 'string') return value;
+  const cooked = (value as { cooked?: unknown } | null | undefined)?.cooked;
+  return typeof cooked === 'string' ? cooked : '';
+}
+
+if (import.meta.main) {
+  const { DIALECTS } = await import('../src/dialects/index.ts');
+  const { PROVIDERS } = await import('../src/providers/index.ts');
+  const names = { dialects: [...DIALECTS.keys()], providers: [...PROVIDERS.keys()], engines: ['sqlite', 'postgres'] };
+  report('arrows', arrowFaults(readSources(['src']), names));
+}

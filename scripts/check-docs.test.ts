@@ -1,0 +1,59 @@
+import { expect, test } from 'bun:test';
+import { docFaults } from './check-docs.ts';
+
+const MAP = { path: 'ARCHITECTURE.md', text: 'The room `src/store/`.\n' };
+const PATHS = ['ARCHITECTURE.md', 'README.md', 'src/store/sqlite.ts', 'docs/decisions/0001-bun.md'];
+
+/** Faults of a README with this text, in an otherwise sound repository. */
+function readmeFaults(text: string): string[] {
+  return docFaults({ documents: [MAP, { path: 'README.md', text }], paths: PATHS, sources: [] });
+}
+
+test('paths that exist pass: from the root, from src/, as a folder, as a bare file name', () => {
+  expect(readmeFaults('`src/store/sqlite.ts` `store/sqlite.ts` `docs/decisions/` `sqlite.ts` `src/store`')).toEqual([]);
+});
+
+test('what is no path of ours passes', () => {
+  expect(
+    readmeFaults('`application/json` `/v1/models` `store/<engine>.ts` `*.test.ts` `npm ci`\n```\n`src/x.ts`\n```'),
+  ).toEqual([]);
+});
+
+test('a path that names nothing is a fault, with its line', () => {
+  expect(readmeFaults('\n`src/store/postgres.ts`\n`store/redis.ts` and `gone.ts`')).toEqual([
+    'README.md:2: names src/store/postgres.ts, which is not there',
+    'README.md:3: names store/redis.ts, which is not there',
+    'README.md:3: names gone.ts, which is not there',
+  ]);
+});
+
+test('links lead to files and headings that exist', () => {
+  expect(
+    readmeFaults('# Run it, now\n[a](#run-it-now) [b](docs/decisions/0001-bun.md) [c](https://example.com/x)'),
+  ).toEqual([]);
+  expect(readmeFaults('[a](#gone) [b](docs/gone.md)')).toEqual([
+    'README.md:1: links to #gone, but README.md has no such heading',
+    'README.md:1: links to docs/gone.md, which is not there',
+  ]);
+});
+
+test('every room of src/ is on the map', () => {
+  const paths = [...PATHS, 'src/ledger/ledger.ts', 'src/transport.ts', 'src/transport.test.ts'];
+  expect(docFaults({ documents: [MAP], paths, sources: [] })).toEqual([
+    'ARCHITECTURE.md: does not show `src/ledger/`',
+    'ARCHITECTURE.md: does not show `src/transport.ts`',
+  ]);
+  expect(docFaults({ documents: [], paths, sources: [] })).toEqual(['ARCHITECTURE.md is not there']);
+});
+
+test('every file but a test begins with a sentence on what it is', () => {
+  const sources = [
+    { path: 'src/a/good.ts', text: '/** What it is. */\n' },
+    { path: 'src/a/tool.ts', text: '#!/usr/bin/env node\n/** What it is. */\n' },
+    { path: 'src/a/bad.ts', text: `import { a } from './a.ts';\n/** late */\n` },
+    { path: 'src/a/bad.test.ts', text: `import { a } from './a.ts';\n` },
+  ];
+  expect(docFaults({ documents: [MAP], paths: PATHS, sources })).toEqual([
+    'src/a/bad.ts:1: begins without a sentence on what the file is',
+  ]);
+});

@@ -1,0 +1,124 @@
+/** Documents: what they name exists, every room is on the map, every file says at its top what it is. */
+import { existsSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path/posix';
+import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile } from './source-files.ts';
+
+const MAP = 'ARCHITECTURE.md';
+const DOCUMENTS = ['README.md', MAP, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
+const CODE_ROOMS = ['src', 'scripts', 'bench', 'test'];
+/** A name with one of these endings is a file of ours even where no folder stands before it. */
+const OWN_ENDINGS = /\.(ts|mjs|md)$/;
+
+export interface Repository {
+  documents: readonly SourceFile[];
+  /** Every file's path. */
+  paths: readonly string[];
+  sources: readonly SourceFile[];
+}
+
+export function docFaults({ documents, paths, sources }: Repository): Fault[] {
+  const places = placesOf(paths);
+  return [
+    ...documents.flatMap((document) => [...pathFaults(document, places), ...linkFaults(document, documents, places)]),
+    ...roomFaults(documents, paths),
+    ...sources.filter(({ path }) => !isTest(path)).flatMap(headFaults),
+  ];
+}
+
+/** Every file and folder. */
+function placesOf(paths: readonly string[]): ReadonlySet<string> {
+  const places = new Set<string>();
+  for (const path of paths) {
+    for (let place = path; place !== '.' && !places.has(place); place = dirname(place)) places.add(place);
+  }
+  return places;
+}
+
+/** Paths in backticks that name nothing. `src/` may be left out before a room's name. */
+function pathFaults({ path, text }: SourceFile, places: ReadonlySet<string>): Fault[] {
+  const names = new Set([...places].map((place) => place.slice(place.lastIndexOf('/') + 1)));
+  const faults: Fault[] = [];
+  for (const { line, code } of codeSpans(text)) {
+    const name = code.replace(/\/$/, '').replace(/:\d+$/, '');
+    const [first = '', ...rest] = name.split('/');
+    const isPath = rest.length > 0 ? places.has(first) || places.has(`src/${first}`) : OWN_ENDINGS.test(name);
+    if (!isPath || !/^[\w./@-]+$/.test(name)) continue;
+    const stands = rest.length > 0 ? places.has(name) || places.has(`src/${name}`) : names.has(name);
+    if (!stands) faults.push(`${path}:${line}: names ${code}, which is not there`);
+  }
+  return faults;
+}
+
+function* codeSpans(text: string): Generator<{ line: number; code: string }> {
+  let fenced = false;
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.startsWith('```')) fenced = !fenced;
+    else if (!fenced) for (const [, code = ''] of line.matchAll(/`([^`]+)`/g)) yield { line: index + 1, code };
+  }
+}
+
+const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+
+function linkFaults(
+  { path, text }: SourceFile,
+  documents: readonly SourceFile[],
+  places: ReadonlySet<string>,
+): Fault[] {
+  const faults: Fault[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    for (const [, link = ''] of line.matchAll(LINK)) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : normalize(join(dirname(path), file)).replace(/\/$/, '');
+      const linked = documents.find((document) => document.path === target);
+      if (!places.has(target)) faults.push(`${path}:${index + 1}: links to ${link}, which is not there`);
+      else if (anchor !== undefined && linked && !headings(linked.text).has(anchor))
+        faults.push(`${path}:${index + 1}: links to ${link}, but ${target} has no such heading`);
+    }
+  }
+  return faults;
+}
+
+/** The anchors of a document's headings, as the usual viewers make them. */
+function headings(text: string): ReadonlySet<string> {
+  const anchors = new Set<string>();
+  for (const [, title = ''] of text.matchAll(/^#+ (.*)$/gm)) {
+    const words = title.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '');
+    anchors.add(words.trim().replaceAll(' ', '-'));
+  }
+  return anchors;
+}
+
+/** Rooms of `src/` that the map does not show. */
+function roomFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
+  const map = documents.find(({ path }) => path === MAP);
+  if (!map) return [`${MAP} is not there`];
+  const rooms = new Set<string>();
+  for (const path of paths) {
+    const [top, room = '', ...rest] = path.split('/');
+    if (top === 'src' && !isTest(path)) rooms.add(rest.length > 0 ? `${room}/` : room);
+  }
+  return [...rooms]
+    .filter((room) => !map.text.includes(`\`src/${room}\``))
+    .map((room) => `${MAP}: does not show \`src/${room}\``);
+}
+
+function headFaults({ path, text }: SourceFile): Fault[] {
+  const head = text.replace(/^#!.*\n/, '');
+  return /^\/\*\*\s[\s\S]*?\*\//.test(head) ? [] : [`${path}:1: begins without a sentence on what the file is`];
+}
+
+if (import.meta.main) {
+  const decisions = existsSync(join(ROOT, 'docs')) ? listFiles(['docs']) : [];
+  const present = DOCUMENTS.filter((path) => existsSync(join(ROOT, path)));
+  const rooms = [...CODE_ROOMS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
+  const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
+  const code = listFiles(rooms);
+  const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} is not there`);
+  const faults = docFaults({
+    documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),
+    paths: [...present, ...decisions, ...code, ...rootFiles.filter((path) => existsSync(join(ROOT, path)))],
+    sources: readFiles(code.filter((path) => path.endsWith('.ts'))),
+  });
+  report('docs', [...missing, ...faults]);
+}

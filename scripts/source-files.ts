@@ -1,0 +1,53 @@
+/** The repository's own text files, read once, and the way every check tells its faults. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** A file of the repository; `path` is relative to its root, with forward slashes. */
+export interface SourceFile {
+  path: string;
+  text: string;
+}
+
+/** One sentence that says where and what: `src/a.ts:3: …`. */
+export type Fault = string;
+
+export const ROOT = dirname(import.meta.dir);
+
+const IGNORED = new Set(['node_modules', 'data', 'results', '.git']);
+
+/** Paths of all files below these folders and files of the repository, sorted. */
+export function listFiles(entries: readonly string[]): string[] {
+  const found: string[] = [];
+  for (const entry of entries) {
+    if (entry.includes('.') && !entry.startsWith('.')) found.push(entry);
+    else walk(entry, found);
+  }
+  return found.sort();
+}
+
+function walk(folder: string, found: string[]): void {
+  for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      if (!IGNORED.has(entry.name)) walk(path, found);
+    } else found.push(path);
+  }
+}
+
+/** The TypeScript files below these folders, with their text. */
+export function readSources(folders: readonly string[]): SourceFile[] {
+  return readFiles(listFiles(folders).filter((path) => path.endsWith('.ts')));
+}
+
+export function readFiles(paths: readonly string[]): SourceFile[] {
+  return paths.map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') }));
+}
+
+export const isTest = (path: string): boolean => path.endsWith('.test.ts');
+
+/** Prints the faults and ends the process: 0 where there are none, else 1. */
+export function report(name: string, faults: readonly Fault[]): never {
+  for (const fault of faults) console.error(fault);
+  if (faults.length > 0) console.error(`${name}: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`);
+  process.exit(faults.length === 0 ? 0 : 1);
+}

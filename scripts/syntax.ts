@@ -1,0 +1,50 @@
+/** A file's syntax tree, walked without knowing its grammar. */
+import { type EcmaScriptModule, parseSync } from 'oxc-parser';
+
+/** Any node of the tree: its kind, where it stands, and whatever its kind has. */
+export interface SyntaxNode {
+  type: string;
+  start: number;
+  end: number;
+  [member: string]: unknown;
+}
+
+export interface Syntax {
+  program: SyntaxNode;
+  module: EcmaScriptModule;
+}
+
+/** Throws a sentence where the file cannot be read as TypeScript. */
+export function parse(path: string, text: string): Syntax {
+  const { program, module, errors } = parseSync(path, text);
+  const [error] = errors;
+  if (error) throw new Error(`${path}: ${error.message}`);
+  return { program: program as unknown as SyntaxNode, module };
+}
+
+/** Calls `visit` for every node, outer ones first, with the nodes around it (nearest last). */
+export function walkSyntax(
+  node: SyntaxNode,
+  visit: (node: SyntaxNode, around: readonly SyntaxNode[]) => void,
+  around: SyntaxNode[] = [],
+): void {
+  visit(node, around);
+  around.push(node);
+  for (const value of Object.values(node)) {
+    for (const child of Array.isArray(value) ? value : [value]) {
+      if (isNode(child)) walkSyntax(child, visit, around);
+    }
+  }
+  around.pop();
+}
+
+export function isNode(value: unknown): value is SyntaxNode {
+  return typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string';
+}
+
+/** The line (from 1) of an offset. */
+export function lineAt(text: string, offset: number): number {
+  let line = 1;
+  for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line++;
+  return line;
+}

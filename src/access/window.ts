@@ -1,0 +1,56 @@
+/** How much happened in the last minute, to the second. No clock: time is what it is told. */
+
+const SECONDS = 60;
+
+export interface Window {
+  /** Moves on to `now` and says how much the last minute holds. */
+  sum(now: number): number;
+  /** Adds to the present second (the last one `sum` was told) and returns it, for `correct`. */
+  add(amount: number): number;
+  /** Corrects what was added at `second`: the surplus counts from now on where that second has left the window. */
+  correct(second: number, difference: number): void;
+  /** Seconds until the minute holds at most `most`. */
+  secondsUntil(most: number): number;
+}
+
+export function createWindow(): Window {
+  const slots = new Float64Array(SECONDS);
+  let present = 0;
+  let total = 0;
+
+  return {
+    sum(now) {
+      const second = Math.floor(now / 1000);
+      // A clock that was set back must not empty the window.
+      for (let passed = Math.min(second - present, SECONDS); passed > 0; passed--) {
+        const slot = (second - passed + 1) % SECONDS;
+        total -= slots[slot] ?? 0;
+        slots[slot] = 0;
+      }
+      present = Math.max(present, second);
+      return total;
+    },
+
+    add(amount) {
+      slots[present % SECONDS]! += amount;
+      total += amount;
+      return present;
+    },
+
+    correct(second, difference) {
+      const gone = present - second >= SECONDS;
+      if (gone && difference < 0) return;
+      slots[(gone ? present : second) % SECONDS]! += difference;
+      total += difference;
+    },
+
+    secondsUntil(most) {
+      let left = total;
+      for (let seconds = 1; seconds <= SECONDS; seconds++) {
+        left -= slots[(present + seconds) % SECONDS] ?? 0;
+        if (left <= most) return seconds;
+      }
+      return SECONDS;
+    },
+  };
+}

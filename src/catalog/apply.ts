@@ -1,0 +1,105 @@
+/** Brings the database to what people wrote: providers, models, and a new price version where a price changed. */
+import { newId } from '../canonical/id.ts';
+import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
+import { type CatalogueForm, type ModelEntry, readCatalogue, refuse } from './catalogue.ts';
+import { writeComponents } from './price-text.ts';
+
+export interface ApplyOptions {
+  /** The provider types there are; absent: not checked. */
+  types?: readonly string[];
+  /** What becomes of the upstream call when the client leaves, for models that do not say. */
+  onDisconnect?: ModelRow['onDisconnect'];
+  /** Leaves providers and models that are there as they are: the list prices never overwrite an operator's own. */
+  keepExisting?: boolean;
+}
+
+/** What changed, by name; what was already so is in none of the lists. */
+export interface CatalogueChanges {
+  providers: { added: string[]; changed: string[] };
+  /** A `repriced` model has a new price version; it may be among the `changed` as well. */
+  models: { added: string[]; changed: string[]; repriced: string[] };
+}
+
+/**
+ * Applies the people's form. Everything is read before anything is written; a fault is a GatewayError `invalid_request`.
+ * What the form does not name stays: removing is done by name.
+ */
+export async function applyCatalogue(
+  store: Store,
+  form: CatalogueForm,
+  now: number,
+  options: ApplyOptions = {},
+): Promise<CatalogueChanges> {
+  const catalogue = readCatalogue(form);
+  const [providerRows, modelRows] = await Promise.all([store.providers(), store.models()]);
+  const providers = new Map(providerRows.map((row) => [row.name, row]));
+  const models = new Map(modelRows.map((row) => [row.name, row]));
+  refuseUnknownTypes(catalogue.providers, options.types);
+  refuseUnknownProviders(
+    catalogue.models,
+    new Set([...providers.keys(), ...catalogue.providers.map(({ name }) => name)]),
+  );
+
+  const changes: CatalogueChanges = {
+    providers: { added: [], changed: [] },
+    models: { added: [], changed: [], repriced: [] },
+  };
+  for (const provider of catalogue.providers) {
+    const before = providers.get(provider.name);
+    if (before && (options.keepExisting || Bun.deepEquals(before, provider))) continue;
+    await store.saveProvider(provider);
+    changes.providers[before ? 'changed' : 'added'].push(provider.name);
+  }
+  for (const entry of catalogue.models) {
+    const before = models.get(entry.name);
+    if (before && options.keepExisting) continue;
+    await applyModel(entry, before);
+  }
+  return changes;
+
+  async function applyModel(entry: ModelEntry, before: ModelRow | undefined): Promise<void> {
+    const { price, ...written } = entry;
+    const components = writeComponents(price);
+    const version = before && (await store.price(before.priceId));
+    const repriced = version?.components !== components;
+    const priceId = before && !repriced ? before.priceId : newId('price_');
+    const row: ModelRow = {
+      ...written,
+      priceId,
+      ownedBy: written.ownedBy ?? ownerOf(entry),
+      onDisconnect: written.onDisconnect ?? options.onDisconnect ?? 'abort',
+      createdAt: before?.createdAt ?? now,
+    };
+    if (repriced) await store.savePrice({ id: priceId, model: entry.name, components, createdAt: now });
+    if (!before) changes.models.added.push(entry.name);
+    else if (repriced) changes.models.repriced.push(entry.name);
+    if (before && Bun.deepEquals(before, row)) return;
+    await store.saveModel(row);
+    if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
+  }
+
+  /** Who a model belongs to where nobody says: the type of its first target's provider. */
+  function ownerOf({ targets: [first] }: ModelEntry): string {
+    const name = first?.provider ?? '';
+    const provider = catalogue.providers.find((written) => written.name === name) ?? providers.get(name);
+    return provider?.type ?? 'modelport';
+  }
+}
+
+function refuseUnknownTypes(providers: readonly ProviderRow[], types: readonly string[] | undefined): void {
+  if (!types) return;
+  for (const [i, { type }] of providers.entries()) {
+    if (types.includes(type)) continue;
+    refuse(`providers[${i}].type`, `providers[${i}].type must be one of ${types.join(', ')}`);
+  }
+}
+
+function refuseUnknownProviders(models: readonly ModelEntry[], names: ReadonlySet<string>): void {
+  for (const [i, { targets }] of models.entries()) {
+    for (const [j, { provider }] of targets.entries()) {
+      if (names.has(provider)) continue;
+      const param = `models[${i}].targets[${j}].provider`;
+      refuse(param, `${param} must name a provider that is configured: "${provider}" is not`);
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayError } from '../canonical/errors.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { applyCatalogue } from './apply.ts';
+import { type CatalogOptions, createCatalog, type Model } from './catalog.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-catalog-'));
+let store: Store;
+
+beforeAll(async () => {
+  store = await openStore({ dataDir: folder });
+  await store.migrate();
+  await applyCatalogue(
+    store,
+    {
+      providers: [
+        { name: 'main', type: 'openai', credentials: ['k1', 'k2', 'k3'], settings: { region: 'eu' } },
+        { name: 'spare', type: 'openai-compatible', baseUrl: 'http://spare/v1' },
+      ],
+      models: [
+        {
+          name: 'Two-Targets',
+          price: { input: 0.15, output: 0.6 },
+          targets: [
+            { provider: 'spare', model: 'b', priority: 1 },
+            { provider: 'main', model: 'a' },
+          ],
+        },
+        { name: 'spare-only', price: { perCall: 1 }, maxOutputTokens: 5, targets: [{ provider: 'spare' }] },
+      ],
+    },
+    1000,
+  );
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(providerDefaults?: CatalogOptions['providerDefaults']) {
+  const catalog = createCatalog({ store, ...(providerDefaults && { providerDefaults }) });
+  await catalog.reload();
+  const model = (name: string): Model => {
+    const found = catalog.find(name);
+    if (!found) throw new Error(`${name} is not on sale`);
+    return found;
+  };
+  return { catalog, model };
+}
+
+const order = (
+  catalog: { order: (m: Model, r: () => number, now: number) => { id: string }[] },
+  model: Model,
+  now = 0,
+) => catalog.order(model, () => 0, now).map(({ id }) => id);
+const failure = new GatewayError('upstream_failed', 'It failed.');
+
+test('a model is found by its exact name, with its price and targets by priority', async () => {
+  const { catalog, model } = await open();
+  expect(catalog.find('two-targets')).toBeUndefined();
+  expect(catalog.list().map(({ name }) => name)).toEqual(['Two-Targets', 'spare-only']);
+  expect(model('Two-Targets')).toMatchObject({
+    kind: 'chat',
+    price: { input: 150_000n, output: 600_000n },
+    maxOutputTokens: 16_384,
+    displayName: 'Two-Targets',
+    ownedBy: 'openai-compatible',
+    createdAt: 1000,
+    onDisconnect: 'abort',
+    targets: [
+      {
+        id: 'main/a',
+        type: 'openai',
+        credentials: ['k1', 'k2', 'k3'],
+        settings: { region: 'eu' },
+        priority: 0,
+        weight: 1,
+      },
+      { id: 'spare/b', type: 'openai-compatible', baseUrl: 'http://spare/v1', credentials: [] },
+    ],
+  });
+  expect(order(catalog, model('Two-Targets'))).toEqual(['main/a', 'spare/b']);
+});
+
+test('credentials are handed out in turn', async () => {
+  const { catalog, model } = await open();
+  const [main, spare] = model('Two-Targets').targets;
+  if (!main || !spare) throw new Error('no targets');
+  expect([1, 2, 3, 4].map(() => catalog.credential(main))).toEqual(['k1', 'k2', 'k3', 'k1']);
+  expect(catalog.credential(spare)).toBeUndefined();
+});
+
+test('a resting target is left out, and when all rest the caller learns when the first returns', async () => {
+  const { catalog, model } = await open();
+  const two = model('Two-Targets');
+  const [main, spare] = two.targets;
+  if (!main || !spare) throw new Error('no targets');
+  for (let i = 0; i < 5; i++) catalog.observe(main, { ok: false, error: failure }, 0);
+  expect(order(catalog, two)).toEqual(['spare/b']);
+  catalog.observe(spare, { ok: false, error: new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 30 }) }, 0);
+  const refused = refusal(() => catalog.order(two, Math.random, 500));
+  expect(refused).toMatchObject({ code: 'upstream_unavailable', status: 503, retryAfterSeconds: 2 });
+  expect(refused.message).toBe(
+    'No upstream of the model "Two-Targets" is available after failures in a row. Please try again in 2 seconds.',
+  );
+  expect(order(catalog, two, 2000)).toEqual(['main/a']);
+  catalog.observe(main, { ok: true }, 2000);
+  expect(order(catalog, two, 30_000)).toEqual(['main/a', 'spare/b']);
+});
+
+test('where all rest for a 429 the caller is told so', async () => {
+  const { catalog, model } = await open();
+  const [target] = model('spare-only').targets;
+  if (!target) throw new Error('no target');
+  catalog.observe(target, { ok: false, error: new GatewayError('rate_limited', 'Wait.', { retryAfterSeconds: 9 }) }, 0);
+  const refused = refusal(() => catalog.order(model('spare-only'), Math.random, 0));
+  expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 9 });
+});
+
+test('a reload keeps the health of targets that stay', async () => {
+  const { catalog, model } = await open();
+  const [target] = model('spare-only').targets;
+  if (!target) throw new Error('no target');
+  for (let i = 0; i < 5; i++) catalog.observe(target, { ok: false, error: failure }, 0);
+  await catalog.reload();
+  expect(() => catalog.order(model('spare-only'), Math.random, 0)).toThrow();
+});
+
+test('defaults of the process complete providers and take those off sale that cannot be called', async () => {
+  const { catalog, model } = await open({
+    openai: { baseUrl: 'https://api.openai.com/v1', credential: 'from the environment', needsCredential: true },
+    'openai-compatible': { needsCredential: true },
+  });
+  expect(catalog.list().map(({ name }) => name)).toEqual(['Two-Targets']);
+  expect(model('Two-Targets').targets).toMatchObject([
+    { id: 'main/a', baseUrl: 'https://api.openai.com/v1', credentials: ['k1', 'k2', 'k3'] },
+  ]);
+  const nowhere = await open({ openai: { credential: 'k' } });
+  expect(nowhere.catalog.list()).toEqual([]);
+  const other = await open({ 'openai-compatible': { credential: 'from the environment', needsCredential: true } });
+  expect(other.model('Two-Targets').targets).toMatchObject([{ id: 'spare/b', credentials: ['from the environment'] }]);
+});
+
+function refusal(run: () => unknown): GatewayError {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}

@@ -1,0 +1,223 @@
+/** The form in which people write what is on sale (modelport.yaml, the admin API, the price list), and the reading of it. */
+import type { Kind } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { isObject, type JsonObject } from '../canonical/json.ts';
+import type { Price } from '../canonical/price.ts';
+import type { ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
+import { readPeoplesPrice } from './price-text.ts';
+
+/** What people wrote, not yet read. */
+export interface CatalogueForm {
+  providers?: unknown;
+  models?: unknown;
+}
+
+/** A model as people wrote it: what the row takes from the database (price version, time of creation) is missing. */
+export type ModelEntry = Omit<ModelRow, 'priceId' | 'createdAt' | 'ownedBy' | 'onDisconnect'> & {
+  kind: Kind;
+  price: Price;
+  ownedBy?: string;
+  onDisconnect?: ModelRow['onDisconnect'];
+};
+
+export interface Catalogue {
+  providers: ProviderRow[];
+  models: ModelEntry[];
+}
+
+/** For each kind, the sets of components of which a price needs one: without them a part of the call would be free by oversight. */
+const CHARGED: { readonly [kind in Kind]: readonly (readonly (keyof Price)[])[] } = {
+  chat: [['input', 'output'], ['perCall']],
+  embed: [['input'], ['perCall']],
+  rerank: [['input'], ['perCall']],
+  image: [['perImage'], ['perCall'], ['input', 'output'], ['input', 'imageOutput']],
+  speech: [['perCharacter'], ['perSecond'], ['perCall'], ['input', 'output'], ['input', 'audioOutput']],
+  video: [['perSecond'], ['perCall'], ['output']],
+};
+const KINDS = Object.keys(CHARGED);
+/** Components whose name in the people's form says the unit. */
+const PEOPLES_NAME: { readonly [component: string]: string } = { perCharacter: 'perMillionCharacters' };
+
+const PROVIDER_MEMBERS = ['name', 'type', 'baseUrl', 'credential', 'credentials', 'settings'];
+const MODEL_MEMBERS = [
+  'name',
+  'kind',
+  'price',
+  'maxOutputTokens',
+  'contextTokens',
+  'displayName',
+  'ownedBy',
+  'onDisconnect',
+  'targets',
+];
+const TARGET_MEMBERS = ['provider', 'model', 'priority', 'weight'];
+
+/** Reads the people's form. Throws GatewayError `invalid_request`: one sentence that names the entry and the member. */
+export function readCatalogue(form: CatalogueForm): Catalogue {
+  const providers = readList(form.providers, 'providers').map((entry, i) => readProvider(entry, `providers[${i}]`));
+  const models = readList(form.models, 'models').map((entry, i) => readModel(entry, `models[${i}]`));
+  refuseTwins(providers, 'providers');
+  refuseTwins(models, 'models');
+  return { providers, models };
+}
+
+/** An `invalid_request` that names the member. */
+export function refuse(param: string, message: string): never {
+  throw new GatewayError('invalid_request', `${message}.`, { param });
+}
+
+function readProvider(entry: unknown, path: string): ProviderRow {
+  const provider = readObject(entry, path, PROVIDER_MEMBERS);
+  const baseUrl = readOptionalText(provider.baseUrl, `${path}.baseUrl`);
+  if (baseUrl !== undefined && !isWebAddress(baseUrl)) {
+    refuse(`${path}.baseUrl`, `${path}.baseUrl must be an http or https address such as https://api.example.com/v1`);
+  }
+  return {
+    name: readName(provider.name, `${path}.name`),
+    type: readName(provider.type, `${path}.type`),
+    ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/\/+$/, '') }),
+    credentials: readCredentials(provider, path),
+    settings: readSettings(provider.settings, `${path}.settings`),
+  };
+}
+
+function readCredentials(provider: JsonObject, path: string): string[] {
+  const { credential, credentials } = provider;
+  if (credential != null && credentials != null) {
+    refuse(`${path}.credentials`, `${path} must have either credential or credentials, not both`);
+  }
+  const one = readOptionalText(credential, `${path}.credential`);
+  if (one !== undefined) return [one];
+  return readList(credentials, `${path}.credentials`).map((text, i) => readName(text, `${path}.credentials[${i}]`));
+}
+
+function readSettings(value: unknown, path: string): { [name: string]: string } {
+  if (value == null) return {};
+  if (!isObject(value)) return refuse(path, `${path} must be an object of texts such as { region: us-east-1 }`);
+  const settings: { [name: string]: string } = {};
+  for (const [name, setting] of Object.entries(value)) {
+    if (typeof setting === 'object') refuse(`${path}.${name}`, `${path}.${name} must be a text`);
+    settings[name] = String(setting);
+  }
+  return settings;
+}
+
+function readModel(entry: unknown, path: string): ModelEntry {
+  const model = readObject(entry, path, MODEL_MEMBERS);
+  const name = readName(model.name, `${path}.name`);
+  const kind = readWord(model.kind ?? 'chat', KINDS, `${path}.kind`) as Kind;
+  const maxOutputTokens = readOptionalCount(model.maxOutputTokens, `${path}.maxOutputTokens`);
+  const contextTokens = readOptionalCount(model.contextTokens, `${path}.contextTokens`);
+  const displayName = readOptionalText(model.displayName, `${path}.displayName`);
+  const ownedBy = readOptionalText(model.ownedBy, `${path}.ownedBy`);
+  const onDisconnect = readOptionalWord(model.onDisconnect, ['abort', 'drain'] as const, `${path}.onDisconnect`);
+  return {
+    name,
+    kind,
+    price: readPrice(model.price, kind, name, `${path}.price`),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(displayName !== undefined && { displayName }),
+    ...(ownedBy !== undefined && { ownedBy }),
+    ...(onDisconnect !== undefined && { onDisconnect }),
+    targets: readTargets(model.targets, name, `${path}.targets`),
+  };
+}
+
+function readPrice(value: unknown, kind: Kind, model: string, path: string): Price {
+  if (value == null) {
+    return refuse(
+      path,
+      `${path} is missing: the model "${model}" needs a price, { input: 0, output: 0 } if it is free`,
+    );
+  }
+  const read = readPeoplesPrice(value, path);
+  if ('fault' in read) return refuse(read.param, read.fault);
+  const { price } = read;
+  const charged = CHARGED[kind].some((components) => components.every((component) => price[component] !== undefined));
+  if (charged) return price;
+  const ways = CHARGED[kind].map((set) => set.map((component) => PEOPLES_NAME[component] ?? component).join(' and '));
+  return refuse(path, `${path} must have ${ways.join(', or ')}, since the model "${model}" is of kind ${kind}`);
+}
+
+function readTargets(value: unknown, model: string, path: string): TargetRow[] {
+  const entries = readList(value, path);
+  if (entries.length === 0) refuse(path, `${path} must list at least one target such as { provider: main-openai }`);
+  const targets = entries.map((entry, i) => readTarget(entry, model, `${path}[${i}]`));
+  for (const [i, { provider, model: upstream }] of targets.entries()) {
+    const first = targets.findIndex((other) => other.provider === provider && other.model === upstream);
+    if (first !== i) refuse(`${path}[${i}]`, `${path}[${i}] names the same provider and model as ${path}[${first}]`);
+  }
+  return targets;
+}
+
+function readTarget(entry: unknown, model: string, path: string): TargetRow {
+  const target = readObject(entry, path, TARGET_MEMBERS);
+  const { priority = 0, weight = 1 } = target;
+  if (!Number.isSafeInteger(priority))
+    refuse(`${path}.priority`, `${path}.priority must be an integer; lower is tried first`);
+  if (typeof weight !== 'number' || !(weight >= 0) || weight === Number.POSITIVE_INFINITY) {
+    refuse(`${path}.weight`, `${path}.weight must be a number, zero or more`);
+  }
+  return {
+    provider: readName(target.provider, `${path}.provider`),
+    model: readOptionalText(target.model, `${path}.model`) ?? model,
+    priority: priority as number,
+    weight: weight as number,
+  };
+}
+
+function readObject(value: unknown, path: string, members: readonly string[]): JsonObject {
+  if (!isObject(value)) return refuse(path, `${path} must be an object with the members ${members.join(', ')}`);
+  for (const member of Object.keys(value)) {
+    const param = `${path}.${member}`;
+    if (!members.includes(member)) refuse(param, `${param} is not known: the members are ${members.join(', ')}`);
+  }
+  return value;
+}
+
+function readList(value: unknown, path: string): unknown[] {
+  if (value == null) return [];
+  return Array.isArray(value) ? value : refuse(path, `${path} must be a list`);
+}
+
+function readName(value: unknown, path: string): string {
+  if (typeof value === 'string' && value !== '' && !/[\s\p{Cc}]/u.test(value)) return value;
+  return refuse(path, `${path} must be a text without blanks`);
+}
+
+function readOptionalText(value: unknown, path: string): string | undefined {
+  if (value == null) return undefined;
+  if (typeof value === 'string' && value.trim() !== '') return value.trim();
+  return refuse(path, `${path} must be a text that is not empty`);
+}
+
+function readOptionalCount(value: unknown, path: string): number | undefined {
+  if (value == null) return undefined;
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  return refuse(path, `${path} must be a whole number above zero`);
+}
+
+function readWord<W extends string>(value: unknown, words: readonly W[], path: string): W {
+  const word = words.find((known) => known === value);
+  return word ?? refuse(path, `${path} must be one of ${words.join(', ')}`);
+}
+
+function readOptionalWord<W extends string>(value: unknown, words: readonly W[], path: string): W | undefined {
+  return value == null ? undefined : readWord(value, words, path);
+}
+
+function refuseTwins(entries: readonly { name: string }[], list: string): void {
+  const seen = new Map<string, number>();
+  for (const [i, { name }] of entries.entries()) {
+    const first = seen.get(name);
+    if (first !== undefined)
+      refuse(`${list}[${i}].name`, `${list}[${i}].name is the same as ${list}[${first}].name: "${name}"`);
+    seen.set(name, i);
+  }
+}
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return url?.protocol === 'http:' || url?.protocol === 'https:';
+}

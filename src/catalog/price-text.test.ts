@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test';
+import { readComponents, readPeoplesPrice, writeComponents, writePeoplesPrice } from './price-text.ts';
+
+function price(form: unknown) {
+  const read = readPeoplesPrice(form, 'price');
+  if ('fault' in read) throw new Error(read.fault);
+  return read.price;
+}
+
+function fault(form: unknown): string {
+  const read = readPeoplesPrice(form, 'price');
+  if ('price' in read) throw new Error('it was read');
+  return read.fault;
+}
+
+test('numbers and texts are exact decimals', () => {
+  expect(price({ input: 0.15, cachedInput: '0.075', output: 0.6 })).toEqual({
+    input: 150_000n,
+    cachedInput: 75_000n,
+    output: 600_000n,
+  });
+  // 0.1 + 0.2 is 0.30000000000000004: too fine to be a price, and not silently cut.
+  expect(fault({ input: 0.1 + 0.2, output: 1 })).toBe(
+    'price.input must be USD per million tokens, with at most 6 decimals, zero or more (0.15 or "0.15")',
+  );
+});
+
+test('a small number is read though JavaScript writes it with an exponent', () => {
+  expect(price({ perCall: 1.5e-7 })).toEqual({ perCall: 150n });
+  expect(price({ perSecond: 1e-9, input: 0.000001 })).toEqual({ perSecond: 1n, input: 1n });
+  expect(fault({ perCall: 1e-10 })).toContain('price.perCall must be USD per call, with at most 9 decimals');
+  expect(fault({ perCall: 1e21 })).toContain('price.perCall must be');
+});
+
+test('each unit has its scale', () => {
+  expect(price({ perCall: 1, perImage: '0.04', perSecond: 0.1, perMillionCharacters: 15 })).toEqual({
+    perCall: 1_000_000_000n,
+    perImage: 40_000_000n,
+    perSecond: 100_000_000n,
+    perCharacter: 15_000_000n,
+  });
+});
+
+test.each([
+  [{ input: -1 }, 'price.input must be'],
+  [{ input: 'cheap' }, 'price.input must be'],
+  [{ input: Number.NaN }, 'price.input must be'],
+  [{ input: true }, 'price.input must be'],
+  [{ inputs: 1 }, 'price.inputs is not a part of a price: the parts are input, cachedInput'],
+  [[], 'price must be an object'],
+  ['0.15', 'price must be an object'],
+] as [unknown, string][])('%j is refused', (form, sentence) => {
+  expect(fault(form)).toStartWith(sentence);
+});
+
+test('what is written is read again, in both forms', () => {
+  const whole = price({
+    input: '0.15',
+    cachedInput: 0.075,
+    cacheWrite: 1.25,
+    cacheWriteHour: 2,
+    output: 0,
+    reasoning: 1,
+    audioInput: 2,
+    audioOutput: 3,
+    imageInput: 4,
+    imageOutput: 5,
+    perCall: '0.000000001',
+    perImage: 6,
+    perSecond: 7,
+    perMillionCharacters: 8,
+  });
+  expect(price(writePeoplesPrice(whole))).toEqual(whole);
+  expect(readComponents(writeComponents(whole))).toEqual(whole);
+  expect(writePeoplesPrice(price({ output: '0.600', input: 0.15 }))).toEqual({ input: '0.15', output: '0.6' });
+});
+
+test('equal prices give equal text, whatever the order they were written in', () => {
+  expect(writeComponents(price({ output: 1, input: '2.0' }))).toBe(
+    writeComponents(price({ input: 2, output: '1.00' })),
+  );
+});
+
+test('a row that holds no price is not taken for a free one', () => {
+  expect(() => readComponents('[]')).toThrow();
+  expect(() => readComponents('')).toThrow();
+});

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test';
+import { alignedLines, lastFour } from './printed.ts';
+
+test('columns are aligned, numbers and money to the right', () => {
+  const rows = [
+    { name: 'a', count: 5, cost: 1_500_000_000n, models: ['x', 'y'] },
+    { name: 'longer', count: 1234, cost: 10n },
+  ];
+  expect(alignedLines(rows)).toEqual([
+    'NAME    COUNT        COST  MODELS',
+    'a           5         1.5  x,y',
+    'longer   1234  0.00000001',
+  ]);
+});
+
+test('a secret shows its last four characters, a short one nothing', () => {
+  expect(lastFour('sk-0123456789')).toBe('…6789');
+  expect(lastFour('short')).toBe('…');
+});

@@ -1,0 +1,63 @@
+/** What commands print: aligned columns for people, JSON for machines. */
+import { type Money, writeMoney } from '../canonical/money.ts';
+import type { Given } from './command.ts';
+import type { Opener } from './rooms.ts';
+
+/** A cell: absent ones are empty in a table and left out of JSON. */
+type Cell = string | number | boolean | Money | readonly string[] | undefined;
+export type Row = { readonly [column: string]: Cell };
+
+/** Prints a list; `empty` is said where there is nothing in it. */
+export function printRows(open: Opener, given: Given, rows: readonly Row[], empty: string): void {
+  if (given.json) open.terminal.out(JSON.stringify(rows, plain));
+  else if (rows.length === 0) open.terminal.out(empty);
+  else for (const line of alignedLines(rows)) open.terminal.out(line);
+}
+
+/** Prints one thing: its members, a line each. */
+export function printRow(open: Opener, given: Given, row: Row): void {
+  if (given.json) {
+    open.terminal.out(JSON.stringify(row, plain));
+    return;
+  }
+  const width = Math.max(...Object.keys(row).map((name) => name.length));
+  for (const [name, cell] of Object.entries(row)) {
+    if (cell !== undefined) open.terminal.out(`${name.padEnd(width)}  ${cellText(cell)}`);
+  }
+}
+
+/** The rows under their columns' names; numbers and money stand to the right. */
+export function alignedLines(rows: readonly Row[]): string[] {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const lines = [
+    columns.map((name) => name.toUpperCase()),
+    ...rows.map((row) => columns.map((name) => cellText(row[name]))),
+  ];
+  const widths = columns.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
+  const right = columns.map((name) =>
+    rows.every((row) => ['number', 'bigint', 'undefined'].includes(typeof row[name])),
+  );
+  return lines.map((cells) =>
+    cells
+      .map((cell, at) => (right[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function cellText(cell: Cell): string {
+  if (cell === undefined) return '';
+  if (typeof cell === 'bigint') return writeMoney(cell);
+  return Array.isArray(cell) ? cell.join(',') : String(cell);
+}
+
+function plain(_member: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? writeMoney(value) : value;
+}
+
+export const timeText = (at: number): string => new Date(at).toISOString();
+
+/** Enough to recognise a secret by, too little to guess it. */
+export function lastFour(secret: string): string {
+  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
+}

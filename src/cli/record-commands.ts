@@ -1,0 +1,55 @@
+/** The records from a terminal: calls, and the proof of the ledger. */
+import type { CallRow } from '../store/store.ts';
+import { type Command, UsageError } from './command.ts';
+import { accountNamed, migratedStore } from './opened.ts';
+import { printRow, printRows, type Row, timeText } from './printed.ts';
+
+const CALLS_SHOWN = 20;
+const CALLS_MOST = 1000;
+
+const calls: Command = {
+  name: 'calls',
+  usage: '[--account ACCOUNT] [--limit COUNT]',
+  summary: `Lists the latest calls, ${CALLS_SHOWN} unless told otherwise.`,
+  options: { account: { type: 'string' }, limit: { type: 'string' } },
+  words: [0, 0],
+  async run(open, given) {
+    const limit = Number(given.option('limit') ?? CALLS_SHOWN);
+    if (!Number.isInteger(limit) || limit < 1 || limit > CALLS_MOST) {
+      throw new UsageError(`--limit must be an integer from 1 to ${CALLS_MOST}.`);
+    }
+    const store = await migratedStore(open);
+    const name = given.option('account');
+    const account = name === undefined ? undefined : (await accountNamed(store, name)).id;
+    const rows = await store.calls({ limit, ...(account !== undefined && { account }) });
+    printRows(open, given, rows.map(rowOf), 'There is no call yet.');
+    return 0;
+  },
+};
+
+function rowOf(call: CallRow): Row {
+  return {
+    at: timeText(call.at),
+    id: call.id,
+    model: call.model,
+    provider: call.provider,
+    status: call.status,
+    outcome: call.errorCode === undefined ? call.outcome : `${call.outcome} (${call.errorCode})`,
+    ms: Math.round(call.durationMs),
+    cost: call.cost,
+  };
+}
+
+const verify: Command = {
+  name: 'ledger verify',
+  usage: '',
+  summary: 'Proves that sums, holds and calls agree and that no entry was altered.',
+  words: [0, 0],
+  async run(open, given) {
+    const { faults, ...report } = await (await migratedStore(open)).verify();
+    printRow(open, given, { ...report, ...((given.json || faults.length > 0) && { faults }) });
+    return report.ok ? 0 : 1;
+  },
+};
+
+export const RECORD_COMMANDS: readonly Command[] = [calls, verify];

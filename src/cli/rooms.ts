@@ -1,0 +1,49 @@
+/** What the commands are run with: the rooms, opened when a command needs them, and the terminal. */
+import type { CatalogueChanges } from '../catalog/apply.ts';
+import type { CatalogueForm } from '../catalog/catalogue.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { ProviderRow, Store } from '../store/store.ts';
+
+export interface Opener {
+  readonly version: string;
+  readonly terminal: Terminal;
+  now(): number;
+  /** The database as it is, not migrated; the same one every time. Throws a sentence where it cannot be reached. */
+  store(): Promise<Store>;
+  /** The ledger over that store, for a database that is migrated. */
+  ledger(): Promise<Ledger>;
+  /** Closes what was opened. */
+  close(): Promise<void>;
+  /** The settings in force, in the order they are documented. Throws a sentence where one is wrong. */
+  settings(): readonly Setting[];
+  /** Starts the gateway and resolves with the exit code when it has stopped. */
+  serve(): Promise<number>;
+  /** Reads a `modelport.yaml`, `${VARIABLE}` filled in. Throws a sentence where it is none. */
+  readForm(path: string): Promise<CatalogueForm>;
+  apply(form: CatalogueForm): Promise<CatalogueChanges>;
+  /** Looks whether a provider could be called. */
+  probe(provider: ProviderRow): Promise<Probed>;
+}
+
+export interface Terminal {
+  /** Writes one line. */
+  out(line: string): void;
+  err(line: string): void;
+}
+
+export interface Setting {
+  /** As the environment names it. */
+  name: string;
+  value: string;
+  /** Only its last four characters are shown. */
+  secret?: boolean;
+}
+
+export interface Probed {
+  /** `unneeded`: the provider may be called without one. */
+  credential: 'there' | 'missing' | 'unneeded';
+  /** Whether its address answers, whatever it answers. */
+  answers: boolean;
+  /** What is wrong, in a sentence; nothing secret in it. */
+  trouble?: string;
+}

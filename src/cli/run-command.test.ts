@@ -1,0 +1,226 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyCatalogue } from '../catalog/apply.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { createLedger } from '../ledger/prepaid-ledger.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import type { Opener, Probed } from './rooms.ts';
+import { runCommand } from './run-command.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'modelport-cli-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** Runs one command as a process of its own would: with its own connection to the database. */
+async function run(...argv: string[]): Promise<Ran> {
+  return runOver({}, ...argv);
+}
+
+async function runOver(changes: Partial<Opener>, ...argv: string[]): Promise<Ran> {
+  const out: string[] = [];
+  const err: string[] = [];
+  let opened: { store: Store; ledger?: Ledger } | undefined;
+  const store = async () => {
+    opened ??= { store: await openStore({ dataDir: folder }) };
+    return opened;
+  };
+  const open: Opener = {
+    version: '1.2.3',
+    terminal: { out: (line) => void out.push(line), err: (line) => void err.push(line) },
+    now: Date.now,
+    store: async () => (await store()).store,
+    async ledger() {
+      const rooms = await store();
+      const ledger = rooms.ledger ?? createLedger({ store: rooms.store, owner: 'cli', now: Date.now });
+      rooms.ledger = ledger;
+      return ledger;
+    },
+    async close() {
+      await opened?.ledger?.flush();
+      await opened?.store.close();
+    },
+    settings: () => [
+      { name: 'PORT', value: '8080' },
+      { name: 'MODELPORT_ADMIN_KEY', value: 'sk-admin-0123456789abcd', secret: true },
+    ],
+    serve: () => Promise.resolve(7),
+    readForm: async (path) => (await Bun.file(path).json()) as object,
+    apply: async (form) => applyCatalogue((await store()).store, form, Date.now()),
+    probe: () => Promise.resolve<Probed>({ credential: 'there', answers: true }),
+    ...changes,
+  };
+  const code = await runCommand(argv, open);
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+const FORM = {
+  providers: [{ name: 'main', type: 'openai', credential: 'secret-abcdefgh1234' }],
+  models: [{ name: 'alpha', price: { input: 0.15, output: 0.6 }, targets: [{ provider: 'main' }] }],
+};
+
+async function writeForm(form: object): Promise<string> {
+  const path = join(folder, 'form.json');
+  await Bun.write(path, JSON.stringify(form));
+  return path;
+}
+
+test('help lists the commands, and says more of one', async () => {
+  for (const argv of [[], ['help'], ['--help']]) {
+    const { code, out } = await run(...argv);
+    expect(code).toBe(0);
+    for (const name of ['serve', 'apply', 'keys create', 'top-up', 'ledger verify', 'doctor', 'migrate']) {
+      expect(out).toContain(`  ${name} `);
+    }
+  }
+  for (const argv of [
+    ['help', 'top-up'],
+    ['top-up', '--help'],
+  ]) {
+    expect((await run(...argv)).out).toStartWith('modelport top-up ACCOUNT AMOUNT [--note TEXT]');
+  }
+  expect((await run('help', 'keys')).out).toContain('modelport keys rotate ID');
+  expect((await run('--version')).out).toBe('1.2.3');
+});
+
+test.each([
+  [['dance'], 'There is no command "dance". "modelport help" lists them.'],
+  [
+    ['keys'],
+    'Write one of: modelport keys list, modelport keys create, modelport keys disable, modelport keys rotate.',
+  ],
+  [['top-up', 'default'], 'Write: modelport top-up ACCOUNT AMOUNT [--note TEXT]'],
+  [['top-up', 'default', 'much'], '"much" is no amount to add: write USD above zero, such as 5.00.'],
+  [['top-up', 'nobody', '5'], 'There is no account "nobody". "modelport accounts list" shows those there are.'],
+  [['apply'], 'Say which file: modelport apply -f modelport.yaml'],
+  [['calls', '--limit', '0'], '--limit must be an integer from 1 to 1000.'],
+  [['help', 'dance'], 'There is no command "dance". "modelport help" lists them.'],
+])('%j is a mistake of one sentence', async (argv, sentence) => {
+  expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });
+});
+
+test('an unknown option is a mistake of one line', async () => {
+  const { code, err } = await run('models', '--colour');
+  expect(code).toBe(1);
+  expect(err).toBe("Unknown option '--colour'. Write: modelport models");
+});
+
+test('a wrong setting is its sentence and exit 1', async () => {
+  const settings = () => {
+    throw new Error('PORT must be a number from 0 to 65535.');
+  };
+  const ran = await runOver({ settings }, 'doctor');
+  expect(ran).toEqual({ code: 1, out: '', err: 'PORT must be a number from 0 to 65535.' });
+});
+
+test('serve hands over and gives back its exit code', async () => {
+  expect((await run('serve')).code).toBe(7);
+});
+
+test('accounts, top-up and balance', async () => {
+  const made = await run('accounts', 'create', 'shop', '--json');
+  expect(JSON.parse(made.out)).toMatchObject({ name: 'shop', available: '0' });
+  expect((await run('accounts', 'create', 'shop')).err).toBe('There is an account "shop" already.');
+  expect((await run('top-up', 'shop', '5.00', '--note', 'first')).out).toBe('account  shop\nadded    5\nbalance  5');
+  expect((await run('top-up', 'shop', '0.25')).code).toBe(0);
+  expect((await run('balance')).out).toBe('ACCOUNT  AVAILABLE  HELD\nshop          5.25     0');
+  expect(JSON.parse((await run('balance', 'shop', '--json')).out)).toEqual([
+    { account: 'shop', available: '5.25', held: '0' },
+  ]);
+  expect((await run('accounts', 'list')).out.split('\n').length).toBe(2);
+  const verified = await run('ledger', 'verify', '--json');
+  expect([verified.code, JSON.parse(verified.out)]).toEqual([
+    0,
+    { ok: true, accounts: 1, entries: 2, holds: 0, faults: [] },
+  ]);
+});
+
+test('keys are made with limits, listed without secrets, rotated and disabled', async () => {
+  await run('accounts', 'create', 'shop');
+  const options = ['--models', 'alpha,beta', '--budget', '5', '--addresses', '10.0.0.0/8', '--concurrency', '2'];
+  const made = JSON.parse((await run('keys', 'create', 'shop', 'laptop', ...options, '--json')).out);
+  expect(made.key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+  const store = await openStore({ dataDir: folder });
+  const [row] = await store.keys({ limit: 10 });
+  await store.close();
+  expect(row).toMatchObject({
+    models: ['alpha', 'beta'],
+    budget: { total: 5_000_000_000n },
+    addresses: ['10.0.0.0/8'],
+    concurrency: 2,
+  });
+  const listed = await run('keys', 'list', '--account', 'shop');
+  expect(listed.out).toContain(made.key.slice(-4));
+  expect(listed.out).not.toContain(made.key);
+  const rotated = JSON.parse((await run('keys', 'rotate', made.id, '--json')).out);
+  expect(rotated.key).toStartWith('sk-');
+  expect(rotated.key).not.toBe(made.key);
+  expect((await run('keys', 'disable', made.id)).out).toMatch(/state +disabled/);
+  expect((await run('keys', 'disable', 'key_nobodys')).code).toBe(1);
+  const admin = JSON.parse((await run('keys', 'create', 'shop', 'boss', '--admin', '--json')).out);
+  expect(admin.key).toStartWith('sk-admin-');
+});
+
+test('apply and models', async () => {
+  const path = await writeForm(FORM);
+  expect(JSON.parse((await run('apply', '-f', path, '--json')).out)).toMatchObject({
+    'providers added': ['main'],
+    'models added': ['alpha'],
+  });
+  const models = await run('models');
+  expect(models.out).toContain('input 0.15, output 0.6');
+  expect(models.out).toContain('main/alpha');
+  const faulty = await writeForm({ models: [{ name: 'beta' }] });
+  const refused = await run('apply', '-f', faulty);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain('models[0].price is missing');
+});
+
+test('lists without rows say so', async () => {
+  expect((await run('calls')).out).toBe('There is no call yet.');
+  expect((await run('keys', 'list')).out).toBe('There is no key yet.');
+  expect((await run('calls', '--json')).out).toBe('[]');
+});
+
+test('migrate brings the database up to date, once', async () => {
+  expect((await run('migrate')).out).toBe('The database is up to date now.');
+  expect((await run('migrate')).out).toBe('The database was up to date.');
+});
+
+test('doctor shows settings, database and providers, and no secret', async () => {
+  const empty = await run('doctor');
+  expect(empty.code).toBe(1);
+  expect(empty.out).toContain('not migrated: run "modelport migrate"');
+  await run('apply', '-f', await writeForm(FORM));
+  const well = await run('doctor');
+  expect(well.code).toBe(0);
+  expect(well.out).toMatch(/PORT +8080/);
+  expect(well.out).toMatch(/MODELPORT_ADMIN_KEY +…abcd/);
+  expect(well.out).toMatch(/main +openai +…1234 +ok/);
+  for (const secret of ['0123456789abcd', 'secret-abcdefgh']) expect(well.out).not.toContain(secret);
+  const probe = () => Promise.resolve<Probed>({ credential: 'missing', answers: false });
+  const ill = await runOver({ probe }, 'doctor', '--json');
+  expect(ill.code).toBe(1);
+  expect(JSON.parse(ill.out)).toMatchObject({
+    healthy: false,
+    database: 'ready',
+    providers: [{ name: 'main', state: 'its credential is missing; its address does not answer' }],
+  });
+});
+
+test('doctor says that the database cannot be reached', async () => {
+  const store = () => Promise.reject(new Error('the disk is full'));
+  const { code, out } = await runOver({ store }, 'doctor');
+  expect(code).toBe(1);
+  expect(out).toContain('not reachable: the disk is full');
+});

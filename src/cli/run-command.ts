@@ -1,0 +1,77 @@
+/** Finds the command somebody typed and runs it; what goes wrong is one sentence and exit code 1. */
+import { GatewayError } from '../canonical/errors.ts';
+import { ACCOUNT_COMMANDS } from './account-commands.ts';
+import { CATALOG_COMMANDS } from './catalog-commands.ts';
+import { type Command, readArguments, UsageError, usageOf } from './command.ts';
+import { KEY_COMMANDS } from './key-commands.ts';
+import { RECORD_COMMANDS } from './record-commands.ts';
+import type { Opener } from './rooms.ts';
+import { SERVER_COMMANDS } from './server-commands.ts';
+
+const COMMANDS: readonly Command[] = [
+  ...SERVER_COMMANDS,
+  ...CATALOG_COMMANDS,
+  ...ACCOUNT_COMMANDS,
+  ...KEY_COMMANDS,
+  ...RECORD_COMMANDS,
+];
+
+/** Runs `argv` (what follows the program's name) and resolves with the exit code. */
+export async function runCommand(argv: string[], open: Opener): Promise<number> {
+  try {
+    return await run(argv, open);
+  } catch (thrown) {
+    open.terminal.err(sentenceOf(thrown));
+    return 1;
+  } finally {
+    await open.close();
+  }
+}
+
+async function run(argv: string[], open: Opener): Promise<number> {
+  const [first, ...rest] = argv;
+  if (first === undefined || first === 'help' || first === '--help' || first === '-h') return help(open, rest);
+  if (first === '--version' || first === '-v') {
+    open.terminal.out(open.version);
+    return 0;
+  }
+  const command = COMMANDS.find(({ name }) => isCalled(name, argv));
+  if (!command) throw unknown(argv);
+  const args = argv.slice(command.name.split(' ').length);
+  if (args.includes('--help') || args.includes('-h')) return help(open, [command.name]);
+  return command.run(open, readArguments(command, args));
+}
+
+function isCalled(name: string, argv: readonly string[]): boolean {
+  return name.split(' ').every((word, at) => argv[at] === word);
+}
+
+function unknown([first = '', second]: string[]): UsageError {
+  const siblings = COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
+  if (siblings.length > 0) return new UsageError(`Write one of: modelport ${siblings.join(', modelport ')}.`);
+  const typed = first.startsWith('-') || second === undefined ? first : `${first} ${second}`;
+  return new UsageError(`There is no command "${typed}". "modelport help" lists them.`);
+}
+
+function help(open: Opener, [...words]: string[]): number {
+  const asked = words.join(' ');
+  const shown = COMMANDS.filter(({ name }) => name === asked || name.startsWith(asked && `${asked} `));
+  if (shown.length === 0) throw unknown(words);
+  const width = Math.max(...shown.map(({ name }) => name.length));
+  const lines = asked
+    ? shown.flatMap((command) => [usageOf(command), `  ${command.summary}`])
+    : [
+        'modelport: one service, one key, in front of every AI vendor.',
+        '',
+        ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
+        '',
+        '"modelport help COMMAND" says more. Lists take --json. --version says which Modelport this is.',
+      ];
+  for (const line of lines) open.terminal.out(line);
+  return 0;
+}
+
+function sentenceOf(thrown: unknown): string {
+  if (thrown instanceof UsageError || thrown instanceof GatewayError) return thrown.message;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -1,0 +1,92 @@
+/** The gateway itself from a terminal: run it, bring its database up to date, look what is wrong with it. */
+import { asGatewayError } from '../canonical/errors.ts';
+import type { ProviderRow, Store } from '../store/store.ts';
+import type { Command } from './command.ts';
+import { alignedLines, lastFour, type Row } from './printed.ts';
+import type { Opener } from './rooms.ts';
+
+const serve: Command = {
+  name: 'serve',
+  usage: '',
+  summary: 'Runs the gateway until it is told to stop.',
+  words: [0, 0],
+  run: (open) => open.serve(),
+};
+
+const migrate: Command = {
+  name: 'migrate',
+  usage: '',
+  summary: "Brings the database's schema up to date.",
+  words: [0, 0],
+  async run(open) {
+    const store = await open.store();
+    const before = await store.ready();
+    await store.migrate();
+    open.terminal.out(before ? 'The database was up to date.' : 'The database is up to date now.');
+    return 0;
+  },
+};
+
+const doctor: Command = {
+  name: 'doctor',
+  usage: '',
+  summary: 'Says which settings are in force, whether the database is ready, and which providers could be called.',
+  words: [0, 0],
+  async run(open, given) {
+    const settings = open
+      .settings()
+      .map(({ name, value, secret }) => ({ name, value: secret ? lastFour(value) : value }));
+    const database = await examineDatabase(open);
+    const providers = database.store ? await examineProviders(open, database.store) : [];
+    const healthy = database.state === 'ready' && providers.every(({ state }) => state === 'ok');
+    if (given.json) {
+      open.terminal.out(JSON.stringify({ healthy, settings, database: database.state, providers }));
+    } else {
+      const section = (title: string, lines: string[]) => [title, ...lines.map((line) => `  ${line}`), ''];
+      const none = ['none is configured'];
+      const lines = [
+        ...section('Settings', alignedLines(settings)),
+        ...section('Database', [database.state]),
+        ...section('Providers', providers.length > 0 ? alignedLines(providers) : none),
+        healthy ? 'Nothing is wrong.' : 'Something is wrong: see above.',
+      ];
+      for (const line of lines) open.terminal.out(line);
+    }
+    return healthy ? 0 : 1;
+  },
+};
+
+/** `store` is there where its rows can be read. */
+async function examineDatabase(open: Opener): Promise<{ state: string; store?: Store }> {
+  try {
+    const store = await open.store();
+    if (await store.ready()) return { state: 'ready', store };
+    return { state: 'not migrated: run "modelport migrate"' };
+  } catch (thrown) {
+    return { state: `not reachable: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
+  }
+}
+
+type ProviderState = Row & { state: string };
+
+async function examineProviders(open: Opener, store: Store): Promise<ProviderState[]> {
+  return Promise.all((await store.providers()).map((provider) => examineProvider(open, provider)));
+}
+
+async function examineProvider(open: Opener, provider: ProviderRow): Promise<ProviderState> {
+  const { name, type, credentials } = provider;
+  const shown = { name, type, credential: credentials.map(lastFour) };
+  try {
+    const { credential, answers, trouble } = await open.probe(provider);
+    const wrong = [
+      ...(credential === 'missing' ? ['its credential is missing'] : []),
+      ...(answers ? [] : ['its address does not answer']),
+      ...(trouble ? [trouble] : []),
+    ];
+    return { ...shown, state: wrong.length > 0 ? wrong.join('; ') : 'ok' };
+  } catch (thrown) {
+    return { ...shown, state: asGatewayError(thrown).message };
+  }
+}
+
+export const SERVER_COMMANDS: readonly Command[] = [serve, migrate, doctor];

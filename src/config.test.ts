@@ -1,0 +1,221 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables in modelport.yaml are written so
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Environment, loadConfig, readCatalogueFile, SETTINGS, SettingError, settingsInForce } from './config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const load = (env: Environment = {}) => loadConfig(env, VENDORS, folder);
+const VENDORS = [
+  { type: 'openai', credentialVariable: 'OPENAI_API_KEY' },
+  { type: 'vllm', credentialVariable: 'VLLM_API_KEY', baseUrlVariable: 'VLLM_BASE_URL' },
+];
+
+/** The sentence a wrong setting is refused with. */
+function refusal(run: () => unknown): string {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof SettingError) return thrown.message;
+    throw thrown;
+  }
+  throw new Error('nothing was refused');
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test('without any setting everything has its default, and nothing can be changed afterwards', () => {
+  const config = load();
+  expect(config).toEqual({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: join(folder, 'data'),
+    sqliteSync: 'normal',
+    startingCredit: 10_000_000_000n,
+    sandbox: true,
+    timeLimits: {
+      connectMs: 10_000,
+      headersMs: 300_000,
+      firstTokenMs: 300_000,
+      silenceMs: 120_000,
+      wholeMs: 1_800_000,
+    },
+    keepAliveMs: 15_000,
+    maxBodyBytes: 64 * 1024 * 1024,
+    drainMs: 30_000,
+    onDisconnect: 'abort',
+    disconnectDrainMs: 120_000,
+    logLevel: 'info',
+    trustedProxies: [],
+    file: {},
+    vendors: [],
+  });
+  expect(Object.isFrozen(config)).toBe(true);
+  expect(Object.isFrozen(config.timeLimits)).toBe(true);
+});
+
+test('each setting is read from its variable', () => {
+  const config = load({
+    HOST: '0.0.0.0',
+    PORT: '0',
+    DATABASE_URL: 'postgres://user:secret@db/modelport',
+    REDIS_URL: 'redis://cache:6379',
+    MODELPORT_DATA_DIR: '/var/lib/modelport',
+    MODELPORT_SQLITE_SYNC: 'FULL',
+    MODELPORT_API_KEY: 'sk-given',
+    MODELPORT_ADMIN_KEY: 'sk-admin-given',
+    MODELPORT_STARTING_CREDIT: '2.50',
+    MODELPORT_SANDBOX: 'off',
+    MODELPORT_CONNECT_TIMEOUT_MS: '1',
+    MODELPORT_HEADERS_TIMEOUT_MS: '2',
+    MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '3',
+    MODELPORT_SILENCE_TIMEOUT_MS: '4',
+    MODELPORT_WHOLE_TIMEOUT_MS: '5',
+    MODELPORT_KEEP_ALIVE_MS: '6',
+    MODELPORT_MAX_BODY_BYTES: '7',
+    MODELPORT_DRAIN_MS: '0',
+    MODELPORT_ON_DISCONNECT: 'drain',
+    MODELPORT_DISCONNECT_DRAIN_MS: '8',
+    MODELPORT_LOG_LEVEL: 'debug',
+    MODELPORT_TRUSTED_PROXIES: '127.0.0.1,fd00::/8',
+  });
+  expect(config).toMatchObject({
+    host: '0.0.0.0',
+    port: 0,
+    databaseUrl: 'postgres://user:secret@db/modelport',
+    redisUrl: 'redis://cache:6379',
+    dataDir: '/var/lib/modelport',
+    sqliteSync: 'full',
+    apiKey: 'sk-given',
+    adminKey: 'sk-admin-given',
+    startingCredit: 2_500_000_000n,
+    sandbox: false,
+    timeLimits: { connectMs: 1, headersMs: 2, firstTokenMs: 3, silenceMs: 4, wholeMs: 5 },
+    keepAliveMs: 6,
+    maxBodyBytes: 7,
+    drainMs: 0,
+    onDisconnect: 'drain',
+    disconnectDrainMs: 8,
+    logLevel: 'debug',
+    trustedProxies: ['127.0.0.1', 'fd00::/8'],
+  });
+});
+
+test('the settings in force are those with a value, secrets marked', () => {
+  const env = { PORT: '9000', MODELPORT_API_KEY: 'sk-given' };
+  const inForce = settingsInForce(load(env), env);
+  expect(inForce).toContainEqual({ name: 'HOST', value: '127.0.0.1', secret: false });
+  expect(inForce).toContainEqual({ name: 'PORT', value: '9000', secret: false });
+  expect(inForce).toContainEqual({ name: 'MODELPORT_API_KEY', value: 'sk-given', secret: true });
+  expect(inForce).toContainEqual({ name: 'MODELPORT_DATA_DIR', value: join(folder, 'data'), secret: false });
+  expect(inForce.some(({ name }) => name === 'DATABASE_URL')).toBe(false);
+});
+
+test('an empty variable counts as not set', () => {
+  expect(load({ PORT: '', MODELPORT_SANDBOX: ' ', DATABASE_URL: '' })).toEqual(load());
+});
+
+test.each([
+  [{ PORT: '80a' }, 'PORT must be a whole number from 0 to 65535, not "80a".'],
+  [{ PORT: '70000' }, 'PORT must be a whole number from 0 to 65535, not "70000".'],
+  [{ MODELPORT_KEEP_ALIVE_MS: '0' }, 'MODELPORT_KEEP_ALIVE_MS must be a whole number from 1 to 2147483647, not "0".'],
+  [{ MODELPORT_SANDBOX: 'maybe' }, 'MODELPORT_SANDBOX must be on or off, not "maybe".'],
+  [{ MODELPORT_ON_DISCONNECT: 'stop' }, 'MODELPORT_ON_DISCONNECT must be one of abort, drain, not "stop".'],
+  [
+    { MODELPORT_STARTING_CREDIT: '-1' },
+    'MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "-1".',
+  ],
+  [{ MODELPORT_API_KEY: 'sk-admin-x' }, 'MODELPORT_API_KEY must begin with sk- and hold no blanks.'],
+  [{ MODELPORT_ADMIN_KEY: 'sk-x' }, 'MODELPORT_ADMIN_KEY must begin with sk-admin- and hold no blanks.'],
+  [{ DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be an address such as postgres://user@host/name.'],
+  [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL must be an address such as redis://host:6379.'],
+  [
+    { VLLM_BASE_URL: 'localhost:8000' },
+    'VLLM_BASE_URL must be an http or https address such as http://127.0.0.1:8000/v1.',
+  ],
+  [{ MODELPORT_SANDBOXX: 'on' }, 'MODELPORT_SANDBOXX is not a setting: did you mean MODELPORT_SANDBOX?'],
+  [
+    { MODELPORT_TIMEOUT_CONNECT_MS: '1' },
+    'MODELPORT_TIMEOUT_CONNECT_MS is not a setting: did you mean MODELPORT_CONNECT_TIMEOUT_MS?',
+  ],
+] as [Environment, string][])('%j is refused in one sentence', (env, sentence) => {
+  expect(refusal(() => load(env))).toBe(sentence);
+});
+
+test('a vendor is on by its key, a server of one’s own by its address', () => {
+  expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).vendors).toEqual([
+    { type: 'openai', credential: 'sk-o' },
+  ]);
+  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1/', VLLM_API_KEY: 'v' }).vendors).toEqual([
+    { type: 'vllm', credential: 'v', baseUrl: 'http://gpu:8000/v1' },
+  ]);
+  expect(load({ VLLM_BASE_URL: 'http://gpu:8000/v1' }).vendors).toEqual([
+    { type: 'vllm', baseUrl: 'http://gpu:8000/v1' },
+  ]);
+});
+
+test('modelport.yaml in the folder is read, and its variables come from the environment', () => {
+  const own = mkdtempSync(join(folder, 'own-'));
+  writeFileSync(
+    join(own, 'modelport.yaml'),
+    [
+      'providers:',
+      '  - name: main # ${NOT_A_VALUE}',
+      '    type: openai',
+      '    credentials: [${FIRST}, "${SECOND}"]',
+      '    baseUrl: https://${REGION}.example.com/v1',
+      'models:',
+      '  - { name: m, price: { input: 0.15, output: ${OUTPUT} }, targets: [{ provider: main }] }',
+    ].join('\n'),
+  );
+  const env = { FIRST: 'a: "b" # {c}', SECOND: '${FIRST}', REGION: 'eu', OUTPUT: '0.60' };
+  expect(() => loadConfig({ ...env, FIRST: 'with blank' }, [], own)).toThrow(SettingError);
+  const { file } = loadConfig({ ...env, FIRST: 'a:"b"#{c}[,' }, [], own);
+  expect(file).toEqual({
+    providers: [
+      { name: 'main', type: 'openai', credentials: ['a:"b"#{c}[,', '${FIRST}'], baseUrl: 'https://eu.example.com/v1' },
+    ],
+    models: [{ name: 'm', price: { input: 0.15, output: '0.60' }, targets: [{ provider: 'main' }] }],
+  });
+});
+
+test('a file is refused in one sentence that names it', () => {
+  const read = (text: string) => refusal(() => readCatalogueFile(file('x.yaml', text), {}));
+  expect(read('providers:\n  - { name: p, type: openai, credential: ${NO_SUCH} }')).toBe(
+    'x.yaml: providers[0].credential needs the environment variable NO_SUCH, which is not set.',
+  );
+  expect(read('models:\n  - { name: m, targets: [{ provider: p }] }')).toBe(
+    'x.yaml: models[0].price is missing: the model "m" needs a price, { input: 0, output: 0 } if it is free.',
+  );
+  expect(read('modles: []')).toBe(
+    'x.yaml has the member "modles", which is not known: the members are providers and models.',
+  );
+  expect(read('- a')).toBe('x.yaml must be an object with the members providers and models.');
+  expect(read('a: [')).toStartWith('x.yaml is not valid YAML: ');
+  expect(refusal(() => load({ MODELPORT_CONFIG: 'nowhere.yaml' }))).toContain('nowhere.yaml cannot be read');
+});
+
+test('an empty file puts nothing on sale', () => {
+  expect(readCatalogueFile(file('empty.yaml', '# nothing yet\n'), {})).toEqual({});
+});
+
+test('docs/configuration.md describes every setting with its default, and no other', () => {
+  const docs = readFileSync(join(import.meta.dir, '../docs/configuration.md'), 'utf8');
+  const [, settings = ''] = docs.split('\n## ');
+  const rows = [...settings.matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)` )?\|/gm)];
+  expect(Object.fromEntries(rows.map(([, name, fallback = '']) => [name, fallback]))).toEqual({ ...SETTINGS });
+});
+
+test('the file shown in docs/configuration.md can be read', () => {
+  const docs = readFileSync(join(import.meta.dir, '../docs/configuration.md'), 'utf8');
+  const shown = /```yaml\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
+  const path = file('shown.yaml', shown);
+  expect(Object.keys(readCatalogueFile(path, { OPENAI_API_KEY: 'sk-x' }))).toEqual(['providers', 'models']);
+});

@@ -1,0 +1,339 @@
+/** Environment and file to one frozen Config; a wrong setting is a sentence at boot. */
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { readRange } from './access/cidr.ts';
+import { GatewayError } from './canonical/errors.ts';
+import { isObject } from './canonical/json.ts';
+import { type Money, readMoney } from './canonical/money.ts';
+import { type CatalogueForm, readCatalogue } from './catalog/catalogue.ts';
+import type { TimeLimits } from './transport.ts';
+
+/** A setting that cannot be used. The message is one sentence for the operator and never holds a secret. */
+export class SettingError extends Error {
+  override name = 'SettingError';
+}
+
+export type Environment = { readonly [variable: string]: string | undefined };
+
+/** The variables that switch a vendor on. */
+export interface VendorVariables {
+  type: string;
+  credentialVariable?: string;
+  baseUrlVariable?: string;
+}
+
+/** A vendor that the environment switches on. */
+export interface Vendor {
+  type: string;
+  credential?: string;
+  /** Without a trailing slash. */
+  baseUrl?: string;
+}
+
+/** Everything that can be set. docs/configuration.md describes each setting for people. */
+export interface Config {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+  /** Absolute. */
+  dataDir: string;
+  /** Postgres; absent: SQLite in `dataDir`. */
+  databaseUrl?: string;
+  /** How far a commit of SQLite has gone when it counts: `full` survives a loss of power as well as a crash. */
+  sqliteSync: 'normal' | 'full';
+  /** Limits and caches shared between processes; absent: each process has its own. */
+  redisUrl?: string;
+  /** Keys for the first start on an empty database; absent: random ones. */
+  apiKey?: string;
+  adminKey?: string;
+  /** What the account of the first start is given. */
+  startingCredit: Money;
+  sandbox: boolean;
+  timeLimits: TimeLimits;
+  /** Silence in a stream after which something harmless is sent. */
+  keepAliveMs: number;
+  maxBodyBytes: number;
+  /** How long a stop waits for calls under way. */
+  drainMs: number;
+  /** For models that do not say it themselves. */
+  onDisconnect: 'abort' | 'drain';
+  /** How long an upstream is read on after its client has left, where the policy is `drain`. */
+  disconnectDrainMs: number;
+  logLevel: (typeof LOG_LEVELS)[number];
+  /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+  trustedProxies: readonly string[];
+  /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
+  file: CatalogueForm;
+  vendors: readonly Vendor[];
+}
+
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const FILE_NAME = 'modelport.yaml';
+
+/** Every setting with its default as people write it; empty: not set. */
+export const SETTINGS = {
+  HOST: '127.0.0.1',
+  PORT: '8080',
+  DATABASE_URL: '',
+  REDIS_URL: '',
+  MODELPORT_CONFIG: '',
+  MODELPORT_DATA_DIR: './data',
+  MODELPORT_SQLITE_SYNC: 'normal',
+  MODELPORT_API_KEY: '',
+  MODELPORT_ADMIN_KEY: '',
+  MODELPORT_STARTING_CREDIT: '10',
+  MODELPORT_SANDBOX: 'on',
+  MODELPORT_CONNECT_TIMEOUT_MS: '10000',
+  MODELPORT_HEADERS_TIMEOUT_MS: '300000',
+  MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '300000',
+  MODELPORT_SILENCE_TIMEOUT_MS: '120000',
+  MODELPORT_WHOLE_TIMEOUT_MS: '1800000',
+  MODELPORT_KEEP_ALIVE_MS: '15000',
+  MODELPORT_MAX_BODY_BYTES: '67108864',
+  MODELPORT_DRAIN_MS: '30000',
+  MODELPORT_ON_DISCONNECT: 'abort',
+  MODELPORT_DISCONNECT_DRAIN_MS: '120000',
+  MODELPORT_LOG_LEVEL: 'info',
+  MODELPORT_TRUSTED_PROXIES: '',
+} as const;
+
+export type Setting = keyof typeof SETTINGS;
+
+const SECRETS: ReadonlySet<Setting> = new Set([
+  'DATABASE_URL',
+  'REDIS_URL',
+  'MODELPORT_API_KEY',
+  'MODELPORT_ADMIN_KEY',
+]);
+
+/** Ours by name, but read by the tests. */
+const NOT_SETTINGS = ['MODELPORT_FIXTURES'];
+
+/** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
+export function loadConfig(
+  env: Environment,
+  vendorVariables: readonly VendorVariables[],
+  folder = process.cwd(),
+): Config {
+  refuseUnknown(env);
+  const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
+  const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
+  const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
+  const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
+  return freeze({
+    host: readSetting(env, 'HOST'),
+    port: readWhole(env, 'PORT', 0, 65_535),
+    dataDir: resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR')),
+    ...(databaseUrl && { databaseUrl }),
+    sqliteSync: readWord(env, 'MODELPORT_SQLITE_SYNC', ['normal', 'full'] as const),
+    ...(redisUrl && { redisUrl }),
+    ...(apiKey && { apiKey }),
+    ...(adminKey && { adminKey }),
+    startingCredit: readCredit(env),
+    sandbox: readSwitch(env, 'MODELPORT_SANDBOX'),
+    timeLimits: {
+      connectMs: readMs(env, 'MODELPORT_CONNECT_TIMEOUT_MS'),
+      headersMs: readMs(env, 'MODELPORT_HEADERS_TIMEOUT_MS'),
+      firstTokenMs: readMs(env, 'MODELPORT_FIRST_TOKEN_TIMEOUT_MS'),
+      silenceMs: readMs(env, 'MODELPORT_SILENCE_TIMEOUT_MS'),
+      wholeMs: readMs(env, 'MODELPORT_WHOLE_TIMEOUT_MS'),
+    },
+    keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
+    maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
+    onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
+    disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
+    logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
+    trustedProxies: readRanges(env, 'MODELPORT_TRUSTED_PROXIES'),
+    file: readFile(env, folder),
+    vendors: readVendors(env, vendorVariables),
+  });
+}
+
+/** The settings in force that have a value, in the order of SETTINGS; secret ones say so and are not to be shown whole. */
+export function settingsInForce(config: Config, env: Environment): { name: Setting; value: string; secret: boolean }[] {
+  const settings = Object.keys(SETTINGS) as Setting[];
+  return settings
+    .map((name) => ({
+      name,
+      value: name === 'MODELPORT_DATA_DIR' ? config.dataDir : readSetting(env, name),
+      secret: SECRETS.has(name),
+    }))
+    .filter(({ value }) => value !== '');
+}
+
+/** Reads a file of providers and models; throws SettingError. The catalogue in it can be read, its names are not yet looked up. */
+export function readCatalogueFile(path: string, env: Environment): CatalogueForm {
+  const name = basename(path);
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SettingError(`The file ${path} cannot be read: it must be there and readable.`, { cause });
+  }
+  const form = readYaml(text, name, env) ?? {};
+  if (!isObject(form)) throw new SettingError(`${name} must be an object with the members providers and models.`);
+  for (const member of Object.keys(form)) {
+    if (member === 'providers' || member === 'models') continue;
+    throw new SettingError(
+      `${name} has the member "${member}", which is not known: the members are providers and models.`,
+    );
+  }
+  try {
+    readCatalogue(form);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    throw new SettingError(`${name}: ${thrown.message}`, { cause: thrown });
+  }
+  return form;
+}
+
+function readFile(env: Environment, folder: string): CatalogueForm {
+  const named = readSetting(env, 'MODELPORT_CONFIG');
+  const path = resolve(folder, named || FILE_NAME);
+  return named || existsSync(path) ? readCatalogueFile(path, env) : {};
+}
+
+// A variable's value is put in after parsing, so that no character of a secret can break or change the file; the mark that
+// stands for it meanwhile has none that YAML would read as more than text, also in `[ … ]`, where `${` could not stand.
+const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
+const MARK = /__variable__(\w+?)__end__/g;
+
+function readYaml(text: string, file: string, env: Environment): unknown {
+  let parsed: unknown;
+  try {
+    parsed = Bun.YAML.parse(text.replace(VARIABLE, '__variable__$1__end__'));
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new SettingError(`${file} is not valid YAML: ${why}.`, { cause });
+  }
+  return fill(parsed, '');
+
+  function fill(value: unknown, path: string): unknown {
+    if (typeof value === 'string') return value.replace(MARK, (_, variable: string) => variableOf(variable, path));
+    if (Array.isArray(value)) return value.map((item, i) => fill(item, `${path}[${i}]`));
+    if (!isObject(value)) return value;
+    const entries = Object.entries(value);
+    return Object.fromEntries(entries.map(([name, item]) => [name, fill(item, path ? `${path}.${name}` : name)]));
+  }
+
+  function variableOf(variable: string, path: string): string {
+    const found = env[variable]?.trim();
+    if (found) return found;
+    throw new SettingError(`${file}: ${path} needs the environment variable ${variable}, which is not set.`);
+  }
+}
+
+/** A server of one's own is on when its address is named, a vendor when its key is. */
+function readVendors(env: Environment, rows: readonly VendorVariables[]): Vendor[] {
+  const vendors: Vendor[] = [];
+  for (const { type, credentialVariable, baseUrlVariable } of rows) {
+    const credential = credentialVariable && env[credentialVariable]?.trim();
+    const baseUrl = baseUrlVariable && env[baseUrlVariable]?.trim();
+    if (!(baseUrlVariable ? baseUrl : credential)) continue;
+    if (baseUrlVariable && baseUrl && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
+      throw new SettingError(`${baseUrlVariable} must be an http or https address such as http://127.0.0.1:8000/v1.`);
+    }
+    vendors.push({ type, ...(credential && { credential }), ...(baseUrl && { baseUrl: baseUrl.replace(/\/+$/, '') }) });
+  }
+  return vendors;
+}
+
+/** A timer waits no longer than this. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+function readSetting(env: Environment, setting: Setting): string {
+  return env[setting]?.trim() || SETTINGS[setting];
+}
+
+/** Words parted by commas or blanks. */
+function readWords(env: Environment, setting: Setting): string[] {
+  return readSetting(env, setting)
+    .split(/[\s,]+/)
+    .filter(Boolean);
+}
+
+function readRanges(env: Environment, setting: Setting): string[] {
+  const words = readWords(env, setting);
+  const wrong = words.find((word) => !readRange(word));
+  if (wrong === undefined) return words;
+  throw new SettingError(`${setting} must list addresses or ranges such as 10.0.0.0/8, not "${wrong}".`);
+}
+
+function readWhole(env: Environment, setting: Setting, least: number, most: number): number {
+  const text = readSetting(env, setting);
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new SettingError(`${setting} must be a whole number from ${least} to ${most}, not "${text}".`);
+}
+
+const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);
+
+function readWord<W extends string>(env: Environment, setting: Setting, words: readonly W[]): W {
+  const text = readSetting(env, setting);
+  const word = words.find((known) => known === text.toLowerCase());
+  if (word) return word;
+  throw new SettingError(`${setting} must be one of ${words.join(', ')}, not "${text}".`);
+}
+
+const ON = ['on', 'true', '1', 'yes'] as const;
+const OFF = ['off', 'false', '0', 'no'] as const;
+
+function readSwitch(env: Environment, setting: Setting): boolean {
+  const text = readSetting(env, setting).toLowerCase();
+  if (ON.some((word) => word === text)) return true;
+  if (OFF.some((word) => word === text)) return false;
+  throw new SettingError(`${setting} must be on or off, not "${text}".`);
+}
+
+function readCredit(env: Environment): Money {
+  const text = readSetting(env, 'MODELPORT_STARTING_CREDIT');
+  const amount = readMoney(text);
+  if (amount !== undefined && amount >= 0n) return amount;
+  throw new SettingError(`MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "${text}".`);
+}
+
+/** An address may hold a password: the sentence does not repeat it. */
+function readAddress(env: Environment, setting: Setting, protocols: readonly string[], example: string) {
+  const text = readSetting(env, setting);
+  if (text === '' || protocols.includes(URL.parse(text)?.protocol ?? '')) return text;
+  throw new SettingError(`${setting} must be an address such as ${example}.`);
+}
+
+function readKey(env: Environment, setting: Setting, form: RegExp, prefix: string): string {
+  const text = readSetting(env, setting);
+  if (text === '' || form.test(text)) return text;
+  throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
+}
+
+function refuseUnknown(env: Environment): void {
+  const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
+  for (const variable of Object.keys(env)) {
+    if (!variable.startsWith('MODELPORT_') || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
+    const far = (setting: string) => distance(sortWords(variable), sortWords(setting));
+    const nearest = known.toSorted((a, b) => far(a) - far(b))[0];
+    throw new SettingError(`${variable} is not a setting: did you mean ${nearest}?`);
+  }
+}
+
+/** People mistake the order of words as easily as letters. */
+const sortWords = (variable: string) => variable.split('_').sort().join('_');
+
+/** How many characters must be added, removed or replaced to turn one word into the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) freeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,245 @@
+/** Edits top-level members of a JSON object in its bytes and leaves every other byte as it was. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
+
+/** A stretch of bytes, `end` exclusive. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+interface Member {
+  /** The opening quote of the name. */
+  start: number;
+  nameEnd: number;
+  valueStart: number;
+  end: number;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const BACKSLASH = 92;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const OPEN_ARRAY = 91;
+const CLOSE_ARRAY = 93;
+const BROKEN = -1;
+// Short strings are faster to walk than to hand to the engine's search.
+const WALKED_BYTES = 48;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const quotedNames = new Map<string, Uint8Array>();
+
+/**
+ * Sets, replaces or (`undefined`) removes top-level members; new ones stand last. Everything else, number literals and
+ * blanks too, stays byte for byte. Throws `invalid_request` where the body is no JSON object.
+ */
+export function patchMembers(body: Uint8Array, members: { readonly [name: string]: Json | undefined }): Uint8Array {
+  const names = Object.keys(members);
+  if (names.length === 0) return body;
+  const scan = new MemberScan(body, 0);
+  const pieces: Uint8Array[] = [];
+  const missing = new Set(names);
+  let copied = 0;
+  let kept = 0;
+  let last = scan.open;
+  // A removed member takes one comma with it: the one before it, or, where none is kept before it, the one behind.
+  let removingTo = false;
+  while (scan.next()) {
+    const name = names.find((candidate) => isNamed(body, scan, quotedName(candidate), candidate));
+    const value = name === undefined ? undefined : members[name];
+    if (removingTo) copied = scan.start;
+    removingTo = false;
+    if (name !== undefined) missing.delete(name);
+    if (name === undefined || value !== undefined) kept++;
+    if (name !== undefined && value !== undefined) {
+      pieces.push(body.subarray(copied, scan.valueStart), encoder.encode(JSON.stringify(value)));
+      copied = scan.end;
+    } else if (name !== undefined) {
+      pieces.push(body.subarray(copied, kept > 0 ? Math.max(copied, last) : scan.start));
+      copied = scan.end;
+      removingTo = kept === 0;
+    }
+    last = scan.end;
+  }
+  if (scan.broken) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+
+  const added: string[] = [];
+  for (const name of missing) {
+    const value = members[name];
+    if (value !== undefined) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  }
+  if (added.length > 0) {
+    pieces.push(body.subarray(copied, last), encoder.encode((kept > 0 ? ',' : '') + added.join(',')));
+    copied = last;
+  }
+  pieces.push(body.subarray(copied));
+  return joinBytes(pieces);
+}
+
+/** Where the value of the first top-level member `name` stands in the JSON object that begins at `from`; strings with their quotes. */
+export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | undefined {
+  const quoted = quotedName(name);
+  const scan = new MemberScan(bytes, from);
+  while (scan.next()) if (isNamed(bytes, scan, quoted, name)) return { start: scan.valueStart, end: scan.end };
+  return undefined;
+}
+
+/** The top-level members of these names, parsed; a body that is no JSON object has none. */
+export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonObject {
+  const picked: JsonObject = {};
+  const scan = new MemberScan(body, 0);
+  while (scan.next()) {
+    const name = unquote(body, scan.start, scan.nameEnd);
+    if (typeof name === 'string' && names.has(name)) picked[name] = unquote(body, scan.valueStart, scan.end) as Json;
+  }
+  return picked;
+}
+
+/** `bytes` with the stretch from `start` to `end` replaced. */
+export function spliceBytes(bytes: Uint8Array, start: number, end: number, replacement: Uint8Array): Uint8Array {
+  const spliced = new Uint8Array(bytes.length - (end - start) + replacement.length);
+  spliced.set(start === bytes.length ? bytes : bytes.subarray(0, start));
+  spliced.set(replacement, start);
+  spliced.set(bytes.subarray(end), start + replacement.length);
+  return spliced;
+}
+
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  if (pieces.length === 1 && pieces[0]) return pieces[0];
+  let length = 0;
+  for (const piece of pieces) length += piece.length;
+  const joined = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
+/** Walks the top-level members of the object that begins at `from`; only brackets, quotes and separators are looked at. */
+class MemberScan implements Member {
+  readonly #bytes: Uint8Array;
+  /** Behind the opening brace; BROKEN where there is none. */
+  readonly open: number;
+  /** The bytes turned out to be no JSON object. */
+  broken = false;
+  start = 0;
+  nameEnd = 0;
+  valueStart = 0;
+  end = 0;
+
+  constructor(bytes: Uint8Array, from: number) {
+    this.#bytes = bytes;
+    const brace = skipBlanks(bytes, hasByteOrderMark(bytes, from) ? from + 3 : from);
+    this.open = bytes[brace] === OPEN_OBJECT ? brace + 1 : BROKEN;
+    this.broken = this.open === BROKEN;
+  }
+
+  /** Moves to the next member; `false` behind the last. */
+  next(): boolean {
+    if (this.broken) return false;
+    const bytes = this.#bytes;
+    const isFirst = this.end === 0;
+    let at = skipBlanks(bytes, isFirst ? this.open : this.end);
+    if (bytes[at] === CLOSE_OBJECT) return false;
+    if (!isFirst) at = bytes[at] === COMMA ? skipBlanks(bytes, at + 1) : bytes.length;
+    this.start = at;
+    this.nameEnd = bytes[at] === QUOTE ? skipString(bytes, at) : BROKEN;
+    at = skipBlanks(bytes, this.nameEnd);
+    this.valueStart = skipBlanks(bytes, at + 1);
+    this.end = this.nameEnd !== BROKEN && bytes[at] === COLON ? skipValue(bytes, this.valueStart) : BROKEN;
+    this.broken = this.end === BROKEN;
+    return !this.broken;
+  }
+}
+
+function skipBlanks(bytes: Uint8Array, at: number): number {
+  let byte = bytes[at];
+  while (byte === 32 || byte === 10 || byte === 13 || byte === 9) byte = bytes[++at];
+  return at;
+}
+
+/** From an opening quote to behind the closing one. */
+function skipString(bytes: Uint8Array, start: number): number {
+  let at = start + 1;
+  for (const walked = Math.min(bytes.length, at + WALKED_BYTES); at < walked; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) return at + 1;
+    if (byte === BACKSLASH) at++;
+  }
+  for (;;) {
+    const quote = bytes.indexOf(QUOTE, at);
+    if (quote < 0) return BROKEN;
+    let slashes = 0;
+    while (quote - slashes > at && bytes[quote - slashes - 1] === BACKSLASH) slashes++;
+    at = quote + 1;
+    if (slashes % 2 === 0) return at;
+  }
+}
+
+function skipValue(bytes: Uint8Array, start: number): number {
+  const first = bytes[start];
+  if (first === QUOTE) return skipString(bytes, start);
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return skipNested(bytes, start);
+  let at = start;
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= 32) break;
+  }
+  return at === start ? BROKEN : at;
+}
+
+function skipNested(bytes: Uint8Array, start: number): number {
+  let depth = 0;
+  for (let at = start; at < bytes.length; ) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      at = skipString(bytes, at);
+      if (at === BROKEN) return BROKEN;
+      continue;
+    }
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) depth++;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth--;
+    at++;
+    if (depth === 0) return at;
+  }
+  return BROKEN;
+}
+
+/** Whether the quoted name in the bytes is `quoted`; a name written with escapes is decoded first. */
+function isNamed(bytes: Uint8Array, member: Member, quoted: Uint8Array, name: string): boolean {
+  const { start, nameEnd } = member;
+  if (quoted.length === nameEnd - start) {
+    let same = 1;
+    while (same < quoted.length && bytes[start + same] === quoted[same]) same++;
+    if (same === quoted.length) return true;
+  }
+  for (let at = start; at < nameEnd; at++) if (bytes[at] === BACKSLASH) return unquote(bytes, start, nameEnd) === name;
+  return false;
+}
+
+function unquote(bytes: Uint8Array, start: number, end: number): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes.subarray(start, end)));
+  } catch {
+    return undefined;
+  }
+}
+
+function quotedName(name: string): Uint8Array {
+  let quoted = quotedNames.get(name);
+  if (!quoted) {
+    quoted = encoder.encode(JSON.stringify(name));
+    // Names are written in the code, so this stays small; the bound only guards against a caller that makes them up.
+    if (quotedNames.size < 1000) quotedNames.set(name, quoted);
+  }
+  return quoted;
+}
+
+function hasByteOrderMark(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+}

@@ -1,0 +1,162 @@
+/** Writes a whole chat completion, and the words and pieces a stream shares with it. */
+import type { ChatCall, Citation } from '../../canonical/call.ts';
+import { newId } from '../../canonical/id.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
+import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
+import { writeUsage } from '../openai-usage.ts';
+import { OPENAI_CHAT } from './name.ts';
+import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
+
+const FINISH_WORDS = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+  refusal: 'content_filter',
+  pause: 'stop',
+  'broken-call': 'stop',
+  other: 'stop',
+} satisfies Record<FinishReason, string>;
+
+/** The client speaks of `functions`, as this format did before it had tools. */
+export function usesOldFunctions(call: ChatCall): boolean {
+  return call.extras[OPENAI_CHAT]?.functions !== undefined;
+}
+
+/** Calls in the output win over an ordinary end: a client looks there to know whether it must run them. */
+export function finishWord({ reason }: Finish, hasCalls: boolean, oldFunctions: boolean): string {
+  const word = FINISH_WORDS[reason];
+  const said = hasCalls && word === 'stop' ? 'tool_calls' : word;
+  return said === 'tool_calls' && oldFunctions ? 'function_call' : said;
+}
+
+/** `offset`: code points of content before the part the citation stands in. The title is never null: some clients fail on it. */
+export function annotation(citation: Citation, offset: number): JsonObject | undefined {
+  const { url, title, start, end } = citation;
+  if (url === undefined) return undefined;
+  return {
+    type: 'url_citation',
+    url_citation: {
+      url,
+      title: title ?? url,
+      start_index: offset + (start ?? 0),
+      end_index: offset + (end ?? 0),
+      ...(citation.citedText !== undefined && { content: citation.citedText }),
+    },
+  };
+}
+
+export function markdownImage(mimeType: string, base64: string): string {
+  return `![image](data:${mimeType};base64,${base64})`;
+}
+
+/** Code points: a surrogate pair is one. */
+export function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0xd800 && unit < 0xdc00) count--;
+  }
+  return count;
+}
+
+/** A chat completion object of specification 2.1. */
+export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
+  const oldFunctions = usesOldFunctions(call);
+  return {
+    id: reply.id || newId('chatcmpl-'),
+    object: 'chat.completion',
+    created: reply.createdSeconds ?? call.receivedSeconds ?? 0,
+    model: call.model,
+    choices: reply.choices.map(({ parts, finish }, index) => {
+      const logprobs = parts.flatMap((part) => part.logprobs ?? []);
+      const hasCalls = parts.some((part) => part.opens.type === 'tool-call');
+      return {
+        index,
+        message: messageOf(parts, oldFunctions),
+        logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+        finish_reason: finishWord(finish ?? { reason: 'stop' }, hasCalls, oldFunctions),
+      };
+    }),
+    ...(reply.usage && { usage: writeUsage(reply.usage) }),
+    ...reply.extras,
+  };
+}
+
+function messageOf(parts: readonly ReplyPart[], oldFunctions: boolean): JsonObject {
+  let content: string | null = null;
+  let thoughts = '';
+  let refusal: string | null = null;
+  const members: JsonObject = {};
+  const details: Json[] = [];
+  const annotations: Json[] = [];
+  const calls: JsonObject[] = [];
+  for (const part of parts) {
+    const { opens, content: said, seal } = part;
+    switch (opens.type) {
+      case 'text': {
+        const offset = codePoints(content ?? '');
+        annotations.push(...(part.citations ?? []).flatMap((citation) => annotation(citation, offset) ?? []));
+        content = (content ?? '') + said;
+        if (seal) Object.assign(members, writeSeal(seal));
+        break;
+      }
+      case 'image':
+        content = (content ?? '') + markdownImage(opens.mimeType, said);
+        break;
+      case 'refusal':
+        refusal = (refusal ?? '') + said;
+        break;
+      case 'reasoning': {
+        thoughts += said;
+        const { reasoning_details, ...others } = seal ? writeThoughtSeal(seal, said, details.length) : {};
+        if (Array.isArray(reasoning_details)) details.push(...reasoning_details);
+        Object.assign(members, others);
+        break;
+      }
+      case 'tool-call':
+        calls.push(callOf(part, opens));
+        break;
+      case 'audio':
+        members.audio = audioOf(part, opens);
+        break;
+      case 'vendor':
+        break;
+      default:
+        opens satisfies never;
+    }
+  }
+  const hasOther = calls.length > 0 || refusal !== null || members.audio !== undefined;
+  return {
+    role: 'assistant',
+    content: content ?? (hasOther ? null : ''),
+    refusal,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...members,
+    ...(annotations.length > 0 && { annotations }),
+    ...(calls[0] && (oldFunctions ? { function_call: calls[0].function ?? null } : { tool_calls: calls })),
+  };
+}
+
+type Opening<Type> = Extract<ReplyPart['opens'], { type: Type }>;
+
+function callOf({ content, seal }: ReplyPart, opens: Opening<'tool-call'>): JsonObject {
+  return {
+    id: opens.id || newId('call_'),
+    ...(opens.custom
+      ? { type: 'custom', custom: { name: opens.name, input: content } }
+      : { type: 'function', function: { name: opens.name, arguments: content } }),
+    ...(seal && writeSeal(seal)),
+  };
+}
+
+function audioOf({ content, transcript }: ReplyPart, opens: Opening<'audio'>): JsonObject {
+  return {
+    id: opens.id,
+    data: content,
+    transcript: transcript ?? '',
+    expires_at: opens.expiresAtSeconds ?? 0,
+  };
+}

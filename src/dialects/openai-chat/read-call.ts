@@ -1,0 +1,263 @@
+/** Reads a chat completion request into a call. */
+import type { ChatCall, Modality, OutputFormat, Reasoning, Sampling, Tool, ToolChoice } from '../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { WireRequest } from '../dialect.ts';
+import { EFFORTS, readMembers, wrong } from './members.ts';
+import { OPENAI_CHAT } from './name.ts';
+import { cacheMark, readMessages } from './read-message.ts';
+
+/** Members that the call says in its own words; all others are extras. */
+const SAID = new Set([
+  'model',
+  'messages',
+  'temperature',
+  'top_p',
+  'top_k',
+  'n',
+  'stream',
+  'stream_options',
+  'stop',
+  'max_tokens',
+  'max_completion_tokens',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'seed',
+  'user',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning_effort',
+  'modalities',
+  'audio',
+  'metadata',
+  'prompt_cache_key',
+  'service_tier',
+  'verbosity',
+  'web_search_options',
+]);
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readCall(request: WireRequest): ChatCall {
+  const body = readMembers(request.body);
+  const extras = readExtras(body);
+  const streamOptions = objectAt(body, 'stream_options');
+  const toolChoice = readToolChoice(body);
+  const reasoning = readReasoning(body);
+  const output = readOutput(body.response_format);
+  const ceiling = numberAt(body, 'max_completion_tokens') ?? numberAt(body, 'max_tokens');
+  const audio = objectAt(body, 'audio');
+  const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
+  const call: ChatCall = {
+    kind: 'chat',
+    model: String(body.model),
+    origin: { dialect: OPENAI_CHAT, body: request.body },
+    extras: Object.keys(extras).length > 0 ? { [OPENAI_CHAT]: extras } : {},
+    headers: {},
+    stream: body.stream === true,
+    messages: readMessages(Array.isArray(body.messages) ? body.messages : []),
+    tools: readTools(body),
+    sampling: readSampling(body),
+    wantsUsage: streamOptions?.include_usage === true,
+  };
+  if (toolChoice) call.toolChoice = toolChoice;
+  if (typeof body.parallel_tool_calls === 'boolean') call.parallelToolCalls = body.parallel_tool_calls;
+  if (ceiling !== undefined) call.maxOutputTokens = ceiling;
+  if (reasoning) call.reasoning = reasoning;
+  if (output) call.output = output;
+  if (Array.isArray(body.modalities)) call.modalities = body.modalities.filter(isModality);
+  if (audio) call.audio = readAudio(audio);
+  if (user !== undefined) call.user = user;
+  setText(call, 'cacheKey', body.prompt_cache_key);
+  setText(call, 'serviceTier', body.service_tier);
+  if (body.verbosity === 'low' || body.verbosity === 'medium' || body.verbosity === 'high')
+    call.verbosity = body.verbosity;
+  if (isObject(body.metadata)) call.metadata = body.metadata;
+  return call;
+}
+
+function setText(call: ChatCall, member: 'cacheKey' | 'serviceTier', value: Json | undefined): void {
+  if (typeof value === 'string') call[member] = value;
+}
+
+function readExtras(body: JsonObject): JsonObject {
+  const extras: JsonObject = {};
+  for (const member in body) {
+    const value = body[member];
+    if (value !== undefined && !SAID.has(member)) extras[member] = value;
+  }
+  const { include_usage: _, ...otherOptions } = objectAt(body, 'stream_options') ?? {};
+  if (Object.keys(otherOptions).length > 0) extras.stream_options = otherOptions;
+  const format = body.response_format;
+  if (isObject(format) && format.type !== 'text' && !readOutput(format)) extras.response_format = format;
+  // A voice that is more than a name (one of the account's own) has no word of ours.
+  const audio = objectAt(body, 'audio');
+  if (audio && typeof audio.voice !== 'string') extras.audio = audio;
+  return extras;
+}
+
+function readSampling(body: JsonObject): Sampling {
+  const sampling: Sampling = {};
+  const numbers = [
+    ['temperature', 'temperature'],
+    ['topP', 'top_p'],
+    ['topK', 'top_k'],
+    ['presencePenalty', 'presence_penalty'],
+    ['frequencyPenalty', 'frequency_penalty'],
+    ['seed', 'seed'],
+    ['n', 'n'],
+    ['topLogprobs', 'top_logprobs'],
+  ] as const;
+  for (const [name, member] of numbers) {
+    const value = body[member];
+    if (typeof value === 'number') sampling[name] = value;
+  }
+  const { stop, logit_bias: bias } = body;
+  if (typeof stop === 'string') sampling.stop = [stop];
+  else if (Array.isArray(stop) && stop.length > 0) sampling.stop = stop.map(String);
+  if (isObject(bias)) sampling.logitBias = bias as { [token: string]: number };
+  if (typeof body.logprobs === 'boolean') sampling.logprobs = body.logprobs;
+  return sampling;
+}
+
+function readTools(body: JsonObject): Tool[] {
+  const tools = (Array.isArray(body.tools) ? body.tools : []).map((tool, index) => readTool(tool, `tools[${index}]`));
+  for (const item of Array.isArray(body.functions) ? body.functions : [])
+    if (isObject(item)) tools.push(readFunction(item, {}));
+  const search = objectAt(body, 'web_search_options');
+  if (search) tools.push({ type: 'web-search', options: search, dialect: OPENAI_CHAT });
+  return tools;
+}
+
+function readTool(tool: Json, path: string): Tool {
+  if (!isObject(tool)) throw wrong(path, 'must be an object');
+  // Some clients leave the type out where there can be no doubt.
+  const type = tool.type ?? (isObject(tool.function) ? 'function' : undefined);
+  if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
+  if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_CHAT, item: tool };
+  const item = tool[type];
+  if (!isObject(item)) throw wrong(`${path}.${type}`, 'must be an object with a `name`');
+  if (typeof item.name !== 'string' || item.name === '')
+    throw wrong(`${path}.${type}.name`, 'must be a non-empty string');
+  const { parameters, description } = item;
+  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
+    throw wrong(`${path}.${type}.parameters`, 'must be a JSON schema, which is an object');
+  }
+  if (description !== undefined && description !== null && typeof description !== 'string') {
+    throw wrong(`${path}.${type}.description`, 'must be a string');
+  }
+  if (type === 'function') return readFunction(item, cacheMark(tool));
+  const { format } = item;
+  const flat = isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format;
+  return {
+    type: 'custom',
+    name: item.name,
+    ...(typeof description === 'string' && { description }),
+    ...(isObject(flat) && { format: flat }),
+    ...cacheMark(tool),
+  };
+}
+
+function readFunction(item: JsonObject, mark: ReturnType<typeof cacheMark>): Tool {
+  const { name, description, parameters, strict } = item;
+  return {
+    type: 'function',
+    name: String(name),
+    ...(typeof description === 'string' && { description }),
+    ...(isObject(parameters) && { parameters }),
+    ...(typeof strict === 'boolean' && { strict }),
+    ...mark,
+  };
+}
+
+function readToolChoice(body: JsonObject): ToolChoice | undefined {
+  const choice = body.tool_choice ?? body.function_call;
+  if (choice === undefined || choice === null) return undefined;
+  switch (choice) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return { type: choice };
+    case 'any':
+      return { type: 'required' };
+  }
+  if (!isObject(choice))
+    throw wrong('tool_choice', 'must be `auto`, `none`, `required`, or an object that names a tool');
+  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : undefined;
+  if (allowed) {
+    const names = (Array.isArray(allowed.tools) ? allowed.tools : []).flatMap((tool) => nameOf(tool) ?? []);
+    return { type: 'allowed', mode: allowed.mode === 'required' ? 'required' : 'auto', names };
+  }
+  const name = nameOf(choice);
+  return name === undefined ? { type: 'vendor', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
+}
+
+/** `{function: {name}}`, `{custom: {name}}`, and the old form's bare `{name}`. */
+function nameOf(item: Json): string | undefined {
+  if (!isObject(item)) return undefined;
+  const body = [item.function, item.custom].find(isObject) ?? item;
+  return typeof body.name === 'string' ? body.name : undefined;
+}
+
+function readOutput(format: Json | undefined): OutputFormat | undefined {
+  if (!isObject(format)) return undefined;
+  if (format.type === 'json_object') return { type: 'json' };
+  if (format.type !== 'json_schema') return undefined;
+  const asked = format.json_schema;
+  if (!isObject(asked)) throw wrong('response_format.json_schema', 'must be an object with `name` and `schema`');
+  const { name, description, schema, strict } = asked;
+  if (schema !== undefined && !isObject(schema))
+    throw wrong('response_format.json_schema.schema', 'must be a JSON schema, which is an object');
+  return {
+    type: 'json-schema',
+    name: typeof name === 'string' ? name : 'response',
+    schema: schema ?? {},
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}
+
+/** The effort, in OpenAI's word or in those of OpenRouter (`reasoning`), DeepSeek and z.ai (`thinking`), Qwen (`enable_thinking`). */
+export function readReasoning(body: JsonObject): Reasoning | undefined {
+  const router = objectAt(body, 'reasoning') ?? {};
+  const thinking = objectAt(body, 'thinking') ?? {};
+  const isOff = thinking.type === 'disabled' || body.enable_thinking === false || router.enabled === false;
+  const word = body.reasoning_effort ?? router.effort ?? (isOff ? 'none' : undefined);
+  const effort = EFFORTS.find((known) => known === word);
+  const budget =
+    numberAt(router, 'max_tokens') ?? numberAt(thinking, 'budget_tokens') ?? numberAt(body, 'thinking_budget');
+  const { summary } = router;
+  const reasoning: Reasoning = {};
+  if (effort) reasoning.effort = effort;
+  if (budget !== undefined) reasoning.budgetTokens = budget;
+  if (thinking.type === 'adaptive') reasoning.adaptive = true;
+  if (router.exclude === true) reasoning.summary = 'none';
+  else if (summary === 'auto' || summary === 'concise' || summary === 'detailed') reasoning.summary = summary;
+  return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+function readAudio(audio: JsonObject): NonNullable<ChatCall['audio']> {
+  return { voice: textAt(audio, 'voice') ?? '', format: textAt(audio, 'format') ?? 'wav' };
+}
+
+function isModality(value: Json): value is Modality {
+  return value === 'text' || value === 'audio' || value === 'image';
+}
+
+function objectAt(object: JsonObject, member: string): JsonObject | undefined {
+  const value = object[member];
+  return isObject(value) ? value : undefined;
+}
+
+function numberAt(object: JsonObject, member: string): number | undefined {
+  const value = object[member];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function textAt(object: JsonObject, member: string): string | undefined {
+  const value = object[member];
+  return typeof value === 'string' ? value : undefined;
+}

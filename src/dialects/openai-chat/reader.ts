@@ -1,0 +1,223 @@
+/** Cuts a chat completion, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+import type { ChatCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Frame, Quirks, Reader } from '../dialect.ts';
+import { joinBytes } from '../json.ts';
+import { readErrorObject } from '../openai-errors.ts';
+import { SseCutter, type SseEvent } from '../sse.ts';
+import { Decoder } from './decode.ts';
+import { Repair } from './repair.ts';
+
+/** What a frame of this format is, for the writer that passes it on. */
+export type FrameKind =
+  | 'chunk'
+  /** A chunk with usage and nothing else: only for a client that asked. */
+  | 'usage'
+  /** `[DONE]`. */
+  | 'done'
+  /** Comments and blank lines. */
+  | 'blank'
+  /** What a client could not read, or need not. */
+  | 'useless'
+  /** A whole reply. */
+  | 'whole';
+
+export class ChatFrame implements Frame {
+  readonly kind: FrameKind;
+  readonly bytes: Uint8Array;
+  readonly events: readonly ReplyEvent[];
+  /** Where the JSON object begins in the bytes. */
+  readonly jsonStart: number;
+  /** Objects to send in the place of the bytes, which a strict client would refuse. */
+  readonly mended: readonly JsonObject[] | undefined;
+
+  constructor(
+    kind: FrameKind,
+    bytes: Uint8Array,
+    events: readonly ReplyEvent[],
+    jsonStart = 0,
+    mended?: readonly JsonObject[],
+  ) {
+    this.kind = kind;
+    this.bytes = bytes;
+    this.events = events;
+    this.jsonStart = jsonStart;
+    this.mended = mended;
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+const NO_EVENTS: readonly ReplyEvent[] = [];
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+const DONE = '[DONE]';
+const decoder = new TextDecoder();
+
+export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
+  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
+  return isStream ? new StreamReader(call, quirks) : new WholeReader(call, quirks);
+}
+
+class StreamReader implements Reader {
+  readonly #cutter = new SseCutter();
+  readonly #decoder: Decoder;
+  readonly #repair: Repair;
+  /** The members every chunk carries, for a chunk the vendor left out. */
+  #envelope: JsonObject = {};
+  #over = false;
+
+  constructor(call: ChatCall, quirks: Quirks) {
+    this.#decoder = new Decoder(call, quirks);
+    this.#repair = new Repair(quirks);
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    return this.#framesOf(() => this.#cutter.read(chunk));
+  }
+
+  end(): Frame[] {
+    const frames = this.#framesOf(() => this.#cutter.end());
+    if (this.#over) return frames;
+    this.#over = true;
+    const last: ReplyEvent = this.#decoder.isFinished ? { type: 'reply-end' } : brokeOff();
+    frames.push(new ChatFrame('blank', NO_BYTES, [last]));
+    return frames;
+  }
+
+  #framesOf(cut: () => SseEvent[]): Frame[] {
+    if (this.#over) return this.#rest(cut);
+    try {
+      return cut().map((event) => this.#frame(event));
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.#over = true;
+      return [new ChatFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }])];
+    }
+  }
+
+  /** What comes after the end means nothing any more. */
+  #rest(cut: () => SseEvent[]): Frame[] {
+    try {
+      return cut().map((event) => new ChatFrame('useless', event.bytes, NO_EVENTS));
+    } catch {
+      return [];
+    }
+  }
+
+  #frame(event: SseEvent): Frame {
+    const { bytes, data } = event;
+    if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
+    if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
+    const payload = parse(data);
+    if (isObject(payload)) return this.#chunk(event, payload);
+    const word = data.trim();
+    if (word === '') return new ChatFrame('useless', bytes, NO_EVENTS);
+    this.#over = true;
+    if (word === DONE) return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
+    const error = Array.isArray(payload) && isObject(payload[0]) ? errorIn(payload[0]) : undefined;
+    return new ChatFrame('useless', bytes, [error ?? unreadable()]);
+  }
+
+  #chunk(event: SseEvent, payload: JsonObject): Frame {
+    const { bytes } = event;
+    const error = errorIn(payload) ?? (event.event === 'error' ? failure(payload) : undefined);
+    if (error) {
+      this.#over = true;
+      // Some vendors say in the same breath what the call has cost.
+      return new ChatFrame('useless', bytes, [...this.#usageOf(payload), error]);
+    }
+    const isMended = this.#repair.chunk(payload);
+    const events = this.#decoder.read(payload);
+    this.#envelope = payload;
+    let kind: FrameKind = 'chunk';
+    if (Array.isArray(payload.choices) && payload.choices.length === 0) {
+      if (isObject(payload.usage)) kind = 'usage';
+      // Azure opens with its view of the prompt, under no id and no model.
+      else if (payload.id === '' && payload.model === '') kind = 'useless';
+    }
+    const mended = isMended || event.dataEnd === 0 ? [payload] : undefined;
+    return new ChatFrame(kind, bytes, events, event.dataStart, mended);
+  }
+
+  #usageOf(payload: JsonObject): ReplyEvent[] {
+    if (!isObject(payload.usage)) return [];
+    return this.#decoder.read({ usage: payload.usage }).filter((event) => event.type === 'usage');
+  }
+
+  #done(bytes: Uint8Array, isWellFormed: boolean): Frame {
+    const events: ReplyEvent[] = [];
+    const { id, object, created, model } = this.#envelope;
+    const mended = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
+      ...(id !== undefined && { id }),
+      object: object ?? 'chat.completion.chunk',
+      ...(created !== undefined && { created }),
+      ...(model !== undefined && { model }),
+      choices: [{ index, delta: {}, logprobs: null, finish_reason }],
+    }));
+    events.push({ type: 'reply-end' });
+    return new ChatFrame('done', bytes, events, 0, isWellFormed && mended.length === 0 ? undefined : mended);
+  }
+}
+
+class WholeReader implements Reader {
+  readonly #call: ChatCall;
+  readonly #quirks: Quirks;
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(call: ChatCall, quirks: Quirks) {
+    this.#call = call;
+    this.#quirks = quirks;
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    this.#length += chunk.length;
+    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
+    else this.#pieces.length = 0;
+    return [];
+  }
+
+  end(): Frame[] {
+    if (this.#length > MAX_WHOLE_BYTES) return [new ChatFrame('useless', NO_BYTES, [unreadable()])];
+    const bytes = joinBytes(this.#pieces);
+    const payload = parse(decoder.decode(bytes));
+    if (!isObject(payload)) return [new ChatFrame('useless', bytes, [unreadable()])];
+    const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
+    if (error) return [new ChatFrame('useless', bytes, [error])];
+    const isMended = new Repair(this.#quirks).whole(payload);
+    const meaning = new Decoder(this.#call, this.#quirks);
+    const events = meaning.read(payload);
+    meaning.finishAll(events);
+    events.push({ type: 'reply-end' });
+    return [new ChatFrame('whole', bytes, events, 0, isMended ? [payload] : undefined)];
+  }
+}
+
+/** The error that a body with status 200 holds; `error: null` is none. */
+function errorIn(payload: JsonObject): ReplyEvent | undefined {
+  const { error } = payload;
+  if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined;
+  return { type: 'error', error: readErrorObject(error) };
+}
+
+/** An object that can only be a failure. */
+function failure(payload: JsonObject): ReplyEvent {
+  return { type: 'error', error: readErrorObject(payload) };
+}
+
+function brokeOff(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply broke off before its end.") };
+}
+
+function unreadable(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply could not be read.") };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

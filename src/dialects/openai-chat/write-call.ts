@@ -1,0 +1,225 @@
+/** Writes a call as a chat completion request. */
+import type { ChatCall, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
+import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { OPENAI_CHAT } from './name.ts';
+import { readReasoning } from './read-call.ts';
+import { writeMessages } from './write-message.ts';
+
+type Members = { [member: string]: Json | undefined };
+
+const encoder = new TextEncoder();
+const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast']);
+
+export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const known = quirksOf(quirks, model);
+  const warnings = new Set<string>();
+  const extras = call.extras[OPENAI_CHAT] ?? {};
+  const members: Members = {
+    ...extras,
+    model,
+    messages: writeConversation(call, known, warnings),
+    ...writeSampling(call, warnings),
+    ...writeTools(call, extras, warnings),
+    response_format: writeOutput(call.output, known) ?? extras.response_format,
+    ...writeSettings(call, extras, warnings),
+    stream: call.stream || undefined,
+    stream_options: streamOptions(call, known),
+  };
+  warnForeign(call, warnings);
+  const body: JsonObject = {};
+  for (const member in members) if (members[member] !== undefined) body[member] = members[member];
+  const patches = memberPatches(body, known);
+  for (const warning of patches.warnings) warnings.add(warning);
+  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings: [...warnings] };
+}
+
+/** Usage is how the call is billed: it is asked for even where the client did not want to see it. */
+export function streamOptions(call: ChatCall, quirks: Quirks): JsonObject | undefined {
+  if (!call.stream || (quirks.streamUsage ?? 'ask') !== 'ask') return undefined;
+  const own = call.extras[OPENAI_CHAT]?.stream_options;
+  return { ...(typeof own === 'object' && !Array.isArray(own) ? own : {}), include_usage: true };
+}
+
+function writeConversation(call: ChatCall, quirks: Quirks, warnings: Set<string>): Json[] {
+  const { completion, output } = call;
+  const messages: Json[] = completion
+    ? [{ role: 'user', content: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) }]
+    : writeMessages(call, quirks, warnings);
+  if (completion) for (const loss of completionLosses(completion)) warnings.add(loss);
+  const hint = output && schemaHint(output, quirks, warnings);
+  return hint ? [...messages, hint] : messages;
+}
+
+/** A vendor that cannot be held to a schema is told of it in words. */
+export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
+  if (quirks.structuredOutput === undefined || quirks.structuredOutput === 'json-schema') return undefined;
+  if (output.type === 'json') {
+    if (quirks.structuredOutput === 'json') return undefined;
+    warnings.add('The model was asked for JSON in words: its vendor cannot be held to it.');
+    return { role: 'system', content: 'Answer with one JSON object and nothing else.' };
+  }
+  warnings.add('The model was told the JSON schema in words: its vendor cannot be held to it.');
+  const schema = JSON.stringify(output.schema);
+  return {
+    role: 'system',
+    content: `Answer with one JSON object that follows this JSON schema, and nothing else: ${schema}`,
+  };
+}
+
+/** `response_format` as the vendor takes it. */
+export function writeOutput(output: OutputFormat | undefined, quirks: Quirks): JsonObject | undefined {
+  if (!output || quirks.structuredOutput === 'none') return undefined;
+  if (output.type === 'json') {
+    if (quirks.structuredOutput !== 'json-schema') return { type: 'json_object' };
+    return { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } };
+  }
+  if (quirks.structuredOutput === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = output;
+  return {
+    type: 'json_schema',
+    json_schema: {
+      name,
+      ...(description !== undefined && { description }),
+      schema,
+      ...(strict !== undefined && { strict }),
+    },
+  };
+}
+
+function writeSampling(call: ChatCall, warnings: Set<string>): Members {
+  const { sampling } = call;
+  const isOwn = call.origin.dialect === OPENAI_CHAT;
+  if (sampling.topK !== undefined && !isOwn) warnings.add('`top_k` was dropped: this format has no such member.');
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_k: isOwn ? sampling.topK : undefined,
+    n: sampling.n,
+    stop: sampling.stop,
+    max_tokens: call.maxOutputTokens,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    logit_bias: sampling.logitBias,
+    logprobs: sampling.logprobs,
+    top_logprobs: sampling.topLogprobs,
+    seed: sampling.seed,
+  };
+}
+
+function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
+  const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => nameOf(item)) : []);
+  const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
+  const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);
+  const search = tools.find((tool) => tool.type === 'web-search');
+  const searches = search ? { web_search_options: search.dialect === OPENAI_CHAT ? search.options : {} } : {};
+  if (written.length === 0) return searches;
+  return {
+    ...searches,
+    tools: written,
+    tool_choice:
+      call.toolChoice && extras.function_call === undefined ? writeToolChoice(call.toolChoice, call.tools) : undefined,
+    parallel_tool_calls: call.parallelToolCalls,
+  };
+}
+
+function nameOf(item: Json): Json | undefined {
+  return typeof item === 'object' && item !== null && !Array.isArray(item) ? item.name : undefined;
+}
+
+function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObject | undefined {
+  switch (tool.type) {
+    case 'function': {
+      const { name, description, parameters, strict } = tool;
+      const body = {
+        name,
+        ...(description !== undefined && { description }),
+        ...(parameters && { parameters }),
+        ...(strict !== undefined && { strict }),
+      };
+      return { type: 'function', function: body, ...mark(tool, call) };
+    }
+    case 'custom': {
+      const { name, description, format } = tool;
+      const { type, ...grammar } = format ?? {};
+      const nested = type === 'grammar' ? { type, grammar } : format;
+      const body = { name, ...(description !== undefined && { description }), ...(nested && { format: nested }) };
+      return { type: 'custom', custom: body, ...mark(tool, call) };
+    }
+    case 'web-search':
+      return undefined;
+    case 'vendor':
+      if (tool.dialect === OPENAI_CHAT) return tool.item;
+      warnings.add(`The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another vendor.`);
+      return undefined;
+    default:
+      return tool satisfies never;
+  }
+}
+
+function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'vendor' }>, call: ChatCall): JsonObject {
+  return cache && call.origin.dialect === OPENAI_CHAT ? { cache_control: { type: 'ephemeral', ...cache } } : {};
+}
+
+function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): Json | undefined {
+  const named = (name: string): JsonObject =>
+    tools.some((tool) => tool.type === 'custom' && tool.name === name)
+      ? { type: 'custom', custom: { name } }
+      : { type: 'function', function: { name } };
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.type;
+    case 'tool':
+      return named(choice.name);
+    case 'allowed':
+      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
+    case 'vendor':
+      return choice.dialect === OPENAI_CHAT ? choice.item : undefined;
+    default:
+      return choice satisfies never;
+  }
+}
+
+function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
+  const isOwn = call.origin.dialect === OPENAI_CHAT;
+  const effort = effortOf(call.reasoning);
+  const tier = call.serviceTier;
+  const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
+  if (!isKnownTier) warnings.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
+  if (call.image) warnings.add('The settings of pictures were dropped: this format has no such members.');
+  return {
+    // Where the client said it in a vendor's own words those stand among the extras.
+    reasoning_effort: effortOf(readReasoning(extras)) === effort ? undefined : effort,
+    modalities: call.modalities,
+    audio: extras.audio ?? call.audio,
+    user: call.user === extras.safety_identifier ? undefined : call.user,
+    prompt_cache_key: call.cacheKey,
+    service_tier: isKnownTier ? tier : undefined,
+    verbosity: call.verbosity,
+    // OpenAI takes it only of calls it is told to store, which another format's client did not ask for.
+    metadata: isOwn ? call.metadata : undefined,
+  };
+}
+
+const LOW_BUDGET = 2048;
+const MEDIUM_BUDGET = 10_000;
+
+function effortOf(reasoning: Reasoning | undefined): string | undefined {
+  if (reasoning?.effort) return reasoning.effort;
+  const budget = reasoning?.budgetTokens;
+  if (budget === undefined || budget < 0) return undefined;
+  if (budget === 0) return 'none';
+  return budget <= LOW_BUDGET ? 'low' : budget < MEDIUM_BUDGET ? 'medium' : 'high';
+}
+
+function warnForeign(call: ChatCall, warnings: Set<string>): void {
+  for (const [dialect, members] of Object.entries(call.extras)) {
+    if (dialect === OPENAI_CHAT) continue;
+    for (const member of Object.keys(members))
+      warnings.add(`\`${member}\` was dropped: this model's format has no such member.`);
+  }
+}

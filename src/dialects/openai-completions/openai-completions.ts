@@ -1,0 +1,22 @@
+/** OpenAI text completions, `POST /v1/completions`: the format of models that go on writing a prompt. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { Dialect } from '../dialect.ts';
+import { openaiError } from '../error-bodies.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { OPENAI_COMPLETIONS } from './name.ts';
+import { readCall } from './read-call.ts';
+import { createReader } from './reader.ts';
+import { patches, writeCall } from './write-call.ts';
+import { createWriter } from './writer.ts';
+
+export const openaiCompletions: Dialect<ChatCall> = {
+  name: OPENAI_COMPLETIONS,
+  kind: 'chat',
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  patches,
+  reader: (_call, contentType, quirks) => createReader(contentType, quirks),
+  readError: readOpenaiError,
+};

@@ -1,0 +1,135 @@
+/** A call as a text completion request; a conversation becomes a prompt. */
+import type { ChatCall, Message, Part } from '../../canonical/call.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
+import type { Patches, Quirks, Written } from '../dialect.ts';
+import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { OPENAI_COMPLETIONS } from './name.ts';
+
+const encoder = new TextEncoder();
+
+export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const known = quirksOf(quirks, model);
+  const warnings: string[] = [];
+  const body = bodyOf(call, model, known, warnings);
+  const patches = memberPatches(body, known);
+  warnings.push(...patches.warnings);
+  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings };
+}
+
+export function patches(call: ChatCall, model: string, quirks: Quirks): Patches {
+  const known = quirksOf(quirks, model);
+  const found: Patches =
+    known.rejects || known.fixed || known.renames
+      ? memberPatches(bodyOf(call, model, known, []), known)
+      : { members: {}, warnings: [] };
+  if (model !== call.model) found.members.model = model;
+  // Usage is how the call is billed: it is asked for even where the client did not want to see it.
+  const asks = asksUsage(call, known);
+  if (call.stream && asks !== call.wantsUsage)
+    found.members.stream_options = asks ? { include_usage: true } : undefined;
+  return found;
+}
+
+function bodyOf(call: ChatCall, model: string, quirks: Quirks, warnings: string[]): JsonObject {
+  const { sampling, completion } = call;
+  const asked = completion
+    ? { prompt: promptOf(completion.prompts), stop: sampling.stop }
+    : transcriptOf(call, warnings);
+  const members: { [member: string]: Json | undefined } = {
+    model,
+    ...asked,
+    suffix: completion?.suffix,
+    echo: completion?.echo || undefined,
+    best_of: completion?.bestOf,
+    logprobs: completion ? completion.logprobs : sampling.logprobs ? (sampling.topLogprobs ?? 0) : undefined,
+    max_tokens: call.maxOutputTokens,
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    n: sampling.n,
+    presence_penalty: sampling.presencePenalty,
+    frequency_penalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    logit_bias: sampling.logitBias,
+    user: call.user,
+    stream: call.stream || undefined,
+    stream_options: asksUsage(call, quirks) ? { include_usage: true } : undefined,
+    ...call.extras[OPENAI_COMPLETIONS],
+  };
+  const body: JsonObject = {};
+  for (const [member, value] of Object.entries(members)) if (value !== undefined) body[member] = value;
+  return body;
+}
+
+function asksUsage(call: ChatCall, quirks: Quirks): boolean {
+  return call.stream && (quirks.streamUsage ?? 'ask') === 'ask';
+}
+
+function promptOf(prompts: readonly (string | number[])[]): Json {
+  const [first] = prompts;
+  return prompts.length === 1 && first !== undefined ? first : [...prompts];
+}
+
+const SPEAKERS = { user: 'User', assistant: 'Assistant', tool: 'Tool', system: 'System' } satisfies Record<
+  Message['role'],
+  string
+>;
+const NEXT_USER_TURN = '\nUser:';
+const MAX_STOPS = 4;
+
+/** A single user turn is the prompt itself; more than that is written as a script whose next line is the assistant's. */
+function transcriptOf(call: ChatCall, warnings: string[]): { prompt: string; stop: string[] | undefined } {
+  for (const loss of lossesOf(call)) warnings.push(loss);
+  const { messages, sampling } = call;
+  const [only] = messages;
+  if (messages.length === 1 && only?.role === 'user')
+    return { prompt: textOf(only.parts, warnings), stop: sampling.stop };
+  warnings.push('The model completes text: the conversation was written as one prompt.');
+  const lines = messages.map((message) => {
+    const text = textOf(message.parts, warnings);
+    return message.role === 'system' ? text : `${SPEAKERS[message.role]}: ${text}`;
+  });
+  const stop = sampling.stop ?? [];
+  return {
+    prompt: [...lines, 'Assistant:'].join('\n\n'),
+    stop: stop.length < MAX_STOPS ? [...stop, NEXT_USER_TURN] : stop,
+  };
+}
+
+function lossesOf(call: ChatCall): string[] {
+  const losses: string[] = [];
+  if (call.tools.length > 0) losses.push('`tools` were dropped: the model completes text and calls none.');
+  if (call.output) losses.push('The output format was dropped: the model completes text.');
+  if (call.reasoning) losses.push('The reasoning setting was dropped: the model completes text.');
+  if (call.modalities?.some((modality) => modality !== 'text'))
+    losses.push('`modalities` were dropped: the model answers in text.');
+  return losses;
+}
+
+function textOf(parts: readonly Part[], warnings: string[]): string {
+  const texts: string[] = [];
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+        texts.push(part.text);
+        break;
+      case 'tool-call':
+        texts.push(`[calls ${part.name} with ${part.input}]`);
+        break;
+      case 'tool-result':
+        texts.push(textOf(part.parts, warnings));
+        break;
+      case 'reasoning':
+        break;
+      case 'media':
+        warnings.push(`A ${part.media.kind} was dropped: the model reads text.`);
+        break;
+      case 'vendor':
+        warnings.push(`A block of ${part.dialect} was dropped: the model reads text.`);
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+  return texts.join('\n');
+}

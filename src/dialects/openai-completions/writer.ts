@@ -1,0 +1,178 @@
+/** Writes a text completion reply, streamed or whole: anew from its meaning, or by passing the vendor's own bytes on. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
+import { addEvent, emptyReply, type FinishReason, type ReplyEvent, type ReplyPart } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import type { Frame, Writer } from '../dialect.ts';
+import { openaiErrorObject } from '../error-bodies.ts';
+import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { writeUsage } from '../openai-usage.ts';
+import { writeLogprobs } from './logprobs.ts';
+import type { CompletionFrame } from './reader.ts';
+
+const FINISH_WORDS = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'tool-calls': 'stop',
+  'content-filter': 'content_filter',
+  refusal: 'content_filter',
+  pause: 'stop',
+  'broken-call': 'stop',
+  other: 'stop',
+} as const satisfies Record<FinishReason, string>;
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+const DONE = encoder.encode('data: [DONE]\n\n');
+const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
+
+export function createWriter(call: ChatCall): Writer {
+  return call.stream ? streamWriter(call) : wholeWriter(call);
+}
+
+/** What every object of a reply begins with. */
+interface Head {
+  id: string;
+  created: number;
+}
+
+function headOf(call: ChatCall, event: Extract<ReplyEvent, { type: 'reply-start' }>): Head {
+  return { id: completionId(event.id), created: event.createdSeconds ?? call.receivedSeconds ?? 0 };
+}
+
+/** Ids of chat replies say so: the word is this format's own. */
+function completionId(id: string): string {
+  return id.startsWith('chatcmpl-') ? `cmpl-${id.slice('chatcmpl-'.length)}` : id;
+}
+
+/** The prompt a choice answers, where it is to be repeated before the answer. */
+function echoOf(call: ChatCall, choice: number): string {
+  if (!call.completion?.echo) return '';
+  const prompt = call.completion.prompts[Math.floor(choice / (call.sampling.n ?? 1))];
+  return typeof prompt === 'string' ? prompt : '';
+}
+
+function streamWriter(call: ChatCall): Writer {
+  let head: Head = { id: '', created: 0 };
+  let usage: Usage | undefined;
+  const begun = new Set<number>();
+  const silent = new Set<string>();
+  const tail: Uint8Array[] = [];
+
+  function chunk(choices: Json[], figures: Json): string {
+    const { id, created } = head;
+    const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
+    if (call.wantsUsage) body.usage = figures;
+    return `data: ${JSON.stringify(body)}\n\n`;
+  }
+
+  function choiceChunk(index: number, delta: string, finish: string | null, rows?: readonly Json[]): string {
+    const text = begun.has(index) ? delta : echoOf(call, index) + delta;
+    begun.add(index);
+    return chunk([{ text, index, logprobs: writeLogprobs(rows), finish_reason: finish }], null);
+  }
+
+  function write(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'reply-start':
+        head = headOf(call, event);
+        return '';
+      case 'part-start':
+        if (!isText(event.opens)) silent.add(`${event.choice} ${event.part}`);
+        return '';
+      case 'part-delta':
+        return silent.has(`${event.choice} ${event.part}`) ? '' : choiceChunk(event.choice, event.delta, null);
+      case 'part-logprobs':
+        return choiceChunk(event.choice, '', null, event.logprobs);
+      case 'choice-end':
+        return choiceChunk(event.choice, '', FINISH_WORDS[event.finish.reason]);
+      case 'usage':
+        usage = event.usage;
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  return {
+    contentType: 'text/event-stream',
+    write: (frame) => encoder.encode(frame.events.map(write).join('')),
+    pass(frame) {
+      if (tail.length > 0 || frame.events.some((event) => event.type === 'reply-end')) {
+        tail.push(frame.bytes);
+        return NO_BYTES;
+      }
+      if (!call.wantsUsage && isUsageAlone(frame)) return NO_BYTES;
+      return withModel(frame, call.model);
+    },
+    end() {
+      const passed = joinBytes(tail);
+      if (passed.length > 0) return passed;
+      const figures = call.wantsUsage && usage ? encoder.encode(chunk([], writeUsage(usage))) : NO_BYTES;
+      return joinBytes([figures, DONE]);
+    },
+    fail: (error) => encoder.encode(`data: ${JSON.stringify({ error: openaiErrorObject(error) })}\n\n`),
+    keepAlive: () => KEEP_ALIVE,
+  };
+}
+
+function wholeWriter(call: ChatCall): Writer {
+  const reply = emptyReply();
+  const passed: Uint8Array[] = [];
+  let head: Head = { id: '', created: 0 };
+
+  return {
+    contentType: 'application/json',
+    write(frame) {
+      for (const event of frame.events) {
+        if (event.type === 'reply-start') head = headOf(call, event);
+        addEvent(reply, event);
+      }
+      return NO_BYTES;
+    },
+    pass(frame) {
+      passed.push(withModel(frame, call.model));
+      return NO_BYTES;
+    },
+    end() {
+      if (passed.length > 0) return joinBytes(passed);
+      const choices = reply.choices.map(({ parts, finish }, index) => ({
+        text:
+          echoOf(call, index) +
+          parts
+            .filter((part) => isText(part.opens))
+            .map((part) => part.content)
+            .join(''),
+        index,
+        logprobs: writeLogprobs(parts.flatMap((part) => part.logprobs ?? [])),
+        finish_reason: FINISH_WORDS[finish?.reason ?? 'stop'],
+      }));
+      const { id, created } = head;
+      const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
+      if (reply.usage) body.usage = writeUsage(reply.usage);
+      return encoder.encode(JSON.stringify(body));
+    },
+    fail: (error: GatewayError) => encoder.encode(JSON.stringify({ error: openaiErrorObject(error) })),
+    keepAlive: () => NO_BYTES,
+  };
+}
+
+/** A refusal is the answer's text here: the format has no place of its own for it. */
+function isText(opens: ReplyPart['opens']): boolean {
+  return opens.type === 'text' || opens.type === 'refusal';
+}
+
+/** A chunk that holds nothing but figures. Some vendors put them into the last choice's chunk: that one stays. */
+function isUsageAlone(frame: Frame): boolean {
+  return frame.events.length > 0 && frame.events.every((event) => event.type === 'usage');
+}
+
+/** The frame's bytes under the name the client asked for. */
+function withModel(frame: Frame, model: string): Uint8Array {
+  const { bytes, jsonStart = -1 } = frame as Partial<CompletionFrame> & Frame;
+  if (jsonStart < 0) return bytes;
+  const span = memberSpan(bytes, 'model', jsonStart);
+  return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model))) : bytes;
+}

@@ -1,0 +1,73 @@
+/** Applies a vendor's deviations, which are data, to the members of a request. */
+import type { JsonObject } from '../canonical/json.ts';
+import type { Patches, Quirks } from './dialect.ts';
+
+const resolved = new WeakMap<Quirks, Map<string, Quirks>>();
+// Upstream names come from the configuration, so this stays small; the bound only guards against names that are made up.
+const MAX_REMEMBERED_MODELS = 1000;
+
+/** The deviations that hold for this upstream model: the vendor's, then the rows that match its name, one on the other. */
+export function quirksOf(quirks: Quirks, model: string): Quirks {
+  if (!quirks.models) return quirks;
+  let byModel = resolved.get(quirks);
+  if (!byModel) {
+    byModel = new Map();
+    resolved.set(quirks, byModel);
+  }
+  let found = byModel.get(model);
+  if (!found) {
+    const { models, ...own } = quirks;
+    found = models.filter((row) => new RegExp(row.match).test(model)).reduce((sum, row) => merge(sum, row.quirks), own);
+    if (byModel.size < MAX_REMEMBERED_MODELS) byModel.set(model, found);
+  }
+  return found;
+}
+
+function merge(a: Quirks, b: Quirks): Quirks {
+  return {
+    ...a,
+    ...b,
+    rejects: [...(a.rejects ?? []), ...(b.rejects ?? [])],
+    messageRejects: [...(a.messageRejects ?? []), ...(b.messageRejects ?? [])],
+    fixed: { ...a.fixed, ...b.fixed },
+    renames: { ...a.renames, ...b.renames },
+  };
+}
+
+/** What to set and to remove among a request's top-level `members` so that the vendor takes it. */
+export function memberPatches(members: Readonly<JsonObject>, quirks: Quirks): Patches {
+  const patches: Patches = { members: {}, warnings: [] };
+  for (const member of quirks.rejects ?? []) {
+    if (members[member] === undefined) continue;
+    patches.members[member] = undefined;
+    if (isSaid(members[member]))
+      patches.warnings.push(`\`${member}\` was dropped: the model's vendor does not take it.`);
+  }
+  for (const [member, value] of Object.entries(quirks.fixed ?? {})) {
+    if (!isSaid(members[member]) || members[member] === value) continue;
+    patches.members[member] = undefined;
+    patches.warnings.push(`\`${member}\` was dropped: the model takes only ${JSON.stringify(value)}.`);
+  }
+  for (const [from, to] of Object.entries(quirks.renames ?? {})) {
+    const value = members[from];
+    if (value === undefined) continue;
+    patches.members[from] = undefined;
+    if (!isSaid(members[to])) patches.members[to] = value;
+  }
+  return patches;
+}
+
+/** `members` with the patches applied. */
+export function patchedMembers(members: Readonly<JsonObject>, patches: Patches['members']): JsonObject {
+  const patched = { ...members };
+  for (const [member, value] of Object.entries(patches)) {
+    if (value === undefined) delete patched[member];
+    else patched[member] = value;
+  }
+  return patched;
+}
+
+/** Many clients write `null` for a member they leave open. */
+function isSaid(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,192 @@
+/** Tries a call's targets one after another until one answers: nothing has gone to the client yet. */
+import type { Call } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { ModelTarget } from '../catalog/catalog.ts';
+import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
+import { patchMembers } from '../dialects/json.ts';
+import { type Outgoing, type Provider, spokenDialect, type Target } from '../providers/provider.ts';
+import type { Exchange } from '../transport.ts';
+import { fanOut, merge } from './fan-out.ts';
+import type { GatewayRooms } from './rooms.ts';
+import type { Walk } from './walk.ts';
+
+/** An upstream that has begun to answer: its frames, the first of which are already here. */
+export interface Upstream {
+  /** Client and upstream speak the same dialect: frames pass instead of being written anew. */
+  readonly same: boolean;
+  /** The next frames, in order; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
+  next(): Promise<readonly Frame[] | undefined>;
+}
+
+/** Upstream errors larger than this say nothing more. */
+const MAX_ERROR_BYTES = 64 * 1024;
+const NO_QUIRKS: Quirks = {};
+
+/** Resolves with the first target that answers. Throws the error the client should see when none does. */
+export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream> {
+  const errors: GatewayError[] = [];
+  for (const target of walk.targets) {
+    walk.attempts++;
+    try {
+      const upstream = await tryTarget(rooms, walk, target);
+      rooms.catalog.observe(target, { ok: true }, rooms.now());
+      return upstream;
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError) || walk.abort.signal.aborted) throw thrown;
+      rooms.catalog.observe(target, { ok: false, error: thrown }, rooms.now());
+      if (!thrown.retryable) throw thrown;
+      errors.push(thrown);
+    }
+  }
+  throw worthTelling(errors);
+}
+
+/** What none of several failures hides: a rate limit only where every target was limited, then with the soonest end. */
+function worthTelling(errors: readonly GatewayError[]): GatewayError {
+  const others = errors.filter((error) => error.code !== 'rate_limited');
+  const last = others.at(-1);
+  if (last) return last;
+  return errors.reduce((a, b) => ((b.retryAfterSeconds ?? Infinity) < (a.retryAfterSeconds ?? Infinity) ? b : a));
+}
+
+async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
+  const provider = rooms.provider(choice.type);
+  if (!provider)
+    throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
+  const target = toTarget(rooms, choice, provider);
+  const dialect = dialectFor(rooms, walk, provider, target.model);
+  walk.target = choice;
+  walk.upstreamDialect = dialect.name;
+  walk.warnings = [];
+  const way = { provider, target, dialect };
+  const calls = dialect.name === walk.dialect.name ? [walk.call] : fanOut(walk.call, dialect);
+  if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.abort.signal);
+  const branches = new AbortController();
+  const signal = AbortSignal.any([walk.abort.signal, branches.signal]);
+  try {
+    const upstreams = await Promise.all(calls.map((call) => begin(rooms, walk, way, call, signal)));
+    return merge(upstreams, calls[0]!.sampling.n ?? 1);
+  } catch (thrown) {
+    branches.abort();
+    throw thrown;
+  }
+}
+
+/** How a target is reached. */
+interface Way {
+  provider: Provider;
+  target: Target;
+  dialect: Dialect;
+}
+
+/** Sends one upstream call and waits until it has begun to answer. */
+async function begin(rooms: GatewayRooms, walk: Walk, way: Way, call: Call, signal: AbortSignal): Promise<Upstream> {
+  const { provider, dialect } = way;
+  const same = dialect.name === walk.dialect.name;
+  const outgoing = await outgoingFor(walk, way, call, same);
+  const limits = rooms.settings.limits;
+  const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, signal);
+  signal.addEventListener('abort', () => exchange.cancel());
+  if (exchange.status >= 300) {
+    throw dialect.readError(exchange.status, exchange.headers, await exchange.readAll(MAX_ERROR_BYTES));
+  }
+  const reader = dialect.reader(call, exchange.headers.get('content-type') ?? '', provider.quirks ?? NO_QUIRKS);
+  return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+}
+
+function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {
+  const baseUrl = choice.baseUrl ?? provider.baseUrl;
+  if (baseUrl === undefined)
+    throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` has no address.`);
+  return { model: choice.model, baseUrl, credential: rooms.catalog.credential(choice), settings: choice.settings };
+}
+
+function dialectFor(rooms: GatewayRooms, walk: Walk, provider: Provider, model: string): Dialect {
+  const { kind } = walk.call;
+  const spoken = spokenDialect(provider, kind, walk.dialect.name, model);
+  if (spoken !== undefined) return rooms.dialect(spoken);
+  throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${kind} calls.`);
+}
+
+async function outgoingFor(
+  walk: Walk,
+  { provider, target, dialect }: Way,
+  call: Call,
+  same: boolean,
+): Promise<Outgoing> {
+  const { body, warnings } = same
+    ? patched(dialect, call, target, provider)
+    : dialect.writeCall(call, target.model, provider.quirks ?? NO_QUIRKS);
+  if (walk.strict && warnings.length > 0) {
+    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
+  }
+  walk.warnings = warnings;
+  const headers: { [name: string]: string } = same ? { ...call.headers } : {};
+  headers['content-type'] = 'application/json';
+  headers['user-agent'] = 'modelport';
+  headers['accept-encoding'] = 'identity';
+  const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
+  const signing = provider.authorize(outgoing, target);
+  if (signing) await signing;
+  return outgoing;
+}
+
+function patched(dialect: Dialect, call: Call, target: Target, provider: Provider): Written {
+  const { members, warnings } = dialect.patches(call, target.model, provider.quirks ?? NO_QUIRKS);
+  return { body: patchMembers(call.origin.body, members), warnings };
+}
+
+/** Reads until the first frame that means something: an error there still leaves every other target to try. */
+async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<Upstream> {
+  let first: Frame[] = [];
+  let ended = false;
+  while (!ended && !first.some((frame) => frame.events.length > 0)) {
+    const chunk = await exchange.read();
+    ended = chunk === undefined;
+    first = first.concat(chunk ? reader.read(chunk) : reader.end());
+  }
+  throwFirstError(exchange, first);
+  let pending: readonly Frame[] | undefined = first;
+  return {
+    same,
+    async next() {
+      if (pending) {
+        const frames = pending;
+        pending = undefined;
+        return frames;
+      }
+      if (ended) return undefined;
+      const chunk = await exchange.read();
+      if (chunk) return reader.read(chunk);
+      ended = true;
+      return reader.end();
+    },
+  };
+}
+
+async function whole(exchange: Exchange, reader: Reader, same: boolean, maxBytes: number): Promise<Upstream> {
+  const body = await exchange.readAll(maxBytes);
+  let frames: readonly Frame[] | undefined = [...reader.read(body), ...reader.end()];
+  throwFirstError(exchange, frames);
+  return {
+    same,
+    next() {
+      const all = frames;
+      frames = undefined;
+      return Promise.resolve(all);
+    },
+  };
+}
+
+/** An error before anything usable is a failed attempt, not a reply that broke off. */
+function throwFirstError(exchange: Exchange, frames: readonly Frame[]): void {
+  for (const frame of frames) {
+    for (const event of frame.events) {
+      if (event.type === 'error') {
+        exchange.cancel();
+        throw event.error;
+      }
+      if (event.type === 'part-delta' || event.type === 'choice-end') return;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+/** A call that its target can only answer in pieces (several prompts, several choices), as several upstream calls that read as one. */
+import type { ChatCall } from '../canonical/call.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
+import { addUsage, type Usage } from '../canonical/usage.ts';
+import type { Dialect, Frame } from '../dialects/dialect.ts';
+import type { Upstream } from './attempt.ts';
+
+/** The calls that together answer `call` in `dialect`; mostly the call itself. Their choices, in order, are the call's. */
+export function fanOut(call: ChatCall, dialect: Dialect): ChatCall[] {
+  const prompts = promptsOf(call);
+  const choices = call.sampling.n ?? 1;
+  const apart = dialect.singleChoice ? choices : 1;
+  if (prompts.length === 1 && apart === 1) return [call];
+  const { n: _, ...sampling } = call.sampling;
+  const one = dialect.singleChoice || choices === 1 ? sampling : { ...sampling, n: choices };
+  return prompts.flatMap((prompt) => Array.from({ length: apart }, () => ({ ...call, ...prompt, sampling: one })));
+}
+
+/** What differs between the calls for each prompt of a text completion; nothing does in a conversation. */
+function promptsOf({ completion }: ChatCall): Partial<ChatCall>[] {
+  if (!completion || completion.prompts.length === 1) return [{}];
+  return completion.prompts.map((prompt) => ({
+    completion: { ...completion, prompts: [prompt] },
+    messages: typeof prompt === 'string' ? [{ role: 'user', parts: [{ type: 'text', text: prompt }] }] : [],
+  }));
+}
+
+const NO_BYTES = new Uint8Array();
+
+/** Several upstreams as one: `width` choices each, usage summed, ended when all have ended, broken when one breaks. */
+export function merge(upstreams: readonly Upstream[], width: number): Upstream {
+  const usages: (Usage | undefined)[] = upstreams.map(() => undefined);
+  const waiting = new Map(upstreams.map((upstream, index) => [index, arrival(upstream, index)]));
+  let started = false;
+
+  function rewrite(event: ReplyEvent, index: number): ReplyEvent[] {
+    switch (event.type) {
+      case 'reply-start': {
+        const first = !started;
+        started = true;
+        return first ? [event] : [];
+      }
+      case 'usage':
+        usages[index] = event.usage;
+        return [];
+      case 'reply-end':
+        return [];
+      case 'error':
+        return [event];
+      default:
+        return [{ ...event, choice: event.choice + index * width }];
+    }
+  }
+
+  function ending(): Frame {
+    const known = usages.filter((usage) => usage !== undefined);
+    const whole = known.length === upstreams.length ? known.reduce(addUsage) : undefined;
+    const end: ReplyEvent = { type: 'reply-end' };
+    return { bytes: NO_BYTES, events: whole ? [{ type: 'usage', usage: whole }, end] : [end] };
+  }
+
+  return {
+    same: false,
+    async next() {
+      if (waiting.size === 0) return undefined;
+      const { index, frames } = await Promise.race(waiting.values());
+      if (frames) {
+        waiting.set(index, arrival(upstreams[index]!, index));
+        return frames.map((frame) => ({
+          bytes: NO_BYTES,
+          events: frame.events.flatMap((event) => rewrite(event, index)),
+        }));
+      }
+      waiting.delete(index);
+      return waiting.size === 0 ? [ending()] : [];
+    },
+  };
+}
+
+async function arrival(upstream: Upstream, index: number) {
+  return { index, frames: await upstream.next() };
+}

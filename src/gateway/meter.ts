@@ -1,0 +1,56 @@
+/** Watches the frames of a reply go by and knows at any moment what has been consumed. */
+import type { FinishReason, ReplyEvent } from '../canonical/reply.ts';
+import type { Usage } from '../canonical/usage.ts';
+
+/** Bytes of text a token has on average: only used where the vendor reported nothing. */
+const BYTES_PER_TOKEN = 4;
+
+export class Meter {
+  /** The reply has come to its proper end. */
+  complete = false;
+  /** Something a client can use has been delivered. */
+  delivered = false;
+  finish: FinishReason | undefined;
+  private reported: Usage | undefined;
+  private outputBytes = 0;
+  private readonly estimatedInput: number;
+
+  /** `estimatedInput`: tokens, used where the vendor reported nothing. */
+  constructor(estimatedInput: number) {
+    this.estimatedInput = estimatedInput;
+  }
+
+  see(events: readonly ReplyEvent[]): void {
+    for (const event of events) {
+      switch (event.type) {
+        case 'part-delta':
+        case 'part-transcript':
+          this.outputBytes += Buffer.byteLength(event.delta);
+          this.delivered = true;
+          break;
+        case 'part-start':
+          if (event.opens.type === 'tool-call') this.outputBytes += event.opens.name.length;
+          break;
+        case 'usage':
+          this.reported = event.usage;
+          break;
+        case 'choice-end':
+          this.finish = event.finish.reason;
+          this.delivered = true;
+          break;
+        case 'reply-end':
+          this.complete = true;
+          break;
+        default:
+      }
+    }
+  }
+
+  /** Reported, if the vendor said it at the end; the last partial report, never below what was seen; else counted. */
+  usage(): Usage {
+    const counted = Math.ceil(this.outputBytes / BYTES_PER_TOKEN);
+    if (!this.reported) return { input: this.estimatedInput, output: counted, source: 'counted' };
+    if (this.complete) return this.reported;
+    return { ...this.reported, output: Math.max(this.reported.output, counted), source: 'partial' };
+  }
+}

@@ -1,0 +1,239 @@
+/** Frames to the client: whole replies and streams, each settled before its last bytes leave. */
+import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
+import { writeMoney } from '../canonical/money.ts';
+import type { Frame, Writer } from '../dialects/dialect.ts';
+import { charge } from '../ledger/charge.ts';
+import type { Upstream } from './attempt.ts';
+import type { GatewayRooms } from './rooms.ts';
+import { type Conclusion, conclude, type Walk } from './walk.ts';
+
+/** The status recorded where the client left before its answer was complete. */
+export const CLIENT_GONE_STATUS = 499;
+
+/** Answers a call that wants its reply whole. */
+export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream): Promise<Response> {
+  const writer = walk.dialect.writer(walk.call);
+  const parts: Uint8Array[] = [];
+  for (let frames = await upstream.next(); frames; frames = await upstream.next()) {
+    for (const frame of frames) {
+      walk.meter.see(frame.events);
+      const failure = errorIn(frame);
+      if (failure) throw failure;
+      parts.push(upstream.same ? writer.pass(frame) : writer.write(frame));
+    }
+  }
+  parts.push(writer.end());
+  walk.firstByteMs = performance.now() - walk.startedMs;
+  const cost = await conclude(rooms, walk, { outcome: 'ok', status: 200 });
+  const headers = replyHeaders(walk, writer);
+  headers['x-modelport-cost'] = writeMoney(cost);
+  return new Response(join(parts), { headers });
+}
+
+/**
+ * Answers a call that wants a stream. `starting` may still be trying targets: what fails then is told inside the stream.
+ * Frames are pulled at the client's pace; nothing is read ahead.
+ */
+export class StreamRelay {
+  private readonly rooms: GatewayRooms;
+  private readonly walk: Walk;
+  private readonly quiet: QuietStreams;
+  private readonly writer: Writer;
+  private upstream: Upstream | Promise<Upstream>;
+  private controller!: ReadableStreamDefaultController<Uint8Array>;
+  private lastSentMs = performance.now();
+  private pulling = false;
+  private clientLeft = false;
+
+  constructor(rooms: GatewayRooms, walk: Walk, starting: Upstream | Promise<Upstream>, quiet: QuietStreams) {
+    this.rooms = rooms;
+    this.walk = walk;
+    this.quiet = quiet;
+    this.upstream = starting;
+    this.writer = walk.dialect.writer(walk.call);
+  }
+
+  response(): Response {
+    const headers = replyHeaders(this.walk, this.writer);
+    headers['cache-control'] = 'no-cache';
+    headers['x-accel-buffering'] = 'no';
+    return new Response(new ReadableStream(this, { highWaterMark: 0 }), { headers });
+  }
+
+  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.controller = controller;
+    this.quiet.add(this);
+  }
+
+  /** Brings the client its next bytes; without a client, reads to the end. */
+  async pull(): Promise<void> {
+    this.pulling = true;
+    try {
+      if (this.upstream instanceof Promise) this.upstream = await this.upstream;
+      for (let sent = false; !sent && !this.walk.concluded; ) {
+        const frames = await this.upstream.next();
+        if (!this.walk.concluded) sent = await this.forward(frames ?? [], this.upstream);
+      }
+    } catch (thrown) {
+      await this.breakOff(asGatewayError(thrown));
+    } finally {
+      this.pulling = false;
+    }
+  }
+
+  /** The client has left: the upstream is cancelled at once, or read to its end within a bound, as the model says. */
+  cancel(): void {
+    if (this.clientLeft || this.walk.concluded) return;
+    this.clientLeft = true;
+    if (this.walk.model.onDisconnect === 'abort') {
+      this.quiet.delete(this);
+      abandon(this.rooms, this.walk);
+      return;
+    }
+    boundDrain(this.rooms, this.walk);
+    if (!this.pulling) void this.pull();
+  }
+
+  /** Sends something harmless where nothing else has been sent for a while, and notes what the call has cost so far. */
+  nudge(now: number, keepAliveMs: number): void {
+    if (this.walk.meter.delivered) {
+      this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.usage(), this.walk.model.price));
+    }
+    if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);
+  }
+
+  /** Whether anything went out. */
+  private async forward(frames: readonly Frame[], upstream: Upstream): Promise<boolean> {
+    const parts: Uint8Array[] = [];
+    for (const frame of frames) {
+      this.walk.meter.see(frame.events);
+      const failure = errorIn(frame);
+      if (failure) {
+        this.enqueue(parts);
+        throw failure;
+      }
+      const bytes = upstream.same ? this.writer.pass(frame) : this.writer.write(frame);
+      if (this.walk.meter.complete) {
+        this.enqueue(parts);
+        await this.finish(bytes, upstream);
+        return true;
+      }
+      if (bytes.length > 0) parts.push(bytes);
+    }
+    return this.enqueue(parts);
+  }
+
+  private enqueue(parts: Uint8Array[]): boolean {
+    if (parts.length === 0 || this.clientLeft) return false;
+    const now = performance.now();
+    this.walk.firstByteMs ??= now - this.walk.startedMs;
+    this.lastSentMs = now;
+    this.controller.enqueue(join(parts));
+    return true;
+  }
+
+  /** The last bytes wait for the settlement: a crash delivers nothing for free. */
+  private async finish(last: Uint8Array, upstream: Upstream): Promise<void> {
+    await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+    this.quiet.delete(this);
+    readOut(upstream);
+    if (this.clientLeft) return;
+    this.enqueue([last, this.writer.end()]);
+    this.controller.close();
+  }
+
+  /** A dead stream never looks complete: an error in the client's words, no terminator. */
+  private async breakOff(error: GatewayError): Promise<void> {
+    this.quiet.delete(this);
+    this.walk.abort.abort();
+    let told = error;
+    try {
+      await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'broken', status: 200, error });
+    } catch (thrown) {
+      told = asGatewayError(thrown);
+      this.rooms.trouble('A stream that broke off could not be settled.', thrown);
+    }
+    if (this.clientLeft) return;
+    this.enqueue([this.writer.fail(told)]);
+    this.controller.close();
+  }
+}
+
+/** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
+export class QuietStreams {
+  private readonly streams = new Set<StreamRelay>();
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private readonly keepAliveMs: number;
+
+  constructor(keepAliveMs: number) {
+    this.keepAliveMs = keepAliveMs;
+  }
+
+  add(stream: StreamRelay): void {
+    this.streams.add(stream);
+    this.timer ??= setInterval(() => this.nudgeAll(), Math.min(1000, this.keepAliveMs / 3));
+  }
+
+  delete(stream: StreamRelay): void {
+    this.streams.delete(stream);
+    if (this.streams.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private nudgeAll(): void {
+    const now = performance.now();
+    for (const stream of this.streams) stream.nudge(now, this.keepAliveMs);
+  }
+}
+
+const CLIENT_GONE: Conclusion = { outcome: 'aborted', status: CLIENT_GONE_STATUS };
+
+/** The client has left and nothing more is wanted: what was delivered is charged. */
+export function abandon(rooms: GatewayRooms, walk: Walk): void {
+  conclude(rooms, walk, CLIENT_GONE).catch((thrown) =>
+    rooms.trouble('An abandoned call could not be settled.', thrown),
+  );
+  walk.abort.abort();
+}
+
+/** The client has left and the upstream is read to its end: but not for ever. */
+export function boundDrain(rooms: GatewayRooms, walk: Walk): void {
+  const end = () => {
+    if (!walk.concluded) walk.abort.abort();
+  };
+  setTimeout(end, rooms.settings.drainAfterDisconnectMs).unref();
+}
+
+/** Reads what an upstream sends after the end, so that its connection can serve another call. */
+function readOut(upstream: Upstream): void {
+  upstream.next().then(
+    (more) => more && readOut(upstream),
+    () => {},
+  );
+}
+
+function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {
+  const headers: { [name: string]: string } = {
+    'content-type': writer.contentType,
+    'x-request-id': walk.id,
+    'x-modelport-attempts': String(walk.attempts),
+  };
+  if (walk.warnings.length > 0) headers['x-modelport-warnings'] = headerText(walk.warnings.join(' '));
+  return headers;
+}
+
+/** Header values are printable ASCII and of bounded length. */
+function headerText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4000);
+}
+
+function errorIn(frame: Frame): GatewayError | undefined {
+  for (const event of frame.events) if (event.type === 'error') return event.error;
+  return undefined;
+}
+
+function join(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const filled = parts.filter((part) => part.length > 0);
+  return (filled.length === 1 ? filled[0]! : Buffer.concat(filled)) as Uint8Array<ArrayBuffer>;
+}

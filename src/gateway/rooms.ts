@@ -1,0 +1,37 @@
+/** What the way of a call passes through: the rooms below, and the settings that concern it. */
+import type { Access } from '../access/access.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { CallRow } from '../store/store.ts';
+import type { TimeLimits, Transport } from '../transport.ts';
+
+export interface GatewayRooms {
+  access: Access;
+  catalog: Catalog;
+  ledger: Ledger;
+  transport: Transport;
+  /** `undefined` where the table has no such row. */
+  provider(type: string): Provider | undefined;
+  dialect(name: string): Dialect;
+  settings: GatewaySettings;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  /** One line a call; `cause` is what went wrong behind a failure, for the operator alone. */
+  log(call: CallRow, cause?: unknown): void;
+  /** Something an operator must look into. */
+  trouble(sentence: string, cause: unknown): void;
+}
+
+export interface GatewaySettings {
+  limits: TimeLimits;
+  /** Silence towards the client after which something harmless is sent. */
+  keepAliveMs: number;
+  /** How long a call whose client has left may go on where the model says `drain`. */
+  drainAfterDisconnectMs: number;
+  /** The largest whole answer taken from an upstream. */
+  maxReplyBytes: number;
+}

@@ -1,0 +1,91 @@
+/** The way of one call, read as a list of verbs: authenticate, read, admit, attempt, relay; settle always. */
+import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { admit } from './admit.ts';
+import { attempt } from './attempt.ts';
+import type { Gateway, Incoming } from './gateway.ts';
+import { abandon, boundDrain, CLIENT_GONE_STATUS, QuietStreams, relayWhole, StreamRelay } from './relay.ts';
+import type { GatewayRooms } from './rooms.ts';
+import { conclude, type Walk } from './walk.ts';
+
+export function createGateway(rooms: GatewayRooms): Gateway {
+  const underWay = new Set<Walk>();
+  const quiet = new QuietStreams(rooms.settings.keepAliveMs);
+  const leave = (walk: Walk) => void underWay.delete(walk);
+
+  async function serve(dialect: Dialect, incoming: Incoming): Promise<Response> {
+    const startedMs = performance.now();
+    let walk: Walk | undefined;
+    try {
+      const caller = await rooms.access.authenticate(incoming.presented, rooms.now());
+      const request = await incoming.read();
+      const call = dialect.readCall(request);
+      call.receivedSeconds = Math.floor(rooms.now() / 1000);
+      const strict = request.headers.get('x-modelport-strict') === 'true';
+      walk = await admit(rooms, { id: incoming.requestId, startedMs, dialect, caller, call, strict, leave });
+      underWay.add(walk);
+      return await answer(walk, incoming.signal);
+    } catch (thrown) {
+      const error = asGatewayError(thrown);
+      if (walk) await fail(walk, error, incoming.signal.aborted);
+      const reply = dialect.writeError(error, incoming.requestId);
+      if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
+      return new Response(reply.body, reply);
+    }
+  }
+
+  async function answer(walk: Walk, signal: AbortSignal): Promise<Response> {
+    let relay: StreamRelay | undefined;
+    const gone = () => {
+      if (relay) relay.cancel();
+      else if (walk.model.onDisconnect === 'abort') abandon(rooms, walk);
+      else boundDrain(rooms, walk);
+    };
+    if (signal.aborted) gone();
+    else signal.addEventListener('abort', gone, { once: true });
+    const starting = attempt(rooms, walk);
+    if (!walk.call.stream) return relayWhole(rooms, walk, await starting);
+    relay = new StreamRelay(rooms, walk, (await within(starting, rooms.settings.keepAliveMs)) ?? starting, quiet);
+    const response = relay.response();
+    // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
+    if (signal.aborted) relay.cancel();
+    return response;
+  }
+
+  /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */
+  async function fail(walk: Walk, error: GatewayError, gone: boolean): Promise<void> {
+    walk.abort.abort();
+    const refused = error.code === 'upstream_refused' || error.status < 500;
+    const outcome = gone ? 'aborted' : refused ? 'refused' : 'failed';
+    try {
+      await conclude(rooms, walk, { outcome, status: gone ? CLIENT_GONE_STATUS : error.status, error });
+    } catch (thrown) {
+      // The failure that the client is told stands; the hold stays open for the sweeper.
+      rooms.trouble('A failed call could not be settled.', thrown);
+    }
+  }
+
+  async function drain(boundMs: number): Promise<void> {
+    const end = performance.now() + boundMs;
+    while (underWay.size > 0 && performance.now() < end) await Bun.sleep(20);
+    for (const walk of underWay) walk.abort.abort();
+    while (underWay.size > 0 && performance.now() < end + 1000) await Bun.sleep(20);
+    await rooms.ledger.flush();
+  }
+
+  return {
+    serve,
+    drain,
+    get active() {
+      return underWay.size;
+    },
+  };
+}
+
+/** The promise's value, or `undefined` where it takes longer than this. */
+function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,105 @@
+/** Opens the rooms on one database and wires them together. */
+import { type Access, createAccess } from './access/access.ts';
+import { newId } from './canonical/id.ts';
+import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
+import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import type { Config } from './config.ts';
+import { dialectNamed } from './dialects/index.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { createGateway } from './gateway/serve.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { createLedger } from './ledger/prepaid-ledger.ts';
+import type { Log } from './log.ts';
+import { PROVIDERS, providerOf } from './providers/index.ts';
+import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
+import { openStore } from './store/open-store.ts';
+import type { CallRow, Store } from './store/store.ts';
+import { createTransport, type Transport } from './transport.ts';
+
+export interface House {
+  store: Store;
+  ledger: Ledger;
+  access: Access;
+  catalog: Catalog;
+  transport: Transport;
+  gateway: Gateway;
+  metrics: Metrics;
+  apply(form: CatalogueForm, keepExisting?: boolean): Promise<CatalogueChanges>;
+  trouble(sentence: string, cause: unknown): void;
+}
+
+/** The database, opened but not migrated. */
+export function openDatabase(config: Config): Promise<Store> {
+  const { dataDir, databaseUrl, sqliteSync } = config;
+  return openStore({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }), sync: sqliteSync });
+}
+
+/** The transport of this house: the sandbox answers in this process. */
+export function openTransport(proxied: boolean): Transport {
+  return createTransport({ local: { [new URL(SANDBOX_BASE_URL).origin]: createSandbox() }, proxied });
+}
+
+/** Every room on this store. `store` is migrated. */
+export function openHouse(config: Config, store: Store, transport: Transport, log: Log): House {
+  const now = () => Date.now();
+  const owner = newId('proc_', 12);
+  const ledger = createLedger({ store, owner, now });
+  const access = createAccess({ store });
+  const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
+  const metrics = createMetrics(now());
+  const trouble = (sentence: string, cause: unknown) => log.error(sentence, { cause });
+  const gateway = createGateway({
+    access,
+    catalog,
+    ledger,
+    transport,
+    provider: providerOf,
+    dialect: requiredDialect,
+    settings: {
+      limits: config.timeLimits,
+      keepAliveMs: config.keepAliveMs,
+      drainAfterDisconnectMs: config.disconnectDrainMs,
+      maxReplyBytes: config.maxBodyBytes,
+    },
+    now,
+    random: Math.random,
+    log(call: CallRow, cause?: unknown) {
+      metrics.called(call);
+      log.info('call', cause === undefined ? call : { ...call, cause });
+    },
+    trouble,
+  });
+  const apply = (form: CatalogueForm, keepExisting = false) =>
+    applyCatalogue(store, form, now(), {
+      types: [...PROVIDERS.keys()],
+      onDisconnect: config.onDisconnect,
+      keepExisting,
+    });
+  return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble };
+}
+
+function requiredDialect(name: string) {
+  const dialect = dialectNamed(name);
+  if (!dialect) throw new Error(`There is no dialect "${name}".`);
+  return dialect;
+}
+
+/** Addresses and keys by provider type: keys of the environment never enter the database. A sandbox switched off is not called. */
+function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
+  const defaults: { [type: string]: ProviderDefaults } = {};
+  for (const provider of PROVIDERS.values()) {
+    if (provider === sandbox && !config.sandbox) continue;
+    const { name, baseUrl, needsCredential } = provider;
+    const vendor = config.vendors.find(({ type }) => type === name);
+    const address = vendor?.baseUrl ?? baseUrl;
+    defaults[name] = {
+      needsCredential,
+      ...(address !== undefined && { baseUrl: address }),
+      ...(vendor?.credential !== undefined && { credential: vendor.credential }),
+    };
+  }
+  return defaults;
+}

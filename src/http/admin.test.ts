@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts';
+
+let edge: Loopback;
+beforeAll(async () => {
+  edge = await startLoopback();
+});
+afterAll(() => edge.stop());
+
+test('POST /admin/v1/accounts makes an account with nothing in it', async () => {
+  const made = await edge.admin('POST', '/accounts', { name: 'shop' });
+  expect(made.status).toBe(200);
+  expect(made.body).toMatchObject({ name: 'shop', available: '0', held: '0' });
+  for (const idOrName of [made.body.id, 'shop']) {
+    expect((await edge.admin('GET', `/accounts/${idOrName}`)).body).toEqual(made.body);
+  }
+  const twin = await edge.admin('POST', '/accounts', { name: 'shop' });
+  expect(twin).toMatchObject({ status: 409, body: { error: { code: 'conflict', param: 'name' } } });
+  const nameless = await edge.admin('POST', '/accounts', {});
+  expect(nameless).toMatchObject({ status: 400, body: { error: { message: '"name" is missing.', param: 'name' } } });
+  expect((await edge.admin('GET', '/accounts/nothing')).status).toBe(404);
+});
+
+test('GET /admin/v1/accounts pages by key', async () => {
+  for (const name of ['page-1', 'page-2', 'page-3']) await edge.admin('POST', '/accounts', { name });
+  const all = (await edge.admin('GET', '/accounts')).body;
+  expect(all).toMatchObject({ hasMore: false, next: null });
+  const names: string[] = [];
+  let next: string | null = '';
+  while (next !== null) {
+    const page: { data: { name: string }[]; next: string | null } = (
+      await edge.admin('GET', `/accounts?limit=2&after=${next}`)
+    ).body;
+    expect(page.data.length).toBeLessThanOrEqual(2);
+    names.push(...page.data.map(({ name }) => name));
+    next = page.next;
+  }
+  expect(names).toEqual(all.data.map(({ name }: { name: string }) => name));
+  expect((await edge.admin('GET', '/accounts?limit=0')).body.error).toMatchObject({
+    message: '"limit" must be an integer from 1 to 1000.',
+    param: 'limit',
+  });
+});
+
+test('POST /admin/v1/accounts/{id}/top-ups adds once for each Idempotency-Key', async () => {
+  const { id } = (await edge.admin('POST', '/accounts', { name: 'top' })).body;
+  const path = `/accounts/${id}/top-ups`;
+  const added = await edge.admin('POST', path, { amount: '5.00', note: 'first' });
+  expect(added.status).toBe(200);
+  expect(added.body).toMatchObject({ seq: 1, kind: 'top-up', amount: '5', balanceAfter: '5', note: 'first' });
+  const key = { 'idempotency-key': 'once' };
+  const once = await edge.admin('POST', path, { amount: '0.000000001' }, key);
+  expect(await edge.admin('POST', path, { amount: '0.000000001' }, key)).toEqual(once);
+  expect((await edge.admin('POST', path, { amount: '2' }, key)).status).toBe(409);
+  expect((await edge.admin('GET', `/accounts/${id}`)).body.available).toBe('5.000000001');
+  const entries = (await edge.admin('GET', `/accounts/${id}/entries`)).body.data;
+  expect(entries.map(({ seq, amount }: { seq: number; amount: string }) => [seq, amount]).sort()).toEqual([
+    [1, '5'],
+    [2, '0.000000001'],
+  ]);
+});
+
+test.each(['0', '-1', '0.0000000001', 'much', '1e3', ''])('a top-up of "%s" is refused', async (amount) => {
+  const refused = await edge.admin('POST', `/accounts/${edge.account}/top-ups`, { amount });
+  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'amount' } } });
+});
+
+test('POST /admin/v1/keys makes a key that works, with its limits', async () => {
+  const made = await edge.admin('POST', '/keys', {
+    account: 'default',
+    name: 'laptop',
+    expiresAt: '2100-01-01T00:00:00Z',
+    models: ['alpha'],
+    addresses: ['127.0.0.0/8'],
+    budget: { total: '5.00', day: 1 },
+    requestsPerMinute: 60,
+    tokensPerMinute: 1000,
+    concurrency: 2,
+  });
+  expect(made.status).toBe(200);
+  const { id, key } = made.body;
+  expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+  expect((await edge.ask('GET', '/v1/balance', { key })).status).toBe(200);
+  const listed = (await edge.admin('GET', '/keys?account=default')).body.data.find(
+    (row: { id: string }) => row.id === id,
+  );
+  expect(listed).toMatchObject({
+    account: edge.account,
+    last4: key.slice(-4),
+    expiresAt: '2100-01-01T00:00:00.000Z',
+    budget: { total: '5', day: '1' },
+    concurrency: 2,
+  });
+  const whole = JSON.stringify((await edge.admin('GET', '/keys')).body);
+  expect(whole).not.toContain(key);
+  expect(whole).not.toContain('hash');
+});
+
+test('a budget may be a total alone', async () => {
+  for (const budget of ['2.50', 2.5]) {
+    const { body } = await edge.admin('POST', '/keys', { account: edge.account, name: 'total', budget });
+    expect(body.budget).toEqual({ total: '2.5' });
+  }
+});
+
+test.each([
+  [{ name: 'x' }, 'account'],
+  [{ account: 'default' }, 'name'],
+  [{ account: 'default', name: 'x', budget: 'much' }, 'budget'],
+  [{ account: 'default', name: 'x', budget: { week: '1' } }, 'budget'],
+  [{ account: 'default', name: 'x', addresses: ['10.0.0.0/99'] }, 'addresses[0]'],
+  [{ account: 'default', name: 'x', expiresAt: 'soon' }, 'expiresAt'],
+  [{ account: 'default', name: 'x', concurrency: 0 }, 'concurrency'],
+  [{ account: 'default', name: 'x', colour: 'red' }, 'colour'],
+])('the key %j is refused', async (body, param) => {
+  expect(await edge.admin('POST', '/keys', body)).toMatchObject({ status: 400, body: { error: { param } } });
+});
+
+test('a disabled or rotated key opens nothing from the next call on', async () => {
+  const { id, key } = (await edge.admin('POST', '/keys', { account: 'default', name: 'short' })).body;
+  expect((await edge.ask('GET', '/v1/balance', { key })).status).toBe(200);
+  const rotated = (await edge.admin('POST', `/keys/${id}/rotate`)).body;
+  expect(rotated.key).toStartWith('sk-');
+  expect((await edge.ask('GET', '/v1/balance', { key })).status).toBe(401);
+  expect((await edge.ask('GET', '/v1/balance', { key: rotated.key })).status).toBe(200);
+  expect((await edge.admin('POST', `/keys/${id}/disable`)).body.disabledAt).toBeString();
+  const refused = await edge.ask('GET', '/v1/balance', { key: rotated.key });
+  expect(await refused.json()).toMatchObject({ error: { code: 'key_disabled' } });
+  expect((await edge.admin('POST', '/keys/nothing/disable')).status).toBe(404);
+  expect((await edge.admin('POST', '/keys/nothing/rotate')).status).toBe(404);
+});
+
+test('an admin key made here opens the admin API', async () => {
+  const { key } = (await edge.admin('POST', '/keys', { name: 'second admin', kind: 'admin' })).body;
+  expect(key).toStartWith('sk-admin-');
+  expect((await edge.ask('GET', '/admin/v1/accounts', { key })).status).toBe(200);
+});
+
+test('providers, models and prices are written as modelport.yaml writes them', async () => {
+  const [provider] = CATALOGUE.providers;
+  const [alpha, beta] = CATALOGUE.models;
+  const saved = await edge.admin('POST', '/providers', provider);
+  expect(saved).toMatchObject({ status: 200, body: { name: 'main', credentials: ['…1234'] } });
+  expect((await edge.admin('POST', '/models', alpha)).body).toMatchObject({ price: { input: '0.15', output: '0.6' } });
+  const { name: _, ...unnamed } = beta ?? { name: '' };
+  expect((await edge.admin('PUT', '/models/team/beta-2', unnamed)).status).toBe(200);
+  const listed = await edge.ask('GET', '/v1/models/team/beta-2');
+  expect(listed.status).toBe(200);
+
+  const repriced = await edge.admin('PUT', '/models/alpha', { ...alpha, price: { input: 1, output: 2 } });
+  expect(repriced.body.price).toEqual({ input: '1', output: '2' });
+  const prices = (await edge.admin('GET', '/prices?model=alpha')).body.data;
+  expect(prices.length).toBe(2);
+  expect((await edge.admin('GET', '/models?limit=1')).body).toMatchObject({ hasMore: true });
+
+  const inUse = await edge.admin('DELETE', '/providers/main');
+  expect(inUse.status).toBe(409);
+  for (const name of ['alpha', 'team/beta-2']) {
+    expect((await edge.admin('DELETE', `/models/${name}`)).body).toEqual({ name, removed: true });
+  }
+  expect((await edge.ask('GET', '/v1/models/alpha')).status).toBe(404);
+  expect((await edge.admin('DELETE', '/models/alpha')).status).toBe(404);
+  expect((await edge.admin('DELETE', '/providers/main')).status).toBe(200);
+  expect((await edge.admin('GET', '/providers')).body.data).toEqual([]);
+});
+
+test('a faulty entry is refused with the member that is wrong', async () => {
+  const wrong = await edge.admin('POST', '/providers', { name: 'x', type: 'openai', baseUrl: 'nowhere' });
+  expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'baseUrl' } } });
+  expect(wrong.body.error.message).not.toContain('providers[0]');
+  expect((await edge.admin('PUT', '/providers/y', { name: 'x' })).body.error.param).toBe('name');
+  expect((await edge.admin('POST', '/models', {})).body.error.param).toBe('name');
+});
+
+test('GET /admin/v1/ledger/verify finds that all agree', async () => {
+  expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, holds: 0, faults: [] });
+});

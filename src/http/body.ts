@@ -1,0 +1,77 @@
+/** Reads a request's body within a bound that also holds after decompression. */
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import { GatewayError } from '../canonical/errors.ts';
+
+type Decompress = (bytes: Uint8Array, bound: { maxOutputLength: number }) => Promise<Uint8Array>;
+
+const inflateZlib: Decompress = promisify(inflate);
+const inflateBare: Decompress = promisify(inflateRaw);
+const gunzipped: Decompress = promisify(gunzip);
+
+const DECOMPRESS: { readonly [encoding: string]: Decompress } = {
+  gzip: gunzipped,
+  'x-gzip': gunzipped,
+  deflate: (bytes, bound) => (hasZlibHead(bytes) ? inflateZlib : inflateBare)(bytes, bound),
+  br: promisify(brotliDecompress),
+  zstd: promisify(zstdDecompress),
+};
+
+/** Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const length = request.headers.get('content-length');
+  if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
+  const encoding = request.headers.get('content-encoding');
+  const bytes = length === null ? await readStream(request.body, maxBytes) : await request.bytes();
+  return encoding === null ? bytes : decompress(bytes, encoding, maxBytes);
+}
+
+/** A body of unannounced length: read piece by piece, dropped at the first byte beyond the bound. */
+async function readStream(stream: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
+  if (stream === null) return new Uint8Array(0);
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of stream) {
+    length += piece.length;
+    if (length > maxBytes) throw tooLarge(maxBytes);
+    pieces.push(piece);
+  }
+  return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, length);
+}
+
+async function decompress(bytes: Uint8Array, encodings: string, maxBytes: number): Promise<Uint8Array> {
+  let body = bytes;
+  // The encodings stand in the order they were applied: the last one comes off first.
+  for (const name of encodings.split(',').reverse()) {
+    const encoding = name.trim().toLowerCase();
+    if (encoding === 'identity' || encoding === '') continue;
+    const undo = DECOMPRESS[encoding];
+    if (!undo) {
+      const known = 'gzip, deflate, br or zstd';
+      const sentence = `The content-encoding "${encoding}" is not known here: send ${known}, or no encoding.`;
+      throw new GatewayError('invalid_request', sentence, { status: 415 });
+    }
+    try {
+      body = await undo(body, { maxOutputLength: maxBytes });
+    } catch (thrown) {
+      if ((thrown as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+      throw new GatewayError('invalid_request', `The body is not what its content-encoding "${encoding}" says.`, {
+        cause: thrown,
+      });
+    }
+  }
+  return body;
+}
+
+/** "deflate" means zlib's format, but some clients send the bare one. */
+function hasZlibHead(bytes: Uint8Array): boolean {
+  const [first = 0, second = 0] = bytes;
+  return (first & 15) === 8 && ((first << 8) | second) % 31 === 0;
+}
+
+function tooLarge(maxBytes: number): GatewayError {
+  return new GatewayError(
+    'request_too_large',
+    `The request body is larger than ${maxBytes} bytes, the most taken here.`,
+  );
+}

@@ -1,0 +1,194 @@
+/** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { GatewayError } from '../canonical/errors.ts';
+import { readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
+import type { ModelRow, PriceRow, ProviderRow, Store } from '../store/store.ts';
+import { listOf, PAGE, pageOf, Time, writeTime } from './fields.ts';
+import type { Rooms } from './rooms.ts';
+import { type AnsweredRoute, type Asked, type Method, route } from './route.ts';
+
+/** Only the name concerns the edge: whoever applies the change checks the rest, as for the file. */
+const Written = Type.Object(
+  { name: Type.Optional(Type.String({ minLength: 1, description: 'a name' })) },
+  { description: 'an entry as modelport.yaml has it' },
+);
+type Written = Static<typeof Written>;
+
+const Price = Type.Record(Type.String(), Type.String(), {
+  description: 'USD per million tokens and the like, as modelport.yaml has it',
+});
+
+const Provider = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  baseUrl: Type.Optional(Type.String()),
+  credentials: Type.Array(Type.String({ description: 'the last four characters' })),
+  settings: Type.Record(Type.String(), Type.String()),
+});
+
+const Target = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  priority: Type.Integer(),
+  weight: Type.Number(),
+});
+
+const Model = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
+  price: Price,
+  priceId: Type.String(),
+  maxOutputTokens: Type.Optional(Type.Integer()),
+  contextTokens: Type.Optional(Type.Integer()),
+  displayName: Type.Optional(Type.String()),
+  ownedBy: Type.String(),
+  onDisconnect: Type.String(),
+  createdAt: Time,
+  targets: Type.Array(Target),
+});
+
+const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), price: Price, createdAt: Time });
+
+const Removed = Type.Object({ name: Type.String(), removed: Type.Literal(true) });
+
+export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
+  route('GET', '/admin/v1/providers', {
+    gate: 'admin',
+    summary: 'Lists the providers; of a credential only its last four characters.',
+    query: Type.Object(PAGE),
+    reply: listOf(Provider),
+    answer: async ({ store }, { query }) => pageOf(query, among(await store.providers()), nameOf, writeProvider),
+  }),
+  ...saving('/admin/v1/providers', 'a provider', Provider, async (rooms, name, entry) => {
+    await applyEntry(rooms, 'providers', entry);
+    return writeProvider(named(await rooms.store.providers(), name, 'provider'));
+  }),
+  route('DELETE', '/admin/v1/providers/:name', {
+    gate: 'admin',
+    summary: 'Removes a provider that no model has as a target.',
+    reply: Removed,
+    answer: removeProvider,
+  }),
+  route('GET', '/admin/v1/models', {
+    gate: 'admin',
+    summary: 'Lists the models with their prices and targets.',
+    query: Type.Object(PAGE),
+    reply: listOf(Model),
+    answer: async ({ store }, { query }) => {
+      const models = await Promise.all((await store.models()).map((model) => priced(store, model)));
+      return pageOf(query, among(models), nameOf, writeModel);
+    },
+  }),
+  ...saving('/admin/v1/models', 'a model', Model, async (rooms, name, entry) => {
+    await applyEntry(rooms, 'models', entry);
+    return writeModel(await priced(rooms.store, named(await rooms.store.models(), name, 'model')));
+  }),
+  route('DELETE', '/admin/v1/models/:name{.+}', {
+    gate: 'admin',
+    summary: 'Takes a model off sale; its prices and calls stay on record.',
+    reply: Removed,
+    answer: async (rooms, { path }) => {
+      const { name } = named(await rooms.store.models(), path.name, 'model');
+      await rooms.store.removeModel(name);
+      await rooms.catalog.reload();
+      return { name, removed: true };
+    },
+  }),
+  route('GET', '/admin/v1/prices', {
+    gate: 'admin',
+    summary: 'Lists the price versions, those of past calls included.',
+    query: Type.Object({ ...PAGE, model: Type.Optional(Type.String()) }),
+    reply: listOf(PriceVersion),
+    answer: ({ store }, { query }) =>
+      pageOf(
+        query,
+        (page) => store.prices({ ...page, ...(query.model !== undefined && { model: query.model }) }),
+        (price) => price.id,
+        writePriceVersion,
+      ),
+  }),
+];
+
+/** POST names the entry in its body, PUT in its path. */
+function saving(
+  path: string,
+  what: string,
+  reply: TSchema,
+  save: (rooms: Rooms, name: string, entry: Written) => Promise<object>,
+): AnsweredRoute[] {
+  const answer = async (rooms: Rooms, { path: { name: inPath }, body }: Asked<unknown, Written>) => {
+    const name = inPath ?? body.name;
+    if (name === undefined) throw new GatewayError('invalid_request', '"name" is missing.', { param: 'name' });
+    if (body.name !== undefined && body.name !== name) {
+      throw new GatewayError('invalid_request', `"name" must be "${name}", as in the path.`, { param: 'name' });
+    }
+    const saved = await save(rooms, name, { ...body, name });
+    await rooms.catalog.reload();
+    return saved;
+  };
+  const summary = `Adds ${what}, or changes the one of that name, written as modelport.yaml writes it.`;
+  const row = (method: Method, at: string) =>
+    route(method, at, { gate: 'admin', summary, body: Written, reply, answer });
+  return [row('POST', path), row('PUT', `${path}/:name{.+}`)];
+}
+
+/** Whoever applies a form names its members from the top (`models[0].price`): here the entry is the top. */
+async function applyEntry(rooms: Rooms, list: 'providers' | 'models', entry: Written): Promise<void> {
+  try {
+    await rooms.apply({ [list]: [entry] });
+  } catch (thrown) {
+    const top = `${list}[0].`;
+    if (!(thrown instanceof GatewayError) || !thrown.param?.startsWith(top)) throw thrown;
+    throw new GatewayError(thrown.code, thrown.message.replaceAll(top, ''), { param: thrown.param.slice(top.length) });
+  }
+}
+
+async function removeProvider(rooms: Rooms, { path }: Asked<unknown, unknown>): Promise<object> {
+  const { name } = named(await rooms.store.providers(), path.name, 'provider');
+  const user = (await rooms.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
+  if (user) {
+    throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change that first.`);
+  }
+  await rooms.store.removeProvider(name);
+  await rooms.catalog.reload();
+  return { name, removed: true };
+}
+
+/** Reads a page of rows that are all at hand. */
+function among<Row extends { name: string }>(rows: Row[]) {
+  return ({ limit, after }: { limit: number; after?: string }) => {
+    const start = after === undefined ? 0 : rows.findIndex((row) => row.name === after) + 1;
+    return Promise.resolve(rows.slice(start, start + limit));
+  };
+}
+
+const nameOf = (row: { name: string }): string => row.name;
+
+function named<Row extends { name: string }>(rows: Row[], name: string | undefined, what: string): Row {
+  const row = rows.find((one) => one.name === name);
+  if (row) return row;
+  throw new GatewayError('not_found', `There is no ${what} "${name}".`, { param: 'name' });
+}
+
+function writeProvider({ credentials, ...provider }: ProviderRow): object {
+  return { ...provider, credentials: credentials.map(lastFour) };
+}
+
+/** Enough to recognise a secret by, too little to guess it. */
+function lastFour(secret: string): string {
+  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
+}
+
+async function priced(store: Store, model: ModelRow) {
+  return { ...model, version: await store.price(model.priceId) };
+}
+
+function writeModel({ createdAt, version, ...model }: Awaited<ReturnType<typeof priced>>): object {
+  return { ...model, price: version && writePrice(version), createdAt: writeTime(createdAt) };
+}
+
+function writePriceVersion(row: PriceRow): object {
+  return { id: row.id, model: row.model, price: writePrice(row), createdAt: writeTime(row.createdAt) };
+}
+
+const writePrice = (row: PriceRow) => writePeoplesPrice(readComponents(row.components));

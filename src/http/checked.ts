@@ -1,0 +1,90 @@
+/** Takes what a client sent by its schema, or says which member is wrong and what would be right. */
+import type { Static, TObject, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { GatewayError } from '../canonical/errors.ts';
+
+/** A check of bodies; compiled when the first one comes. Throws GatewayError `invalid_request` with `param`. */
+export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {
+  const check = createCheck(schema);
+  return (bytes) => check(parse(bytes));
+}
+
+/** The same for a query: integers are read as such, members the schema does not name are ignored. */
+export function createQueryCheck<S extends TObject>(schema: S): (query: URLSearchParams) => Static<S> {
+  const check = createCheck(schema);
+  const members = Object.entries(schema.properties);
+  return (query) => {
+    const values: { [name: string]: string | number } = {};
+    for (const [name, member] of members) {
+      const text = query.get(name);
+      if (text === null || text === '') continue;
+      values[name] = 'type' in member && member.type === 'integer' && /^-?\d+$/.test(text) ? Number(text) : text;
+    }
+    return check(values);
+  };
+}
+
+function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  let compiled: ReturnType<typeof Compile<S>> | undefined;
+  return (value) => {
+    compiled ??= Compile(schema);
+    if (compiled.Check(value)) return value as Static<S>;
+    throw firstFault(schema, compiled.Errors(value) as Fault[]);
+  };
+}
+
+function parse(bytes: Uint8Array): unknown {
+  if (bytes.length === 0) return {};
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (thrown) {
+    throw new GatewayError('invalid_request', 'The body is not valid JSON.', { cause: thrown });
+  }
+}
+
+interface Fault {
+  keyword: string;
+  /** JSON pointer into the schema. */
+  schemaPath: string;
+  /** JSON pointer into the value. */
+  instancePath: string;
+  params: { requiredProperties?: string[]; additionalProperties?: string[] };
+  message: string;
+}
+
+function firstFault(schema: TSchema, faults: Fault[]): GatewayError {
+  // Of a union's faults the last one speaks for the union as a whole.
+  const fault = faults.find((one) => one.keyword === 'anyOf') ?? faults.find((one) => one.keyword !== 'boolean');
+  if (!fault) return new GatewayError('invalid_request', 'The request does not fit its schema.');
+  const at = memberName(fault.instancePath);
+  const inside = (member: string) => (at ? `${at}.${member}` : member);
+  const missing = fault.params.requiredProperties?.[0];
+  if (missing !== undefined) return wrong(inside(missing), 'is missing');
+  const unknown = fault.params.additionalProperties?.[0];
+  if (unknown !== undefined) return wrong(inside(unknown), 'is not a member known here');
+  const wanted = descriptionAt(schema, fault.schemaPath);
+  return wrong(at, wanted ? `must be ${wanted}` : fault.message);
+}
+
+function wrong(param: string, sentence: string): GatewayError {
+  if (!param) return new GatewayError('invalid_request', 'The body must be a JSON object.');
+  return new GatewayError('invalid_request', `"${param}" ${sentence}.`, { param });
+}
+
+/** "/budget/day" -> "budget.day", "/models/0" -> "models[0]". */
+function memberName(pointer: string): string {
+  let name = '';
+  for (const step of pointer.split('/').slice(1))
+    name += /^\d+$/.test(step) ? `[${step}]` : (name && `.${step}`) || step;
+  return name;
+}
+
+/** What the schema itself says of the member: its `description` is written to follow "must be". */
+function descriptionAt(schema: TSchema, pointer: string): string | undefined {
+  let at: unknown = schema;
+  for (const step of pointer.split('/').slice(1)) {
+    at = typeof at === 'object' && at !== null ? (at as { [member: string]: unknown })[step] : undefined;
+  }
+  const description = (at as { description?: unknown } | undefined)?.description;
+  return typeof description === 'string' ? description : undefined;
+}

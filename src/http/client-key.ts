@@ -1,0 +1,37 @@
+/** Where a request carries its key. A bearer token wins over all others. */
+
+/** The places a route looks into: `bearer` always, and those of the formats it serves. */
+export interface Carriers {
+  /** `x-api-key`. */
+  anthropic?: true;
+  /** `x-goog-api-key`, `x-vendor2-api-key`, `?key=`. */
+  google?: true;
+}
+
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** The key the request carries; `undefined` where it carries none. */
+export function clientKey(request: Request, carriers: Carriers): string | undefined {
+  const { headers } = request;
+  const authorization = headers.get('authorization');
+  if (authorization !== null) {
+    // The form nearly everybody sends needs no pattern.
+    if (authorization.startsWith('Bearer sk-') && !authorization.includes(' ', 7)) return authorization.slice(7);
+    const token = BEARER.exec(authorization)?.[1];
+    if (token) return token;
+  }
+  let key: string | null | undefined;
+  if (carriers.anthropic) key = headers.get('x-api-key');
+  if (!key && carriers.google) {
+    key = headers.get('x-goog-api-key') || headers.get('x-vendor2-api-key') || queryOf(request.url).get('key');
+  }
+  return key || undefined;
+}
+
+const NO_QUERY = new URLSearchParams();
+
+/** The query of an address; most have none, and those share one object that nobody changes. */
+export function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return at < 0 ? NO_QUERY : new URLSearchParams(url.slice(at));
+}

@@ -1,0 +1,39 @@
+/** Browsers may call: what they are told, on a preflight and on an answer. */
+
+/** What a client's code may read of an answer's headers. */
+const EXPOSED = [
+  'x-request-id',
+  'request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'x-ratelimit-limit-requests',
+  'x-ratelimit-limit-tokens',
+  'x-ratelimit-remaining-requests',
+  'x-ratelimit-remaining-tokens',
+  'x-ratelimit-reset-requests',
+  'x-ratelimit-reset-tokens',
+  'x-modelport-cost',
+  'x-modelport-attempts',
+  'x-modelport-warnings',
+].join(', ');
+
+/** The client libraries send dozens of headers of their own, so all that are asked for are allowed. */
+export function preflight(request: Request): Response {
+  const headers: { [name: string]: string } = {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+    'access-control-max-age': '86400',
+    vary: 'access-control-request-headers',
+  };
+  const asked = request.headers.get('access-control-request-headers');
+  if (asked !== null) headers['access-control-allow-headers'] = asked;
+  return new Response(null, { status: 204, headers });
+}
+
+/** Lets the page that asked read the answer. */
+export function shareWithBrowser(response: Response): Response {
+  response.headers.set('access-control-allow-origin', '*');
+  response.headers.set('access-control-expose-headers', EXPOSED);
+  return response;
+}

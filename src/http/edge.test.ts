@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Loopback, MAX_BODY_BYTES, startLoopback } from '../../test/loopback.ts';
+
+let edge: Loopback;
+beforeAll(async () => {
+  edge = await startLoopback();
+});
+afterAll(() => edge.stop());
+
+test('GET and HEAD / say who answers', async () => {
+  const response = await edge.ask('GET', '/', { key: null });
+  expect(response.headers.get('x-request-id')).toStartWith('req_');
+  expect(await response.json()).toEqual({ name: 'modelport', version: '1.2.3' });
+  const head = await edge.ask('HEAD', '/', { key: null });
+  expect(head.status).toBe(200);
+  expect(await head.text()).toBe('');
+});
+
+test('GET /health and /ready need no key', async () => {
+  expect(await (await edge.ask('GET', '/health', { key: null })).json()).toEqual({ status: 'ok' });
+  expect((await edge.ask('GET', '/ready', { key: null })).status).toBe(200);
+});
+
+test('an unknown path is 404 in the shape of its family', async () => {
+  const openai = await edge.ask('GET', '/v1/nothing', { key: null });
+  expect(openai.status).toBe(404);
+  expect(await openai.json()).toMatchObject({
+    error: { type: 'invalid_request_error', code: 'not_found', param: null },
+  });
+  const anthropic = await edge.ask('POST', '/v1/messages/nothing', { key: null });
+  expect(anthropic.status).toBe(404);
+  expect(await anthropic.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+  const google = await edge.ask('POST', '/v1beta/nothing', { key: null });
+  expect(google.status).toBe(404);
+  expect(await google.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
+});
+
+test('a wrong method is 405 and says which are right', async () => {
+  const response = await edge.ask('GET', '/v1/chat/completions');
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')).toBe('POST, OPTIONS');
+  expect(await response.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
+  const models = await edge.ask('DELETE', '/v1/models/team/x');
+  expect(models.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  const google = await edge.ask('DELETE', '/v1beta/models');
+  expect(await google.json()).toMatchObject({ error: { code: 405, status: 'INVALID_ARGUMENT' } });
+});
+
+test('a call without a known key is 401, with the wrong kind of key 403', async () => {
+  for (const key of [null, 'sk-nobodys']) {
+    const response = await edge.ask('GET', '/v1/balance', { key });
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: { type: 'authentication_error', code: 'invalid_api_key' } });
+  }
+  expect((await edge.ask('GET', '/v1beta/models', { key: null })).status).toBe(401);
+  const caller = await edge.ask('GET', '/admin/v1/accounts');
+  expect(caller.status).toBe(403);
+  expect(await caller.json()).toMatchObject({ error: { type: 'permission_error', code: 'scope_not_allowed' } });
+  expect((await edge.ask('GET', '/v1/balance', { key: edge.adminKey })).status).toBe(403);
+});
+
+test('a key bound to addresses is refused from elsewhere', async () => {
+  const near = await edge.issue('caller', { addresses: ['127.0.0.0/8'] });
+  const far = await edge.issue('caller', { addresses: ['203.0.113.0/24'] });
+  expect((await edge.ask('GET', '/v1/balance', { key: near })).status).toBe(200);
+  const refused = await edge.ask('GET', '/v1/balance', { key: far, headers: { 'x-forwarded-for': '203.0.113.1' } });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({ error: { code: 'address_not_allowed' } });
+});
+
+test('browsers may ask first and read the answer', async () => {
+  const asked = 'authorization,x-stainless-lang,content-type';
+  const preflight = await edge.ask('OPTIONS', '/v1/chat/completions', {
+    key: null,
+    headers: { origin: 'https://app.example', 'access-control-request-headers': asked },
+  });
+  expect(preflight.status).toBe(204);
+  expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+  expect(preflight.headers.get('access-control-allow-headers')).toBe(asked);
+  expect(preflight.headers.get('access-control-allow-methods')).toContain('POST');
+  for (const path of ['/v1/balance', '/v1/nothing']) {
+    const response = await edge.ask('GET', path, { headers: { origin: 'https://app.example' } });
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(response.headers.get('access-control-expose-headers')).toContain('x-modelport-cost');
+  }
+  expect((await edge.ask('GET', '/v1/balance')).headers.get('access-control-allow-origin')).toBeNull();
+});
+
+test('our own fault is a 500 that says nothing of its cause, and the operator is told', async () => {
+  const response = await edge.ask('POST', '/v1/chat/completions', { body: {} });
+  expect(response.status).toBe(500);
+  const text = await response.text();
+  expect(JSON.parse(text)).toMatchObject({ error: { type: 'api_error', code: 'internal_error' } });
+  expect(text).not.toContain('no gateway');
+  expect(edge.troubles).toEqual(['POST /v1/chat/completions failed.']);
+});
+
+test('a body beyond the bound is 413', async () => {
+  const body = JSON.stringify({ name: 'x'.repeat(MAX_BODY_BYTES) });
+  const response = await edge.ask('POST', '/admin/v1/accounts', { key: edge.adminKey, body });
+  expect(response.status).toBe(413);
+  expect(await response.json()).toMatchObject({ error: { code: 'request_too_large' } });
+});
+
+test('GET /metrics speaks the Prometheus text form', async () => {
+  const response = await edge.ask('GET', '/metrics', { key: null });
+  expect(response.headers.get('content-type')).toStartWith('text/plain');
+  const text = await response.text();
+  for (const line of text.trimEnd().split('\n')) {
+    expect(line).toMatch(/^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="[^"]*",?)+\})? -?[\d.e+-]+)$/);
+  }
+  expect(text).toMatch(/^modelport_http_answers_total\{status="404"\} \d+$/m);
+  expect(text).toContain('\nmodelport_holds_open 0\n');
+  expect(text).toContain('\nmodelport_database_up 1\n');
+});
+
+test('GET /openapi.json describes every route and refers to nothing that is not there', async () => {
+  const response = await edge.ask('GET', '/openapi.json', { key: null });
+  const description = (await response.json()) as { openapi: string; paths: { [path: string]: object } };
+  expect(description.openapi).toBe('3.1.0');
+  expect(Object.keys(description.paths['/v1/chat/completions'] ?? {})).toEqual(['post']);
+  expect(Object.keys(description.paths['/admin/v1/models/{name}'] ?? {}).sort()).toEqual(['delete', 'put']);
+  for (const path of Object.keys(description.paths)) expect(path).not.toContain(':');
+  const references = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
+  expect(new Set([...references].map(([, name]) => name))).toEqual(new Set(['Error']));
+});

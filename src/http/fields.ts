@@ -1,0 +1,73 @@
+/** The members that several routes share: money, times, pages, and how each is read and written. */
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { GatewayError } from '../canonical/errors.ts';
+import { type Money, readMoney } from '../canonical/money.ts';
+import type { Page } from '../store/store.ts';
+
+const AN_AMOUNT = 'an amount in USD as a decimal string, such as "5.00"';
+const A_TIME = 'a time in ISO 8601, such as "2027-01-31T12:00:00Z", or in seconds since 1970';
+
+/** What the edge itself says; people's numbers (`5`) are taken too, as far as they are exact to the nano. */
+export const Usd = Type.String({ description: AN_AMOUNT });
+export const UsdAsked = Type.Union([Type.String(), Type.Number()], { description: AN_AMOUNT });
+export type UsdAsked = Static<typeof UsdAsked>;
+
+const NANO_DIGITS = 9;
+
+export function moneyOf(value: UsdAsked, param: string): Money {
+  const amount = readMoney(typeof value === 'number' ? value.toFixed(NANO_DIGITS) : value);
+  if (amount !== undefined) return amount;
+  throw new GatewayError('invalid_request', `"${param}" must be ${AN_AMOUNT}, with nine decimals at most.`, {
+    param,
+  });
+}
+
+export const Time = Type.String({ format: 'date-time' });
+export const TimeAsked = Type.Union([Type.String(), Type.Number()], { description: A_TIME });
+export type TimeAsked = Static<typeof TimeAsked>;
+
+/** Seconds since 1970 stay below this for another 1100 years, milliseconds have been above it since 1971. */
+const FIRST_MILLISECONDS = 36_000_000_000;
+
+/** Milliseconds since 1970. */
+export function timeOf(value: TimeAsked, param: string): number {
+  const number = typeof value === 'number' ? value : /^\d+$/.test(value) ? Number(value) : undefined;
+  if (number !== undefined) return number < FIRST_MILLISECONDS ? number * 1000 : number;
+  const time = Date.parse(String(value));
+  if (!Number.isNaN(time)) return time;
+  throw new GatewayError('invalid_request', `"${param}" must be ${A_TIME}.`, { param });
+}
+
+export const writeTime = (time: number): string => new Date(time).toISOString();
+
+const PAGE_LIMIT = 100;
+
+/** Members of a query that pages through a list. */
+export const PAGE = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'an integer from 1 to 1000' })),
+  after: Type.Optional(Type.String({ description: 'the "next" of the page before' })),
+} satisfies TProperties;
+
+/** A page of a list as the admin API answers it; `next` is the `after` of the next page, null on the last one. */
+export function listOf(row: TSchema) {
+  return Type.Object({
+    data: Type.Array(row),
+    hasMore: Type.Boolean(),
+    next: Type.Union([Type.String(), Type.Null()]),
+  });
+}
+
+/** Reads one row more than asked, to know whether there are more. */
+export async function pageOf<Row>(
+  asked: { limit?: number; after?: string },
+  read: (page: Page) => Promise<Row[]>,
+  idOf: (row: Row) => string,
+  write: (row: Row) => object,
+): Promise<object> {
+  const limit = asked.limit ?? PAGE_LIMIT;
+  const rows = await read({ limit: limit + 1, ...(asked.after !== undefined && { after: asked.after }) });
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = rows.length > limit;
+  return { data: page.map(write), hasMore, next: hasMore && last ? idOf(last) : null };
+}

@@ -1,0 +1,41 @@
+/** What the edge is built from: the rooms behind it, and the settings it obeys. */
+import type { Access } from '../access/access.ts';
+import type { CatalogueChanges } from '../catalog/apply.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogueForm } from '../catalog/catalogue.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Store } from '../store/store.ts';
+import type { Metrics } from './metrics.ts';
+
+export interface Rooms {
+  gateway: Gateway;
+  access: Access;
+  ledger: Ledger;
+  catalog: Catalog;
+  store: Store;
+  /** The dialect of this name; `undefined` where there is none. */
+  dialect(name: string): Dialect | undefined;
+  /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member. */
+  apply(form: CatalogueForm): Promise<CatalogueChanges>;
+  metrics: Metrics;
+  settings: EdgeSettings;
+  now(): number;
+  /** Something an operator must look into. */
+  trouble(sentence: string, cause: unknown): void;
+}
+
+interface EdgeSettings {
+  /** Modelport's own version. */
+  version: string;
+  /** The largest request body, before and after decompression. */
+  maxBodyBytes: number;
+  /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
+  trustedProxies: readonly string[];
+}
+
+/** The part of Bun's server that the edge asks: the address at the other end of a request's connection. */
+export interface PeerServer {
+  requestIP(request: Request): { address: string } | null;
+}

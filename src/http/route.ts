@@ -1,0 +1,80 @@
+/** One route of the edge as a row: its way in, its schemas, and the function that answers it. */
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { Caller } from '../access/access.ts';
+import type { Carriers } from './client-key.ts';
+import type { Rooms } from './rooms.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Who may come in: everybody, a caller's key, an admin's key. */
+export type Gate = 'open' | 'caller' | 'admin';
+
+/** What documents a route; `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
+export interface Documented {
+  method: Method;
+  path: string;
+  gate: Gate;
+  /** Where a key is looked for beside the bearer token. */
+  carriers: Carriers;
+  summary: string;
+  query: TObject;
+  body: TSchema | undefined;
+  reply: TSchema;
+}
+
+/** A route that hands the call to the gateway, in the words of one dialect. */
+export interface RelayedRoute extends Documented {
+  body: TSchema;
+  dialect: string;
+}
+
+/** A route that the edge answers itself. */
+export interface AnsweredRoute extends Documented {
+  answer: Answer<unknown, unknown>;
+}
+
+/** The answer's body, or a whole Response where it is not JSON with status 200. */
+export type Answer<Query, Body> = (rooms: Rooms, asked: Asked<Query, Body>) => Answered | Promise<Answered>;
+type Answered = object | Response;
+
+export interface Asked<Query, Body> {
+  path: { [name: string]: string };
+  query: Query;
+  body: Body;
+  headers: Headers;
+  /** Throws where the gate is open: nobody has said who they are. */
+  caller: Caller;
+}
+
+interface RouteOptions<Q extends TObject, B extends TSchema> {
+  gate: Gate;
+  summary: string;
+  carriers?: Carriers;
+  query?: Q;
+  body?: B;
+  reply: TSchema;
+  answer: Answer<Static<Q>, Static<B>>;
+}
+
+export const NO_QUERY = Type.Object({});
+
+/** A row of the route table; `answer` sees query and body as its schemas say. */
+export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = never>(
+  method: Method,
+  path: string,
+  options: RouteOptions<Q, B>,
+): AnsweredRoute {
+  const { gate, summary, reply } = options;
+  return {
+    method,
+    path,
+    gate,
+    summary,
+    reply,
+    carriers: options.carriers ?? {},
+    query: options.query ?? NO_QUERY,
+    body: options.body,
+    // Query and body have passed the schemas that give them these types.
+    answer: options.answer as Answer<unknown, unknown>,
+  };
+}

@@ -1,0 +1,140 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { type Books, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-model-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const ACCOUNTS = ['acc_a', 'acc_b'] as const;
+const BUDGET = { total: 3000n };
+const AT = Date.UTC(2026, 0, 5);
+const MINUTE_MS = 60_000;
+
+type Act =
+  | { do: 'hold'; account: number; amount: number; budgeted: boolean }
+  | { do: 'sent' | 'checkpoint' | 'settle'; call: number; amount: number }
+  | { do: 'top-up'; account: number; amount: number; key: number }
+  | { do: 'crash' };
+
+/** What the books should say, kept in the simplest way. */
+interface Model {
+  balances: bigint[];
+  /** Spent and held of the key with a budget, one for each account. */
+  spent: bigint[];
+  calls: { id: string; account: number; budgeted: boolean; amount: bigint; checkpoint?: bigint; cost?: bigint }[];
+  keys: Set<string>;
+}
+
+const open = (model: Model, account: number, budgeted?: true) =>
+  model.calls
+    .filter((call) => call.account === account && call.cost === undefined && (!budgeted || call.budgeted))
+    .reduce((sum, call) => sum + call.amount, 0n);
+
+function end(model: Model, call: Model['calls'][number], cost: bigint): void {
+  if (call.cost !== undefined) return;
+  call.cost = cost;
+  model.balances[call.account]! -= cost;
+  if (call.budgeted) model.spent[call.account]! += cost;
+}
+
+/** Does the act to the books and, in the same turn, to the model: what is done in one turn is decided in that order. */
+function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): Promise<unknown> {
+  const { ledger } = books;
+  const amount = BigInt(step.amount);
+  if (step.do === 'top-up') {
+    const account = ACCOUNTS[step.account]!;
+    const idempotencyKey = `top-up-${step.key}`;
+    if (!model.keys.has(account + idempotencyKey)) model.balances[step.account]! += amount;
+    model.keys.add(account + idempotencyKey);
+    return ledger.topUp(account, amount, { at: AT, idempotencyKey });
+  }
+  if (step.do === 'hold') {
+    const { account, budgeted } = step;
+    const id = `call_${model.calls.length}`;
+    const key = `${ACCOUNTS[account]}_${budgeted ? 'budgeted' : 'free'}`;
+    const covered = amount <= model.balances[account]! - open(model, account);
+    const within = !budgeted || amount <= BUDGET.total - model.spent[account]! - open(model, account, true);
+    const request = { account: ACCOUNTS[account]!, key, at: AT, ...(budgeted && { budget: BUDGET }) };
+    const held = ledger.hold(holdRequest(id, amount, request));
+    if (covered && within) {
+      model.calls.push({ id, account, budgeted, amount });
+      return held;
+    }
+    const code = covered ? 'budget_exhausted' : 'insufficient_balance';
+    return held.then(
+      () => expect.unreachable(),
+      (refusal) => expect(refusal).toMatchObject({ code }),
+    );
+  }
+  const call = model.calls[step.call % Math.max(1, model.calls.length)];
+  if (!call) return Promise.resolve();
+  const key = `${ACCOUNTS[call.account]}_${call.budgeted ? 'budgeted' : 'free'}`;
+  const hold = { callId: call.id, account: ACCOUNTS[call.account]!, amount: call.amount };
+  if (step.do === 'settle') {
+    end(model, call, amount);
+    return ledger.settle(hold, callRecord(call.id, amount, { account: hold.account, key, at: AT }));
+  }
+  if (call.cost === undefined && (step.do === 'sent' || call.checkpoint !== undefined)) {
+    if (call.checkpoint === undefined || amount > call.checkpoint) call.checkpoint = amount;
+  }
+  // A mark before the call was sent says nothing: the gateway never makes one.
+  if (step.do === 'checkpoint' && call.checkpoint === undefined) return Promise.resolve();
+  if (step.do === 'sent') return ledger.sent(hold, AT, amount);
+  ledger.checkpoint(hold, call.checkpoint ?? 0n);
+  return Promise.resolve();
+}
+
+async function agree({ store, ledger }: Books, model: Model): Promise<void> {
+  for (const [index, id] of ACCOUNTS.entries()) {
+    const held = open(model, index);
+    expect(await ledger.balance(id)).toEqual({ available: model.balances[index]! - held, held });
+    const { total } = await store.keySpending(`${id}_budgeted`, AT);
+    expect(total).toBe(model.spent[index]! + open(model, index, true));
+  }
+  for (const call of model.calls) expect((await store.call(call.id))?.cost).toBe(call.cost);
+  expect((await ledger.verify()).faults).toEqual([]);
+}
+
+const amount = fc.nat({ max: 1500 });
+const account = fc.nat({ max: 1 });
+const acts: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('hold' as const), account, amount, budgeted: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ do: fc.constantFrom('sent', 'checkpoint', 'settle'), call: fc.nat({ max: 40 }), amount }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('top-up' as const), account, amount, key: fc.nat({ max: 9 }) }) },
+  { weight: 1, arbitrary: fc.constant({ do: 'crash' as const }) },
+);
+
+test('whatever calls do in whatever order and batches, crashes included, the books say what the model says', async () => {
+  // Each inner list is done in one turn, so it is one batch.
+  const runs = fc.array(fc.array(acts, { maxLength: 12 }), { maxLength: 10 });
+  await fc.assert(
+    fc.asyncProperty(runs, async (batches) => {
+      const dataDir = mkdtempSync(join(folder, 'run-'));
+      const model: Model = { balances: [5000n, 2000n], spent: [0n, 0n], calls: [], keys: new Set() };
+      let generation = 0;
+      let books = await openBooks(dataDir, `own_${generation}`, () => AT);
+      for (const [index, id] of ACCOUNTS.entries()) await openAccount(books, model.balances[index]!, id);
+      for (const batch of batches) {
+        const steps = batch.filter((step) => step.do !== 'crash');
+        await Promise.all(steps.map((step) => act(books, model, step)));
+        if (steps.length < batch.length) {
+          await books.ledger.flush();
+          await books.store.close();
+          const later = AT + ++generation * MINUTE_MS;
+          books = await openBooks(dataDir, `own_${generation}`, () => later);
+          await books.ledger.sweep(later);
+          for (const call of model.calls) end(model, call, call.checkpoint ?? 0n);
+        }
+        await agree(books, model);
+      }
+      await books.store.close();
+    }),
+    { numRuns: 60 },
+  );
+}, 30_000);

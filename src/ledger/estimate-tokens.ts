@@ -1,0 +1,121 @@
+/** How many tokens a call's input may be, before any vendor has counted: fast, and rather too many than too few. */
+import type { ChatCall, Media, Part } from '../canonical/call.ts';
+
+/** Estimated tokens by what a price tells apart; documents and films count as text. */
+export interface InputEstimate {
+  text: number;
+  image: number;
+  audio: number;
+}
+
+// Measured on the recorded conversations (the test beside this file holds the error).
+const BYTES_PER_TOKEN = 3;
+/** Scripts beyond ASCII take more tokens than their bytes say: this many for each byte beyond the first of a character. */
+const TOKENS_PER_WIDE_BYTE = 0.25;
+/** What models put around every conversation: templates, and a system prompt of their own. */
+const CALL_TOKENS = 80;
+/** The instructions that come with tools, or with a schema that is asked for by way of a tool. */
+const TOOL_PROMPT_TOKENS = 650;
+/** What a search brings in is read as input. */
+const SEARCH_TOKENS = 18_000;
+const IMAGE_TOKENS = 1600;
+const LOW_DETAIL_IMAGE_TOKENS = 300;
+/** What is fetched by others has no size yet. */
+const UNSEEN_BYTES = 1_000_000;
+const DOCUMENT = { bytesPerToken: 16, least: 3000, most: 250_000 };
+const VIDEO = { bytesPerToken: 1000, least: 3000, most: 1_000_000 };
+const UNPACKED_AUDIO = { bytesPerToken: 1000, least: 50, most: 300_000 };
+const PACKED_AUDIO = { bytesPerToken: 125, least: 50, most: 300_000 };
+
+export function estimateTokens(call: ChatCall): InputEstimate {
+  const seen: Seen = { bytes: 0, wideBytes: 0, inlineBytes: 0, image: 0, audio: 0, document: 0 };
+  for (const message of call.messages) seeParts(seen, message.parts);
+  for (const prompt of call.completion?.prompts ?? []) {
+    if (typeof prompt === 'string') seeText(seen, prompt);
+    else seen.bytes += prompt.length * BYTES_PER_TOKEN;
+  }
+  // The client's own bytes hold all of it but for what the gateway added from earlier turns; escapes and member names
+  // stand for what a vendor's template adds.
+  const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
+  const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE + seen.document + promptTokens(call);
+  return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
+}
+
+interface Seen {
+  bytes: number;
+  wideBytes: number;
+  /** Length of the base64 text in the body that is no text to the model. */
+  inlineBytes: number;
+  image: number;
+  audio: number;
+  document: number;
+}
+
+function promptTokens(call: ChatCall): number {
+  const asksForSchema = call.output?.type === 'json-schema';
+  const searches = call.tools.filter((tool) => tool.type === 'web-search' || tool.type === 'vendor').length;
+  return (
+    CALL_TOKENS + (call.tools.length > 0 || asksForSchema ? TOOL_PROMPT_TOKENS : 0) + (searches > 0 ? SEARCH_TOKENS : 0)
+  );
+}
+
+function seeParts(seen: Seen, parts: readonly Part[]): void {
+  for (const part of parts) {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+      case 'reasoning':
+        seeText(seen, part.text);
+        break;
+      case 'tool-call':
+        seeText(seen, part.input);
+        break;
+      case 'tool-result':
+        seeParts(seen, part.parts);
+        break;
+      case 'media':
+        seeMedia(seen, part.media);
+        break;
+      case 'vendor':
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+}
+
+function seeText(seen: Seen, text: string): void {
+  const bytes = Buffer.byteLength(text);
+  seen.bytes += bytes;
+  seen.wideBytes += bytes - text.length;
+}
+
+function seeMedia(seen: Seen, media: Media): void {
+  const { source } = media;
+  if (source.type === 'text') {
+    seeText(seen, source.text);
+    return;
+  }
+  if (source.type === 'inline') seen.inlineBytes += source.base64.length;
+  const bytes = source.type === 'inline' ? source.base64.length * 0.75 : UNSEEN_BYTES;
+  switch (media.kind) {
+    case 'image':
+      seen.image += media.detail === 'low' ? LOW_DETAIL_IMAGE_TOKENS : IMAGE_TOKENS;
+      return;
+    case 'audio':
+      seen.audio += bySize(bytes, /wav|pcm|l16/.test(media.mimeType ?? '') ? UNPACKED_AUDIO : PACKED_AUDIO);
+      return;
+    case 'document':
+      seen.document += bySize(bytes, DOCUMENT);
+      return;
+    case 'video':
+      seen.document += bySize(bytes, VIDEO);
+      return;
+    default:
+      media.kind satisfies never;
+  }
+}
+
+function bySize(bytes: number, of: { bytesPerToken: number; least: number; most: number }): number {
+  return Math.min(of.most, Math.max(of.least, Math.ceil(bytes / of.bytesPerToken)));
+}

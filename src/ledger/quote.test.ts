@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test';
+import { hasFixtures, recordedCases, requestBytes } from '../../test/fixtures.ts';
+import { recordedUsage } from '../../test/recorded-usage.ts';
+import type { ChatCall, Media } from '../canonical/call.ts';
+import { readCall } from '../dialects/openai-chat/read-call.ts';
+import { estimateInput, quote } from './quote.ts';
+
+function chat(text: string, more: Partial<ChatCall> = {}): ChatCall {
+  return {
+    kind: 'chat',
+    model: 'm',
+    origin: { dialect: 'd', body: new Uint8Array() },
+    extras: {},
+    headers: {},
+    stream: false,
+    messages: [{ role: 'user', parts: [{ type: 'text', text }] }],
+    tools: [],
+    sampling: {},
+    wantsUsage: false,
+    ...more,
+  };
+}
+
+const withMedia = (media: Media) => chat('', { messages: [{ role: 'user', parts: [{ type: 'media', media }] }] });
+const inline = (base64Length: number) => ({ type: 'inline', base64: 'A'.repeat(base64Length) }) as const;
+
+const OPENING_BRACE = 0x7b;
+
+describe('quote', () => {
+  const price = { input: 1000n, output: 4000n };
+  const input = BigInt(estimateInput(chat('Hello')));
+
+  test('the ceiling asked for, else the model’s', () => {
+    expect(quote(chat('Hello'), price, 100)).toBe(input + 400n);
+    expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 28n);
+  });
+
+  test('every choice of every prompt may be as long as the ceiling', () => {
+    expect(quote(chat('Hello', { sampling: { n: 3 } }), price, 100)).toBe(input + 1200n);
+    const completion = { prompts: ['a', 'b'], echo: false, bestOf: 5 };
+    const call = chat('Hello', { sampling: { n: 3 }, completion });
+    expect(quote(call, price, 100)).toBe(BigInt(estimateInput(call)) + 10n * 400n);
+  });
+
+  test('what may be dearer is quoted at the dearest', () => {
+    expect(quote(chat('Hello'), { ...price, cacheWrite: 2000n, reasoning: 5000n }, 100)).toBe(2n * input + 500n);
+    const spoken = chat('Hello', { modalities: ['text', 'audio'] });
+    expect(quote(spoken, { ...price, audioOutput: 9000n }, 100)).toBe(input + 900n);
+    expect(quote(chat('Hello'), { ...price, audioOutput: 9000n }, 100)).toBe(input + 400n);
+  });
+
+  test('per call, per picture', () => {
+    expect(quote(chat('Hello', { sampling: { n: 2 } }), { perCall: 50n, perImage: 7n }, 100)).toBe(64n);
+  });
+});
+
+describe('estimateInput', () => {
+  test('media count by kind, detail and size, not by the length of their base64', () => {
+    const none = estimateInput(chat(''));
+    const image = estimateInput(withMedia({ kind: 'image', source: inline(4_000_000) }));
+    const low = estimateInput(withMedia({ kind: 'image', detail: 'low', source: inline(4_000_000) }));
+    expect(image - none).toBe(1600);
+    expect(low).toBeLessThan(image);
+    const minuteOfSpeech = { kind: 'audio', mimeType: 'audio/wav', source: inline(2_560_000) } as const;
+    expect(estimateInput(withMedia(minuteOfSpeech)) - none).toBe(1920);
+    expect(estimateInput(withMedia({ kind: 'document', source: inline(1_000_000) })) - none).toBe(46_875);
+  });
+
+  test('the base64 in the client’s body is not read as text', () => {
+    const media: Media = { kind: 'image', source: inline(300_000) };
+    const call = { ...withMedia(media), origin: { dialect: 'd', body: new Uint8Array(300_200) } };
+    expect(estimateInput(call)).toBeLessThan(2000);
+  });
+
+  test('scripts beyond ASCII count more than their length', () => {
+    expect(estimateInput(chat('漢'.repeat(1000)))).toBeGreaterThan(1400);
+    expect(estimateInput(chat('a'.repeat(1000)))).toBeLessThan(500);
+  });
+
+  test.skipIf(!hasFixtures)('under-estimates fewer than 2 % of the recorded conversations', () => {
+    const ratios: number[] = [];
+    for (const recorded of recordedCases('openai-chat')) {
+      const body = requestBytes(recorded);
+      // One request was recorded without its body; Mistral's client writes tools that the format does not know.
+      if (body?.[0] !== OPENING_BRACE || recorded.status !== 200 || recorded.provider === 'mistral') continue;
+      const counted = recordedUsage(recorded)?.input ?? 0;
+      if (counted === 0) continue;
+      const call = readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+      ratios.push(estimateInput(call) / counted);
+    }
+    ratios.sort((a, b) => a - b);
+    const short = ratios.filter((ratio) => ratio < 1).length;
+    expect(ratios.length).toBeGreaterThan(180);
+    expect(short / ratios.length).toBeLessThan(0.02);
+    // Most recordings are a line or two, so that the flat part of the estimate is most of it.
+    expect(ratios[ratios.length >> 1]).toBeLessThan(6);
+  });
+});

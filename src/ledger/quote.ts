@@ -1,0 +1,45 @@
+/** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
+import type { Call, ChatCall } from '../canonical/call.ts';
+import { type Money, type Pico, roundUp } from '../canonical/money.ts';
+import type { Price } from '../canonical/price.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+
+/** Tokens of the input, all kinds together. */
+export function estimateInput(call: Call): number {
+  const { text, image, audio } = estimateTokens(call);
+  return text + image + audio;
+}
+
+/** `ceiling` is how many tokens the model writes where the call names no limit. */
+export function quote(call: Call, price: Price, ceiling: number): Money {
+  const { text, image, audio } = estimateTokens(call);
+  const input = price.input ?? 0n;
+  // Whether the vendor writes its cache is not known beforehand.
+  const inputRate = dearest(input, price.cacheWrite, price.cacheWriteHour);
+  const pico =
+    BigInt(text) * inputRate +
+    BigInt(image) * dearest(inputRate, price.imageInput) +
+    BigInt(audio) * dearest(inputRate, price.audioInput) +
+    BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, price);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * (price.perImage ?? 0n);
+}
+
+/** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
+function outputRate(call: ChatCall, price: Price): Pico {
+  return dearest(
+    price.output ?? 0n,
+    price.reasoning,
+    call.modalities?.includes('audio') ? price.audioOutput : undefined,
+    call.modalities?.includes('image') ? price.imageOutput : undefined,
+  );
+}
+
+/** How many texts the model writes. */
+function choices({ sampling, completion }: ChatCall): number {
+  const n = Math.max(sampling.n ?? 1, completion?.bestOf ?? 1);
+  return n * Math.max(completion?.prompts.length ?? 1, 1);
+}
+
+function dearest(first: Pico, ...others: (Pico | undefined)[]): Pico {
+  return others.reduce<Pico>((most, rate) => (rate !== undefined && rate > most ? rate : most), first);
+}

@@ -1,0 +1,87 @@
+/** Calls at random over a ledger: what the tests of this room share, and the child process that the crash test kills. */
+import { writeSync } from 'node:fs';
+import { newId } from '../canonical/id.ts';
+import type { Money } from '../canonical/money.ts';
+import { openStore } from '../store/open-store.ts';
+import type { CallRow, Store } from '../store/store.ts';
+import type { HoldRequest, Ledger } from './ledger.ts';
+import { createLedger } from './prepaid-ledger.ts';
+
+export const ACCOUNT = 'acc_test';
+export const KEY = 'key_test';
+
+export interface Books {
+  store: Store;
+  ledger: Ledger;
+}
+
+/** The books in this folder, as one process sees them. */
+export async function openBooks(dataDir: string, owner: string, now: () => number = Date.now): Promise<Books> {
+  const store = await openStore({ dataDir });
+  await store.migrate();
+  return { store, ledger: createLedger({ store, owner, now }) };
+}
+
+/** An account with this much on it. */
+export async function openAccount({ store, ledger }: Books, amount: Money, id = ACCOUNT): Promise<void> {
+  await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: 1 });
+  if (amount > 0n) await ledger.topUp(id, amount, { at: 1 });
+}
+
+export function holdRequest(callId: string, amount: Money, more: Partial<HoldRequest> = {}): HoldRequest {
+  return { callId, account: ACCOUNT, key: KEY, amount, model: 'm', priceId: 'price_1', at: Date.now(), ...more };
+}
+
+export function callRecord(callId: string, cost: Money, more: Partial<CallRow> = {}): CallRow {
+  return {
+    id: callId,
+    account: ACCOUNT,
+    key: KEY,
+    at: Date.now(),
+    model: 'm',
+    provider: 'p',
+    targetModel: 'm',
+    dialect: 'd',
+    upstreamDialect: 'd',
+    stream: false,
+    status: 200,
+    outcome: 'ok',
+    attempts: 1,
+    cost,
+    priceId: 'price_1',
+    usage: '{"input":7,"output":5,"source":"reported"}',
+    durationMs: 3,
+    ...more,
+  };
+}
+
+const HELD = 1000n;
+/** What the crash test's calls cost once they are sent. */
+export const INPUT_COST = 10n;
+
+/** One call as the gateway makes it, some of them twice settled or given up; each step that is done is told. */
+async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
+  const callId = newId('call_');
+  const hold = await ledger.hold(holdRequest(callId, HELD));
+  if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { outcome: 'failed' }));
+  await ledger.sent(hold, Date.now(), INPUT_COST);
+  tell('sent', callId, INPUT_COST);
+  await Bun.sleep(Math.random() * 4);
+  ledger.checkpoint(hold, INPUT_COST + 5n);
+  const cost = INPUT_COST + BigInt(Math.ceil(Math.random() * 1200));
+  const settled = ledger.settle(hold, callRecord(callId, cost));
+  if (Math.random() < 0.2) await ledger.settle(hold, callRecord(callId, cost + 1n));
+  await settled;
+  tell('settled', callId, cost);
+}
+
+if (import.meta.main) {
+  const [dataDir, owner] = process.argv.slice(2);
+  if (!dataDir || !owner) throw new Error('Say the folder and the owner.');
+  const { ledger } = await openBooks(dataDir, owner);
+  const tell = (word: string, callId: string, cost: Money) => void writeSync(1, `${word} ${callId} ${cost}\n`);
+  const endless = async () => {
+    for (;;) await makeCall(ledger, tell);
+  };
+  await Promise.all(Array.from({ length: 12 }, endless));
+}

@@ -1,0 +1,46 @@
+/** The log: one line of JSON per event, in the shape pino writes and its tools read. Never a prompt, a reply or a secret. */
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+const NUMBERS: { [level in LogLevel]: number } = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 };
+/** Lines are gathered this long, then written at once: a system call a line would cost more than the line. */
+const GATHER_MS = 50;
+
+export interface Log {
+  info(message: string, members?: object): void;
+  warn(message: string, members?: object): void;
+  error(message: string, members?: object): void;
+  /** Writes what has been gathered. */
+  flush(): void;
+}
+
+/** `write` receives whole lines. */
+export function createLog(level: LogLevel, write: (lines: string) => void, now: () => number): Log {
+  let gathered = '';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function flush(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (gathered === '') return;
+    const lines = gathered;
+    gathered = '';
+    write(lines);
+  }
+
+  const line = (lineLevel: LogLevel) => (message: string, members?: object) => {
+    if (NUMBERS[lineLevel] < NUMBERS[level]) return;
+    gathered += `${JSON.stringify({ level: NUMBERS[lineLevel], time: now(), msg: message, ...members }, plain)}\n`;
+    timer ??= setTimeout(flush, GATHER_MS);
+  };
+
+  return { info: line('info'), warn: line('warn'), error: line('error'), flush };
+}
+
+/** What JSON cannot say: amounts as text, errors as their message and kind, causes included. */
+function plain(_member: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Error)
+    return { type: value.name, message: value.message, ...(value.cause !== undefined && { cause: value.cause }) };
+  return value;
+}

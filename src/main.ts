@@ -1,0 +1,60 @@
+/** The program `modelport`: hands its commands the rooms; the only place that knows them all. */
+
+import { version } from '../package.json';
+import type { Opener } from './cli/rooms.ts';
+import { runCommand } from './cli/run-command.ts';
+import { type Config, loadConfig, readCatalogueFile, settingsInForce } from './config.ts';
+import { openDatabase, openHouse, openTransport } from './house.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { createLog } from './log.ts';
+import { PROVIDERS } from './providers/index.ts';
+import { serve } from './serve.ts';
+import type { Store } from './store/store.ts';
+import { probe } from './vendors.ts';
+
+const env = Bun.env;
+const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
+const out = (line: string) => void process.stdout.write(`${line}\n`);
+
+let loaded: Config | undefined;
+const config = () => (loaded ??= loadConfig(env, [...PROVIDERS.values()].map(variablesOf)));
+let opened: Promise<Store> | undefined;
+const store = () => (opened ??= openDatabase(config()));
+const house = async () =>
+  openHouse(
+    config(),
+    await store(),
+    openTransport(proxied),
+    createLog('silent', () => {}, Date.now),
+  );
+let ledger: Ledger | undefined;
+
+const opener: Opener = {
+  version,
+  terminal: { out, err: (line) => void process.stderr.write(`${line}\n`) },
+  now: Date.now,
+  store,
+  async ledger() {
+    ledger ??= (await house()).ledger;
+    return ledger;
+  },
+  async close() {
+    await ledger?.flush();
+    await (await opened)?.close();
+  },
+  settings: () => settingsInForce(config(), env),
+  serve: () => serve(config(), version, proxied, out),
+  readForm: async (path) => readCatalogueFile(path, env),
+  apply: async (form) => (await house()).apply(form),
+  probe: (row) => probe(row, config(), openTransport(proxied)),
+};
+
+function variablesOf({
+  name,
+  credentialVariable,
+  baseUrlVariable,
+}: typeof PROVIDERS extends ReadonlyMap<string, infer P> ? P : never) {
+  return { type: name, ...(credentialVariable && { credentialVariable }), ...(baseUrlVariable && { baseUrlVariable }) };
+}
+
+process.exitCode = await runCommand(process.argv.slice(2), opener);

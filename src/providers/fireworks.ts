@@ -1,0 +1,9 @@
+/** Fireworks AI. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const fireworks = openaiCompatibleVendor({
+  name: 'fireworks',
+  baseUrl: 'https://api.fireworks.ai/inference/v1',
+  credentialVariable: 'FIREWORKS_API_KEY',
+  completions: true,
+});

@@ -1,0 +1,14 @@
+/** Groq. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const groq = openaiCompatibleVendor({
+  name: 'groq',
+  baseUrl: 'https://api.groq.com/openai/v1',
+  credentialVariable: 'GROQ_API_KEY',
+  quirks: {
+    fixed: { n: 1 },
+    rejects: ['logprobs', 'top_logprobs', 'logit_bias'],
+    messageRejects: ['name'],
+    reasoningField: 'reasoning',
+  },
+});

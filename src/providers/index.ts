@@ -1,0 +1,59 @@
+/** The table of vendors: a row for each `type` of the configuration. */
+import { azure } from './azure.ts';
+import { cerebras } from './cerebras.ts';
+import { dashscope } from './dashscope.ts';
+import { deepseek } from './deepseek.ts';
+import { fireworks } from './fireworks.ts';
+import { groq } from './groq.ts';
+import { huggingface } from './huggingface.ts';
+import { llamacpp } from './llamacpp.ts';
+import { lmStudio } from './lm-studio.ts';
+import { mistral } from './mistral.ts';
+import { moonshot } from './moonshot.ts';
+import { ollama } from './ollama.ts';
+import { openai } from './openai.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+import { openrouter } from './openrouter.ts';
+import { perplexity } from './perplexity.ts';
+import type { Provider } from './provider.ts';
+import { sandbox } from './sandbox.ts';
+import { siliconflow } from './siliconflow.ts';
+import { snowflake } from './snowflake.ts';
+import { together } from './together.ts';
+import { vllm } from './vllm.ts';
+import { xai } from './xai.ts';
+import { zai, zhipu } from './zhipu.ts';
+
+const ROWS: readonly Provider[] = [
+  openai,
+  openaiCompatible,
+  azure,
+  cerebras,
+  dashscope,
+  deepseek,
+  fireworks,
+  groq,
+  huggingface,
+  llamacpp,
+  lmStudio,
+  mistral,
+  moonshot,
+  ollama,
+  openrouter,
+  perplexity,
+  sandbox,
+  siliconflow,
+  snowflake,
+  together,
+  vllm,
+  xai,
+  zai,
+  zhipu,
+];
+
+export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((row) => [row.name, row]));
+
+/** The vendor of this type; `undefined` where there is no such row. */
+export function providerOf(type: string): Provider | undefined {
+  return PROVIDERS.get(type);
+}

@@ -1,0 +1,12 @@
+/** llama.cpp's server. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const llamacpp = openaiCompatibleVendor({
+  name: 'llamacpp',
+  baseUrl: 'http://localhost:8080/v1',
+  baseUrlVariable: 'LLAMACPP_BASE_URL',
+  credentialVariable: 'LLAMACPP_API_KEY',
+  needsCredential: false,
+  completions: true,
+  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+});

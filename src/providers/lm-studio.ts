@@ -1,0 +1,12 @@
+/** LM Studio. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const lmStudio = openaiCompatibleVendor({
+  name: 'lm-studio',
+  baseUrl: 'http://localhost:1234/v1',
+  baseUrlVariable: 'LM_STUDIO_BASE_URL',
+  credentialVariable: 'LM_STUDIO_API_KEY',
+  needsCredential: false,
+  completions: true,
+  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+});

@@ -1,0 +1,31 @@
+/** Mistral: its schema is closed, so a member it does not know is an error. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const mistral = openaiCompatibleVendor({
+  name: 'mistral',
+  baseUrl: 'https://api.mistral.ai/v1',
+  credentialVariable: 'MISTRAL_API_KEY',
+  quirks: {
+    renames: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
+    rejects: [
+      'audio',
+      'logit_bias',
+      'logprobs',
+      'modalities',
+      'prompt_cache_options',
+      'prompt_cache_retention',
+      'safety_identifier',
+      'service_tier',
+      'store',
+      'stream_options',
+      'top_logprobs',
+      'user',
+      'verbosity',
+      'web_search_options',
+    ],
+    messageRejects: ['name', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_details', 'annotations', 'audio'],
+    streamUsage: 'always',
+    toolCallIds: 'nine-alphanumeric',
+    reasoningField: 'thinking-parts',
+  },
+});

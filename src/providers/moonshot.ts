@@ -1,0 +1,17 @@
+/** Moonshot (Kimi). */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const moonshot = openaiCompatibleVendor({
+  name: 'moonshot',
+  baseUrl: 'https://api.moonshot.ai/v1',
+  credentialVariable: 'MOONSHOT_API_KEY',
+  quirks: {
+    models: [
+      {
+        // Their sampling hangs on whether they think, and any other value is an error.
+        match: '^kimi-(k2\\.[5-9]|k[3-9])',
+        quirks: { rejects: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty'], fixed: { n: 1 } },
+      },
+    ],
+  },
+});

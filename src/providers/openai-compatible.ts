@@ -1,0 +1,56 @@
+/** Vendors that speak OpenAI's formats: an address, a bearer token, deviations as data. And the row for any other of them. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { Quirks } from '../dialects/dialect.ts';
+import type { Outgoing, Provider, Target } from './provider.ts';
+
+/** What sets one such vendor apart from the others. */
+export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'url' | 'authorize'> {
+  /** Absent: it does. */
+  readonly needsCredential?: boolean;
+  /** It also serves text completions. */
+  readonly completions?: true;
+}
+
+const PATHS: { readonly [dialect: string]: string } = {
+  'openai-chat': '/chat/completions',
+  'openai-completions': '/completions',
+};
+
+export function openaiCompatibleVendor(vendor: Vendor): Provider {
+  const { completions, quirks, ...row } = vendor;
+  return {
+    needsCredential: true,
+    ...row,
+    speaks: { chat: completions ? ['openai-chat', 'openai-completions'] : ['openai-chat'] },
+    url: (target, dialect) => joinUrl(target.baseUrl, pathOf(dialect)),
+    authorize: authorizeByBearer,
+    // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
+    quirks: { developerRole: 'system', ...quirks } satisfies Quirks,
+  };
+}
+
+export function authorizeByBearer(outgoing: Outgoing, target: Target): void {
+  if (target.credential !== undefined) outgoing.headers.authorization = `Bearer ${target.credential}`;
+}
+
+/** Where below a base URL a dialect is served. */
+export function pathOf(dialect: string): string {
+  const path = PATHS[dialect];
+  if (path === undefined) {
+    throw new GatewayError('internal_error', 'The gateway failed on its own side.', {
+      cause: `no path for ${dialect}`,
+    });
+  }
+  return path;
+}
+
+export function joinUrl(baseUrl: string, path: string): string {
+  return (baseUrl.endsWith('/') ? baseUrl.slice(0, -1) : baseUrl) + path;
+}
+
+/** Any server that speaks these formats at an address of the operator's. */
+export const openaiCompatible = openaiCompatibleVendor({
+  name: 'openai-compatible',
+  needsCredential: false,
+  completions: true,
+});

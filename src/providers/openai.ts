@@ -1,0 +1,21 @@
+/** OpenAI itself. */
+import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
+import { OPENAI_COMPLETIONS_ONLY, OPENAI_MODELS } from './openai-models.ts';
+import type { Provider } from './provider.ts';
+
+export const openai: Provider = {
+  ...openaiCompatibleVendor({
+    name: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    credentialVariable: 'OPENAI_API_KEY',
+    completions: true,
+    only: OPENAI_COMPLETIONS_ONLY,
+    quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
+  }),
+  authorize(outgoing, target) {
+    authorizeByBearer(outgoing, target);
+    const { organization, project } = target.settings;
+    if (organization !== undefined) outgoing.headers['openai-organization'] = organization;
+    if (project !== undefined) outgoing.headers['openai-project'] = project;
+  },
+};

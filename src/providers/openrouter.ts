@@ -1,0 +1,10 @@
+/** OpenRouter. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const openrouter = openaiCompatibleVendor({
+  name: 'openrouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  credentialVariable: 'OPENROUTER_API_KEY',
+  completions: true,
+  quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
+});

@@ -1,0 +1,14 @@
+/** Perplexity. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const perplexity = openaiCompatibleVendor({
+  name: 'perplexity',
+  baseUrl: 'https://api.perplexity.ai',
+  credentialVariable: 'PERPLEXITY_API_KEY',
+  quirks: {
+    renames: { max_completion_tokens: 'max_tokens' },
+    streamUsage: 'always',
+    structuredOutput: 'json-schema',
+    reasoningField: 'none',
+  },
+});

@@ -1,0 +1,9 @@
+/** SiliconFlow. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const siliconflow = openaiCompatibleVendor({
+  name: 'siliconflow',
+  baseUrl: 'https://api.siliconflow.com/v1',
+  credentialVariable: 'SILICONFLOW_API_KEY',
+  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+});

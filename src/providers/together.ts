@@ -1,0 +1,10 @@
+/** Together AI. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const together = openaiCompatibleVendor({
+  name: 'together',
+  baseUrl: 'https://api.together.ai/v1',
+  credentialVariable: 'TOGETHER_API_KEY',
+  completions: true,
+  quirks: { renames: { max_completion_tokens: 'max_tokens' }, reasoningField: 'reasoning' },
+});

@@ -1,0 +1,12 @@
+/** vLLM, also where GPUStack runs it. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const vllm = openaiCompatibleVendor({
+  name: 'vllm',
+  baseUrl: 'http://localhost:8000/v1',
+  baseUrlVariable: 'VLLM_BASE_URL',
+  credentialVariable: 'VLLM_API_KEY',
+  needsCredential: false,
+  completions: true,
+  quirks: { reasoningField: 'reasoning' },
+});

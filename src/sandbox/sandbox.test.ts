@@ -1,0 +1,283 @@
+import { describe, expect, test } from 'bun:test';
+import { addEvent, emptyReply } from '../canonical/reply.ts';
+import { openaiCompletions } from '../dialects/openai-completions/openai-completions.ts';
+import { SseCutter } from '../dialects/sse.ts';
+import { createSandbox } from './sandbox.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
+type Body = any;
+
+const naps: number[] = [];
+const sandbox = createSandbox({
+  sleep: async (ms, signal) => {
+    signal.throwIfAborted();
+    naps.push(ms);
+  },
+  now: () => 1_700_000_000_000,
+});
+
+function post(path: string, body: object, init: RequestInit = {}): Promise<Response> {
+  return sandbox(
+    new Request(`http://sandbox.invalid/v1${path}`, { method: 'POST', body: JSON.stringify(body), ...init }),
+  );
+}
+
+const user = (content: unknown) => ({ role: 'user', content });
+const chatBody = (more: object, prompt: unknown = 'Hello there') => ({
+  model: 'sandbox-chat',
+  messages: [user(prompt)],
+  ...more,
+});
+
+async function chat(more: object = {}, prompt?: unknown): Promise<Body> {
+  const response = await post('/chat/completions', chatBody(more, prompt));
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toContain('application/json');
+  return response.json();
+}
+
+async function streamed(path: string, body: object): Promise<{ chunks: Body[]; done: boolean }> {
+  const response = await post(path, { ...body, stream: true });
+  expect(response.headers.get('content-type')).toBe('text/event-stream');
+  const cutter = new SseCutter();
+  const data = cutter.read(new Uint8Array(await response.arrayBuffer())).map((event) => event.data ?? '');
+  expect(cutter.end()).toEqual([]);
+  const done = data.at(-1) === '[DONE]';
+  return { chunks: data.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line)), done };
+}
+
+describe('a chat answer', () => {
+  test('is whole, honest and the same each time', async () => {
+    const [first, second] = [await chat(), await chat()];
+    expect(first).toEqual(second);
+    expect(first).toMatchObject({
+      id: expect.stringMatching(/^chatcmpl-[0-9a-z]{24}$/),
+      object: 'chat.completion',
+      created: 1_700_000_000,
+      model: 'sandbox-chat',
+      choices: [{ index: 0, message: { role: 'assistant', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    });
+    expect(first.choices[0].message.content).toContain('sandbox');
+    expect(first.choices[0].message.content).toContain('"Hello there"');
+    const { prompt_tokens, completion_tokens, total_tokens, completion_tokens_details } = first.usage;
+    expect(prompt_tokens).toBeGreaterThan(0);
+    expect(total_tokens).toBe(prompt_tokens + completion_tokens);
+    expect(completion_tokens_details.reasoning_tokens).toBe(0);
+    expect((await chat({}, 'Something else')).id).not.toBe(first.id);
+  });
+
+  test('a stream says the same, in the strict order', async () => {
+    const whole = await chat({ n: 2, logprobs: true });
+    const { chunks, done } = await streamed(
+      '/chat/completions',
+      chatBody({ n: 2, logprobs: true, stream_options: { include_usage: true } }),
+    );
+    expect(done).toBe(true);
+    expect(new Set(chunks.map((chunk) => `${chunk.id} ${chunk.created} ${chunk.model} ${chunk.object}`)).size).toBe(1);
+    const usage = chunks.pop();
+    expect(usage).toMatchObject({ choices: [], usage: whole.usage });
+    expect(chunks.every((chunk) => chunk.usage === null)).toBe(true);
+    for (const index of [0, 1]) {
+      const own = chunks.flatMap((chunk) => chunk.choices).filter((choice) => choice.index === index);
+      expect(own[0].delta).toEqual({ role: 'assistant', content: '', refusal: null });
+      expect(own.at(-1)).toEqual({ index, delta: {}, logprobs: null, finish_reason: 'stop' });
+      expect(own.slice(0, -1).every((choice) => choice.finish_reason === null)).toBe(true);
+      const content = own.map((choice) => choice.delta.content ?? '').join('');
+      expect(content).toBe(whole.choices[index].message.content);
+      expect(own.flatMap((choice) => choice.logprobs?.content ?? [])).toEqual(whole.choices[index].logprobs.content);
+    }
+    expect(whole.choices[0].message.content).not.toBe(whole.choices[1].message.content);
+  });
+
+  test('without being asked for, a stream has no usage', async () => {
+    const { chunks } = await streamed('/chat/completions', chatBody({}));
+    expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
+  });
+
+  test('repeats instructions and counts turns and what came with the message', async () => {
+    const messages = [
+      { role: 'developer', content: 'Be kind.' },
+      user('One'),
+      { role: 'assistant', content: 'Two' },
+      user([
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+        { type: 'image_url', image_url: { url: 'https://example.com/a.png' } },
+        { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } },
+        { type: 'file', file: { file_id: 'f' } },
+      ]),
+    ];
+    const said = (await chat({ messages })).choices[0].message.content;
+    for (const words of ['"Be kind."', '"Look"', '2 images', '1 recording', '1 file', 'message 2'])
+      expect(said).toContain(words);
+  });
+
+  test('ends before a stop sequence', async () => {
+    const { message, finish_reason } = (await chat({ stop: ['never said', 'there'] })).choices[0];
+    expect(message.content).toEndWith('You wrote: "Hello ');
+    expect(finish_reason).toBe('stop');
+    expect((await chat({ stop: 'This' })).choices[0].message.content).toBe('');
+  });
+
+  test.each(['max_tokens', 'max_completion_tokens'])('ends at %s', async (member) => {
+    const { choices, usage } = await chat({ [member]: 7 });
+    expect(choices[0].finish_reason).toBe('length');
+    expect(usage.completion_tokens).toBe(7);
+    expect((await chat()).choices[0].message.content).toStartWith(choices[0].message.content);
+  });
+});
+
+describe('a text completion', () => {
+  const body = { model: 'sandbox-chat', prompt: ['One', 'Two'], n: 2, echo: true, suffix: 'the end', logprobs: 1 };
+
+  test('answers every prompt n times, flat, and repeats it where asked', async () => {
+    const reply: Body = await (await post('/completions', body)).json();
+    expect(reply).toMatchObject({ id: expect.stringMatching(/^cmpl-/), object: 'text_completion' });
+    expect(reply.choices.map((choice: Body) => [choice.index, choice.text.slice(0, 4), choice.finish_reason])).toEqual([
+      [0, 'One ', 'stop'],
+      [1, 'One ', 'stop'],
+      [2, 'Two ', 'stop'],
+      [3, 'Two ', 'stop'],
+    ]);
+    expect(reply.choices[3].text).toContain('"the end"');
+    expect(reply.choices[3].logprobs.tokens.join('')).toBe(reply.choices[3].text);
+  });
+
+  test('a stream read by the format’s own reader adds up to the whole', async () => {
+    const replies = [];
+    for (const stream of [false, true]) {
+      const response = await post('/completions', { ...body, stream, stream_options: { include_usage: true } });
+      const reader = openaiCompletions.reader({} as never, response.headers.get('content-type') ?? '', {});
+      const frames = reader.read(new Uint8Array(await response.arrayBuffer())).concat(reader.end());
+      const reply = emptyReply();
+      for (const frame of frames) for (const event of frame.events) addEvent(reply, event);
+      for (const part of reply.choices.flatMap((choice) => choice.parts))
+        part.logprobs = (part.logprobs ?? []).map((row: Body) => row.token);
+      replies.push({ ...reply, id: '' });
+    }
+    expect(replies[1]).toEqual(replies[0]!);
+    expect(replies[0]?.choices).toHaveLength(4);
+    expect(replies[0]?.usage?.output).toBeGreaterThan(0);
+  });
+
+  test('token ids are counted, stops and ceilings kept', async () => {
+    const ask = async (more: object): Promise<Body> =>
+      (await post('/completions', { ...body, n: 1, echo: false, ...more })).json();
+    expect((await ask({ prompt: [1, 2, 3] })).choices[0].text).toContain('3 token ids');
+    expect((await ask({ prompt: [[1], [2]] })).choices).toHaveLength(2);
+    expect((await ask({ stop: ['sandbox'] })).choices[0].text).toEndWith("Modelport's ");
+    expect((await ask({ max_tokens: 2 })).choices[0]).toMatchObject({ finish_reason: 'length' });
+  });
+});
+
+describe('what a prompt tells it to suffer', () => {
+  test.each([
+    [503, 'server_error', null],
+    [429, 'rate_limit_error', '1'],
+    [401, 'authentication_error', null],
+    [400, 'invalid_request_error', null],
+  ])('[[fail %i]]', async (status, type, retryAfter) => {
+    for (const stream of [true, false]) {
+      const response = await post('/chat/completions', chatBody({ stream }, `Please [[fail ${status}]]`));
+      expect(response.status).toBe(status);
+      expect(response.headers.get('retry-after')).toBe(retryAfter);
+      expect(await response.json()).toMatchObject({ error: { type, message: expect.any(String), param: null } });
+    }
+  });
+
+  test('only the last turn is told from', async () => {
+    const messages = [user('[[fail 503]]'), { role: 'assistant', content: 'no' }, user('Again')];
+    expect((await chat({ messages })).choices[0].message.content).toContain('"Again"');
+  });
+
+  test('[[delay 2000]] waits before it answers', async () => {
+    naps.length = 0;
+    expect((await chat({}, '[[delay 2000]] Hi')).choices[0].message.content).toContain('"Hi"');
+    expect(naps).toEqual([2000]);
+  });
+
+  test('[[cut]] breaks a stream off in its middle, and a body too', async () => {
+    for (const stream of [true, false]) {
+      const response = await post('/chat/completions', chatBody({ stream }, '[[cut]]'));
+      expect(response.status).toBe(200);
+      let received = '';
+      const reading = (async () => {
+        for await (const chunk of response.body!) received += new TextDecoder().decode(chunk);
+      })();
+      const end = await reading.catch((thrown: Error) => thrown.message);
+      expect(end).toContain('broke off');
+      expect(received.length).toBeGreaterThan(20);
+      expect(received).not.toContain('[DONE]');
+      expect(received).not.toContain('"finish_reason":"stop"');
+    }
+  });
+});
+
+describe('pace and abort', () => {
+  test('a stream pauses before each chunk but the first', async () => {
+    naps.length = 0;
+    const { chunks } = await streamed('/chat/completions', chatBody({ max_tokens: 5 }));
+    expect(naps).toEqual(Array.from({ length: chunks.length }, () => 20));
+  });
+
+  test('an abort ends a stream and a delay at once', async () => {
+    const slow = createSandbox({ tokenMs: 60_000 });
+    const abort = new AbortController();
+    const ask = (prompt: string) =>
+      slow(
+        new Request('http://sandbox.invalid/v1/chat/completions', {
+          method: 'POST',
+          body: JSON.stringify(chatBody({ stream: true }, prompt)),
+          signal: abort.signal,
+        }),
+      );
+    const reader = (await ask('Hi')).body!.getReader();
+    expect((await reader.read()).done).toBe(false);
+    const ends = [reader.read(), ask('[[delay 60000]]')].map((end) => end.catch((thrown: Error) => thrown.name));
+    setTimeout(() => abort.abort(), 5);
+    expect(await Promise.all(ends)).toEqual(['AbortError', 'AbortError']);
+  });
+
+  test('a reader that leaves stops it without a word', async () => {
+    const slow = createSandbox({ tokenMs: 60_000 });
+    const response = await slow(
+      new Request('http://sandbox.invalid/v1/completions', {
+        method: 'POST',
+        body: JSON.stringify({ model: 'sandbox-chat', prompt: 'Hi', stream: true }),
+      }),
+    );
+    const reader = response.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect((await reader.read()).done).toBe(true);
+  });
+});
+
+describe('what it refuses', () => {
+  test.each<[string, object, number, string | null]>([
+    ['an unknown model', { model: 'gpt-4o', messages: [user('Hi')] }, 404, 'model'],
+    ['no model', { messages: [user('Hi')] }, 400, 'model'],
+    ['no messages', { model: 'sandbox-chat' }, 400, 'messages'],
+    ['too many choices', chatBody({ n: 129 }), 400, 'n'],
+    ['audio', chatBody({ modalities: ['text', 'audio'] }), 400, 'modalities'],
+    ['a format it does not know', chatBody({ response_format: { type: 'xml' } }), 400, 'response_format'],
+    ['a tool without a name', chatBody({ tools: [{ type: 'function', function: {} }] }), 400, 'tools'],
+  ])('%s', async (_what, body, status, param) => {
+    const response = await post('/chat/completions', body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({
+      error: { param, type: 'invalid_request_error', message: expect.any(String) },
+    });
+  });
+
+  test('bodies and paths it cannot serve', async () => {
+    expect((await post('/chat/completions', {}, { body: 'oops' })).status).toBe(400);
+    expect((await post('/embeddings', {})).status).toBe(404);
+    expect((await sandbox(new Request('http://sandbox.invalid/v1/chat/completions'))).status).toBe(405);
+  });
+
+  test('its models are listed', async () => {
+    const list: Body = await (await sandbox(new Request('http://sandbox.invalid/v1/models'))).json();
+    expect(list.data.map((model: Body) => model.id)).toEqual(['sandbox-chat', 'sandbox-reasoner']);
+  });
+});

@@ -1,0 +1,127 @@
+/** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
+import { type Config, SettingError } from './config.ts';
+import { dialectNamed } from './dialects/index.ts';
+import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
+import { type House, openDatabase, openHouse, openTransport } from './house.ts';
+import { createEdge, type Edge } from './http/edge.ts';
+import { createLog, type Log } from './log.ts';
+import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
+
+/** How often changes by other processes are looked for, and this one shows that it lives. */
+const WATCH_MS = 1000;
+
+/** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
+export async function serve(
+  config: Config,
+  version: string,
+  proxied: boolean,
+  out: (line: string) => void,
+): Promise<number> {
+  if (config.redisUrl !== undefined)
+    throw new SettingError('REDIS_URL is not supported yet: limits are kept in each process.');
+  const log = createLog(config.logLevel, (lines) => process.stdout.write(lines), Date.now);
+  const store = await openDatabase(config);
+  try {
+    await store.migrate();
+    const house = openHouse(config, store, openTransport(proxied), log);
+    const keys = await furnish(config, house);
+    const edge = createEdge({
+      ...house,
+      dialect: dialectNamed,
+      settings: { version, maxBodyBytes: config.maxBodyBytes, trustedProxies: config.trustedProxies },
+      now: Date.now,
+    });
+    const server = listen(config, edge);
+    const watch = setInterval(() => void watchOver(house), WATCH_MS);
+    greet(config, server.port ?? config.port, keys, out);
+    await stopAsked();
+    clearInterval(watch);
+    await stop(config, house, server, log);
+    return 0;
+  } finally {
+    log.flush();
+    await store.close();
+  }
+}
+
+/** What a start puts in order: keys, models on sale, what killed processes left behind. */
+async function furnish(config: Config, house: House): Promise<FirstKeys | undefined> {
+  const { store, ledger, catalog, transport } = house;
+  const now = Date.now();
+  const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
+  const keys = await firstStart(store, ledger, { ...given, credit: config.startingCredit });
+  await ensureKeys(store, given);
+  if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, true);
+  await house.apply(await vendorCatalogue(config, transport), true);
+  await house.apply(config.file);
+  await catalog.reload();
+  await ledger.sweep(now);
+  return keys;
+}
+
+let seenGeneration = -1;
+
+/** Notices what other processes have changed, shows that this one lives, and resolves what dead ones left. */
+async function watchOver({ store, access, catalog, ledger, trouble }: House): Promise<void> {
+  try {
+    const generation = await store.generation();
+    if (generation !== seenGeneration) {
+      seenGeneration = generation;
+      access.forget();
+      await catalog.reload();
+    }
+    await ledger.sweep(Date.now());
+  } catch (thrown) {
+    trouble('The database could not be looked after.', thrown);
+  }
+}
+
+function listen({ host, port }: Config, edge: Edge) {
+  try {
+    return Bun.serve({
+      hostname: host,
+      port,
+      // Streams may be silent for as long as their own limits allow.
+      idleTimeout: 0,
+      // The edge has the bound, and the words for it.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      fetch: (request, server) => edge.fetch(request, server),
+    });
+  } catch (thrown) {
+    const cause = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new SettingError(`The gateway cannot listen on ${host}:${port}: ${cause}`, { cause: thrown });
+  }
+}
+
+function greet({ host }: Config, port: number, keys: FirstKeys | undefined, out: (line: string) => void): void {
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  out(`Modelport listens on ${address}`);
+  if (!keys) return;
+  out('');
+  out('This is the first start. The account "default" has its credit; these keys are shown once:');
+  out('');
+  out(`  caller key  ${keys.apiKey}`);
+  out(`  admin key   ${keys.adminKey}`);
+  out('');
+  out('Try it:');
+  out('');
+  out(`curl -N ${address}/v1/chat/completions \\`);
+  out(`  -H "Authorization: Bearer ${keys.apiKey}" -H "Content-Type: application/json" \\`);
+  out(`  -d '{"model":"sandbox-chat","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`);
+  out('');
+}
+
+function stopAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+  });
+}
+
+/** Nothing new is accepted, what is under way is finished within a bound, everything is settled. */
+async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof listen>, log: Log): Promise<void> {
+  log.info('stopping', { active: house.gateway.active });
+  const closing = server.stop();
+  await house.gateway.drain(drainMs);
+  await Promise.race([closing, Bun.sleep(1000)]);
+  await server.stop(true);
+}

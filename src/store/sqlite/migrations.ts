@@ -1,0 +1,166 @@
+/** The schema as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
+import type { Database } from 'bun:sqlite';
+
+/** Step n brings a database from version n - 1 to n. */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE generation (value INTEGER NOT NULL) STRICT;
+  INSERT INTO generation VALUES (0);
+
+  CREATE TABLE accounts (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    balance INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    last_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX accounts_by_name ON accounts (name);
+
+  CREATE TABLE keys (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    last4 TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    disabled_at INTEGER,
+    models TEXT,
+    addresses TEXT,
+    scopes TEXT,
+    budget_total INTEGER,
+    budget_day INTEGER,
+    budget_month INTEGER,
+    requests_per_minute INTEGER,
+    tokens_per_minute INTEGER,
+    concurrency INTEGER
+  ) STRICT;
+  CREATE INDEX keys_by_account ON keys (account);
+
+  CREATE TABLE spendings (
+    key TEXT PRIMARY KEY,
+    held INTEGER NOT NULL,
+    total INTEGER NOT NULL,
+    day INTEGER NOT NULL,
+    day_spent INTEGER NOT NULL,
+    month INTEGER NOT NULL,
+    month_spent INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE entries (
+    account TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    balance_after INTEGER NOT NULL,
+    counter TEXT NOT NULL,
+    call_id TEXT,
+    note TEXT,
+    idempotency_key TEXT,
+    at INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    PRIMARY KEY (account, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE UNIQUE INDEX entries_by_idempotency_key ON entries (account, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+
+  CREATE TABLE holds (
+    call_id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    price_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    sent_at INTEGER,
+    checkpoint INTEGER
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE owners (
+    owner TEXT PRIMARY KEY,
+    at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE calls (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT NOT NULL,
+    target_model TEXT NOT NULL,
+    dialect TEXT NOT NULL,
+    upstream_dialect TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    status INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    error_code TEXT,
+    attempts INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    price_id TEXT NOT NULL,
+    usage TEXT,
+    duration_ms INTEGER NOT NULL,
+    first_byte_ms INTEGER,
+    entry_seq INTEGER
+  ) STRICT;
+  CREATE INDEX calls_by_account ON calls (account, at);
+  CREATE INDEX calls_by_time ON calls (at);
+
+  CREATE TABLE prices (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    model TEXT NOT NULL,
+    components TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE providers (
+    name TEXT PRIMARY KEY,
+    type TEXT NOT NULL,
+    base_url TEXT,
+    credentials TEXT NOT NULL,
+    settings TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE models (
+    name TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    price_id TEXT NOT NULL,
+    max_output_tokens INTEGER,
+    context_tokens INTEGER,
+    display_name TEXT,
+    owned_by TEXT NOT NULL,
+    on_disconnect TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    targets TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
+];
+
+export const SCHEMA_VERSION = STEPS.length;
+
+export function schemaVersion(db: Database): number {
+  return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
+}
+
+/** Applies the steps the database has not seen, under its write lock; throws a sentence where it is newer than the code. */
+export function migrateSqlite(db: Database): void {
+  if (schemaVersion(db) === SCHEMA_VERSION) return;
+  db.transaction(() => {
+    const version = schemaVersion(db);
+    if (version > SCHEMA_VERSION) {
+      throw new Error(
+        `The database has schema version ${version}, this Modelport knows versions up to ${SCHEMA_VERSION}: start a newer Modelport or use another data folder.`,
+      );
+    }
+    for (const step of STEPS.slice(version)) db.run(step);
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }).immediate();
+}

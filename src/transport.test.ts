@@ -1,0 +1,205 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { connect, createServer, type Socket } from 'node:net';
+import { GatewayError } from './canonical/errors.ts';
+import { createTransport, type TimeLimits } from './transport.ts';
+
+const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, silenceMs: 300, wholeMs: 2000 };
+const CRLF = '\r\n';
+const HEAD = `HTTP/1.1 200 OK${CRLF}content-type: text/plain${CRLF}`;
+
+/** A raw server: what it says is up to `talk`. */
+async function rawServer(talk: (socket: Socket) => void): Promise<{ url: string; closed: Promise<void> }> {
+  let close = () => {};
+  const closed = new Promise<void>((resolve) => {
+    close = resolve;
+  });
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('close', () => close());
+    socket.once('data', () => talk(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}/`, closed };
+}
+
+const SLEEPER = `require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, function () {
+  require('node:fs').writeSync(1, String(this.address().port) + '\\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
+});`;
+
+/** A process that listens and is then busy with something else. */
+async function sleepingServer(): Promise<{ url: string; port: number }> {
+  const child = Bun.spawn([process.execPath, '-e', SLEEPER], { stdout: 'pipe' });
+  stops.push(() => child.kill());
+  const { value } = await child.stdout.getReader().read();
+  const port = Number(Buffer.from(value ?? []).toString());
+  return { url: `http://127.0.0.1:${port}/`, port };
+}
+
+/** The kernel answers for the owner until the backlog is full: from then on a connection hangs. */
+async function fillBacklog(port: number): Promise<void> {
+  for (let hangs = false, opened = 0; !hangs && opened < 2000; opened++) {
+    const filler = connect(port, '127.0.0.1');
+    filler.on('error', () => {});
+    stops.push(() => filler.destroy());
+    hangs = await Promise.race([
+      new Promise<boolean>((resolve) => filler.once('connect', () => resolve(false))),
+      Bun.sleep(100).then(() => true),
+    ]);
+  }
+}
+
+const stops: (() => void)[] = [];
+afterAll(() => {
+  for (const stop of stops) stop();
+});
+
+function send(url: string, limits: Partial<TimeLimits> = {}, signal = new AbortController().signal) {
+  const all = { ...LIMITS, ...limits };
+  const sending = { method: 'POST', url, headers: {}, body: Buffer.from('{}') };
+  return createTransport().send(sending, all, performance.now() + all.wholeMs, signal);
+}
+
+async function failure(promise: Promise<unknown>): Promise<GatewayError> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error) => error,
+  );
+  expect(thrown).toBeInstanceOf(GatewayError);
+  return thrown;
+}
+
+async function readAll(url: string, limits: Partial<TimeLimits> = {}) {
+  return (await send(url, limits)).readAll(1 << 20);
+}
+
+describe('what comes back', () => {
+  test('status, headers and bytes', async () => {
+    const { url } = await rawServer((socket) => socket.end(`${HEAD}content-length: 5${CRLF}${CRLF}hello`));
+    const exchange = await send(url);
+    expect(exchange.status).toBe(200);
+    expect(exchange.headers.get('content-type')).toBe('text/plain');
+    expect(Buffer.from(await exchange.readAll(100)).toString()).toBe('hello');
+  });
+
+  test('a redirect is handed back, not followed', async () => {
+    const { url } = await rawServer((socket) =>
+      socket.end(`HTTP/1.1 302 Found${CRLF}location: /elsewhere${CRLF}content-length: 0${CRLF}${CRLF}`),
+    );
+    expect((await send(url)).status).toBe(302);
+  });
+
+  test('an answer larger than the bound is refused', async () => {
+    const { url } = await rawServer((socket) =>
+      socket.end(`${HEAD}connection: close${CRLF}${CRLF}${'x'.repeat(5000)}`),
+    );
+    const exchange = await send(url);
+    expect((await failure(exchange.readAll(1000))).code).toBe('upstream_failed');
+  });
+
+  test('an in-process origin answers without a connection', async () => {
+    const transport = createTransport({
+      local: { 'http://sandbox.invalid': async (request) => new Response(await request.text()) },
+    });
+    const sending = { method: 'POST', url: 'http://sandbox.invalid/v1', headers: {}, body: Buffer.from('echo') };
+    const exchange = await transport.send(sending, LIMITS, performance.now() + 1000, new AbortController().signal);
+    expect(Buffer.from(await exchange.readAll(100)).toString()).toBe('echo');
+  });
+});
+
+describe('failures', () => {
+  test('refused', async () => {
+    const error = await failure(send('http://127.0.0.1:1/'));
+    expect(error.code).toBe('upstream_failed');
+    expect(error.retryable).toBe(true);
+    expect(error.message).not.toContain('127.0.0.1');
+  });
+
+  test('reset before headers', async () => {
+    const { url } = await rawServer((socket) => socket.resetAndDestroy());
+    expect((await failure(send(url))).code).toBe('upstream_failed');
+  });
+
+  test('cut in the middle of a stated length', async () => {
+    const { url } = await rawServer((socket) => socket.end(`${HEAD}content-length: 50${CRLF}${CRLF}hello`));
+    expect((await failure(readAll(url))).code).toBe('upstream_failed');
+  });
+
+  test('cut in the middle of a chunked body', async () => {
+    const { url } = await rawServer((socket) =>
+      socket.end(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}`),
+    );
+    expect((await failure(readAll(url))).code).toBe('upstream_failed');
+  });
+});
+
+describe('time limits', () => {
+  test('connect: a port whose backlog is full and whose owner never accepts', async () => {
+    const { url, port } = await sleepingServer();
+    await fillBacklog(port);
+    const error = await failure(send(url, { connectMs: 100 }));
+    expect(error.code).toBe('upstream_timeout');
+    expect(error.message).toContain('accept a connection');
+  });
+
+  test('headers', async () => {
+    const { url } = await rawServer(() => {});
+    const error = await failure(send(url, { headersMs: 80 }));
+    expect(error.code).toBe('upstream_timeout');
+    expect(error.message).toContain('begin to answer');
+  });
+
+  test('first token', async () => {
+    const { url } = await rawServer((socket) => socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`));
+    const error = await failure(readAll(url, { firstTokenMs: 80 }));
+    expect(error.code).toBe('upstream_timeout');
+    expect(error.message).toContain('sent headers');
+  });
+
+  test('silence', async () => {
+    const { url } = await rawServer((socket) =>
+      socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}`),
+    );
+    const error = await failure(readAll(url, { silenceMs: 80 }));
+    expect(error.code).toBe('upstream_timeout');
+    expect(error.message).toContain('fell silent');
+  });
+
+  test('whole: a body that never ends', async () => {
+    const { url } = await rawServer((socket) => {
+      socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`);
+      const drip = setInterval(() => socket.write(`1${CRLF}x${CRLF}`), 20);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const error = await failure(readAll(url, { wholeMs: 200 }));
+    expect(error.code).toBe('upstream_timeout');
+    expect(error.message).toContain('whole call');
+    expect(error.retryable).toBe(false);
+  });
+});
+
+describe('cancelling', () => {
+  test('before the headers, by signal', async () => {
+    const { url, closed } = await rawServer(() => {});
+    const controller = new AbortController();
+    const sending = send(url, {}, controller.signal);
+    setTimeout(() => controller.abort(), 30);
+    expect((await failure(sending)).retryable).toBe(false);
+    await closed;
+  });
+
+  test('in mid-body: the connection is closed and a waiting read fails', async () => {
+    const { url, closed } = await rawServer((socket) =>
+      socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}`),
+    );
+    const exchange = await send(url);
+    await exchange.read();
+    const waiting = failure(exchange.read());
+    exchange.cancel();
+    await waiting;
+    await closed;
+  });
+});

@@ -1,0 +1,104 @@
+/** Vendors that the environment or the database names: put on sale, asked for their models, probed. */
+import { asGatewayError } from './canonical/errors.ts';
+import { isObject } from './canonical/json.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import { listedCatalogue } from './catalog/price-list.ts';
+import type { Probed } from './cli/rooms.ts';
+import type { Config, Vendor } from './config.ts';
+import { PROVIDERS, providerOf } from './providers/index.ts';
+import type { Outgoing } from './providers/provider.ts';
+import type { ProviderRow } from './store/store.ts';
+import type { TimeLimits, Transport } from './transport.ts';
+
+/** A start does not wait longer than this for a server of one's own to name its models. */
+const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
+const LARGEST_LIST_BYTES = 4 << 20;
+const LOCAL_PRICE = { input: 0, output: 0 };
+
+/** What the house itself sells: honest about being a sandbox, priced small but not zero. */
+export const SANDBOX_CATALOGUE: CatalogueForm = {
+  providers: [{ name: 'sandbox', type: 'sandbox' }],
+  models: ['sandbox-chat', 'sandbox-reasoner'].map((name) => ({
+    name,
+    kind: 'chat',
+    ownedBy: 'modelport',
+    price: { input: '0.10', cachedInput: '0.05', output: '0.40' },
+    maxOutputTokens: 4096,
+    contextTokens: 128_000,
+    targets: [{ provider: 'sandbox', model: name }],
+  })),
+};
+
+/** What the vendors of the environment sell, at their list prices; servers of one's own are asked, and cost nothing. */
+export async function vendorCatalogue({ vendors }: Config, transport: Transport): Promise<CatalogueForm> {
+  const listed = listedCatalogue(vendors.map(({ type }) => type));
+  const own = await Promise.all(
+    vendors.map((vendor) => (vendor.baseUrl ? ownModels(vendor, vendor.baseUrl, transport) : [])),
+  );
+  return { ...listed, models: firstOfEachName([...listed.models, ...own.flat()]) };
+}
+
+/** Two vendors may have a model of the same name, and a server of one's own any name: the first is sold, and no blank is. */
+function firstOfEachName<M extends { name: string }>(models: readonly M[]): M[] {
+  const byName = new Map<string, M>();
+  for (const model of models) if (!/\s/.test(model.name) && !byName.has(model.name)) byName.set(model.name, model);
+  return [...byName.values()];
+}
+
+async function ownModels(vendor: Vendor, baseUrl: string, transport: Transport) {
+  const { names } = await ask({ type: vendor.type, baseUrl, credential: vendor.credential, settings: {} }, transport);
+  return names.map((name) => ({
+    name,
+    kind: 'chat',
+    price: LOCAL_PRICE,
+    targets: [{ provider: vendor.type, model: name }],
+  }));
+}
+
+/** Whether a configured provider could be called. */
+export async function probe(row: ProviderRow, { vendors }: Config, transport: Transport): Promise<Probed> {
+  const provider = providerOf(row.type);
+  if (!provider) return { credential: 'unneeded', answers: false, trouble: `its type ${row.type} is not known` };
+  const vendor = vendors.find(({ type }) => type === row.type);
+  const credential = row.credentials[0] ?? vendor?.credential;
+  const state = credential !== undefined ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
+  const baseUrl = row.baseUrl ?? vendor?.baseUrl ?? provider.baseUrl;
+  if (baseUrl === undefined) return { credential: state, answers: false, trouble: 'it has no address' };
+  const { trouble } = await ask({ type: row.type, baseUrl, credential, settings: row.settings }, transport);
+  return { credential: state, answers: trouble === undefined, ...(trouble !== undefined && { trouble }) };
+}
+
+interface Asked {
+  type: string;
+  baseUrl: string;
+  credential: string | undefined;
+  settings: { readonly [name: string]: string };
+}
+
+/** The model list of an OpenAI-compatible server; `trouble` where nothing answered. */
+async function ask({ type, ...target }: Asked, transport: Transport): Promise<{ names: string[]; trouble?: string }> {
+  const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };
+  try {
+    await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' });
+    const exchange = await transport.send(
+      outgoing,
+      ASKING,
+      performance.now() + ASKING.wholeMs,
+      new AbortController().signal,
+    );
+    const body = await exchange.readAll(LARGEST_LIST_BYTES);
+    return { names: exchange.status === 200 ? namesIn(body) : [] };
+  } catch (thrown) {
+    return { names: [], trouble: asGatewayError(thrown).message };
+  }
+}
+
+function namesIn(body: Uint8Array): string[] {
+  try {
+    const list: unknown = JSON.parse(Buffer.from(body).toString());
+    const rows = isObject(list) && Array.isArray(list.data) ? list.data : [];
+    return rows.flatMap((row) => (isObject(row) && typeof row.id === 'string' ? [row.id] : []));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,38 @@
+/** Literal answers of an OpenAI-format upstream, for tests that need no recording. */
+import type { Answer } from './upstream/answer.ts';
+
+export const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+/** `USAGE` as tokens. */
+export const USED = { input: 11, output: 7 };
+
+const BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'upstream-model' };
+
+/** A whole reply with `USAGE`. */
+export function wholeAnswer(text: string, more: Answer = {}): Answer {
+  const message = { role: 'assistant', content: text, refusal: null };
+  const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
+  return { json: { ...BASE, object: 'chat.completion', choices, usage: USAGE }, ...more };
+}
+
+/** A stream: one event with the role, one per text, one with the finish, one with `USAGE`, then `[DONE]`. */
+export function streamAnswer(texts: readonly string[], more: Answer = {}): Answer {
+  const chunk = (choices: unknown[], rest = {}) => ({ ...BASE, object: 'chat.completion.chunk', choices, ...rest });
+  const delta = (value: object, finish: string | null = null) =>
+    chunk([{ index: 0, delta: value, logprobs: null, finish_reason: finish }], { usage: null });
+  const events = [
+    delta({ role: 'assistant', content: '' }),
+    ...texts.map((content) => delta({ content })),
+    delta({}, 'stop'),
+    chunk([], { usage: USAGE }),
+  ];
+  return { events, ...more };
+}
+
+/** An error body of the OpenAI format. */
+export function errorAnswer(status: number, message: string, more: Answer = {}): Answer {
+  return { status, json: { error: { message, type: 'vendor_type', param: null, code: 'vendor_code' } }, ...more };
+}
+
+export function chatRequest(model: string, more: { [member: string]: unknown } = {}) {
+  return { model, messages: [{ role: 'user', content: 'Say hello.' }], ...more };
+}

@@ -1,0 +1,41 @@
+/** aimock, a mock upstream of other people's making, with its chaos switched on, in a process of its own. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../gateway-process.ts';
+import { clientNode, clientsFolder, installClients } from './install.ts';
+
+export interface Aimock {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const STARTED_WITHIN_MS = 10_000;
+
+/** `chaos`: the probability of each of dropped, malformed, disconnected and limited. */
+export async function startAimock(fixtures: readonly object[], chaos: number): Promise<Aimock> {
+  await installClients();
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-aimock-'));
+  writeFileSync(join(folder, 'fixtures.json'), JSON.stringify({ fixtures }));
+  const port = await freePort();
+  const program = join(clientsFolder, 'node_modules', '@copilotkit', 'aimock', 'dist', 'cli.js');
+  const rates = ['drop', 'malformed', 'disconnect', 'ratelimit'].flatMap((kind) => [`--chaos-${kind}`, String(chaos)]);
+  const options = ['--port', String(port), '--host', '127.0.0.1', '--fixtures', folder, '--log-level', 'silent'];
+  const child = spawn(clientNode(), [program, ...options, ...rates], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const exited = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + STARTED_WITHIN_MS;
+  while (!(await fetch(`${url}/__aimock/journal`).catch(() => undefined))?.ok) {
+    if (Date.now() > deadline) throw new Error('aimock did not start');
+    await Bun.sleep(50);
+  }
+  return {
+    url,
+    async stop() {
+      child.kill();
+      await exited;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

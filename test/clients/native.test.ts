@@ -1,0 +1,112 @@
+/** The native check: the official library straight at the replayer. What passes here must pass through the gateway. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasFixtures, recordedCases } from '../fixtures.ts';
+import { sideBySide } from '../side-by-side.ts';
+import { CHUNKINGS } from '../upstream/answer.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { type ClientView, type OpenaiClient, startOpenaiClient } from './openai-client.ts';
+
+let upstream: ScriptedUpstream;
+let client: OpenaiClient;
+let last = 0;
+
+beforeAll(async () => {
+  [upstream, client] = await Promise.all([startScriptedUpstream(), startOpenaiClient()]);
+}, 300_000);
+afterAll(async () => {
+  client.stop();
+  await upstream.close();
+});
+
+const request = {
+  model: 'any',
+  messages: [{ role: 'user', content: 'Hello' }],
+  stream_options: { include_usage: true },
+};
+
+async function direct(way: 'chat' | 'stream' | 'helper', answer: Parameters<ScriptedUpstream['script']>[1]) {
+  const prefix = `/${++last}`;
+  upstream.script(prefix, answer);
+  const view = await client.run({ way, baseURL: `${upstream.url}${prefix}/v1`, apiKey: 'sk-fake', request });
+  expect(upstream.journal(`${prefix}/`)).toHaveLength(1);
+  return view;
+}
+
+/** The manifest's words for what a view is. */
+function verdict(view: ClientView, way: string): string {
+  if (view.error) return 'FAIL';
+  return way === 'stream' ? `ok:${view.chunks}` : `ok:${view.choices[0]?.finish ?? ''}`;
+}
+
+const expected = (said: string | undefined) => said?.replace(/ chunks$/, '').replace(/^FAIL.*/s, 'FAIL');
+
+describe.skipIf(!hasFixtures)('the openai library straight at the replayer', () => {
+  const chat = recordedCases('openai-chat').filter((recorded) => recorded.native_sdk);
+
+  test('every whole recording is read as the manifest says', async () => {
+    const whole = chat.filter((recording) => !recording.stream);
+    expect(whole.length).toBeGreaterThan(100);
+    await sideBySide(
+      whole,
+      (recorded) => recorded.file,
+      async (recorded) => {
+        const view = await direct('chat', { fixture: recorded.file });
+        expect(verdict(view, 'chat')).toBe(expected(recorded.native_sdk?.raw) ?? '');
+      },
+    );
+  }, 60_000);
+
+  for (const chunking of CHUNKINGS) {
+    test(`every recorded stream is read as the manifest says, cut by ${JSON.stringify(chunking)}`, async () => {
+      await sideBySide(
+        chat.filter(({ stream }) => stream),
+        (recorded) => recorded.file,
+        async (recorded) => {
+          for (const way of ['stream', 'helper'] as const) {
+            const view = await direct(way, { fixture: recorded.file, chunking });
+            const said = way === 'stream' ? recorded.native_sdk?.raw : recorded.native_sdk?.helper;
+            expect(verdict(view, way)).toBe(expected(said) ?? '');
+          }
+        },
+      );
+    }, 60_000);
+  }
+});
+
+describe('faults of the scripted upstream, as the library sees them', () => {
+  const events = [0, 1, 2].map((index) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model: 'any',
+    choices: [{ index: 0, delta: { role: 'assistant', content: `Grüße ${index} 日本` }, finish_reason: null }],
+  }));
+
+  test('a cut inside a character is an error and no complete answer', async () => {
+    const view = await direct('stream', { events, fault: { before: 1, inside: 'character', does: 'cut' } });
+    expect(view.error).toBeDefined();
+    expect(view.chunks).toBe(1);
+  });
+
+  test('a reset before the headers is a connection error', async () => {
+    const view = await direct('stream', { events, fault: { before: 'headers', does: 'reset' } });
+    expect(view.error?.class).toBe('APIConnectionError');
+  });
+
+  test('a peer that leaves a silent stream is journalled as aborted', async () => {
+    const prefix = `/${++last}`;
+    upstream.script(prefix, { events, fault: { before: 2, does: 'silence' } });
+    const baseURL = `${upstream.url}${prefix}/v1`;
+    const view = await client.run({ way: 'stream', baseURL, apiKey: 'sk-fake', request, abortAfter: 2 });
+    expect(view.choices[0]?.text).toBe('Grüße 0 日本Grüße 1 日本');
+    await Bun.sleep(50);
+    expect(upstream.journal(prefix)[0]?.aborted).toBe(true);
+  });
+
+  test('gzip and garbage arrive as they were told', async () => {
+    expect((await direct('stream', { events, gzip: true, chunking: { seed: 7 } })).chunks).toBe(3);
+    expect(
+      (await direct('stream', { events, withoutTerminator: true, garbage: 'data: {oops\n\n' })).error,
+    ).toBeDefined();
+  });
+});

@@ -1,0 +1,218 @@
+/** The laws that every dialect keeps, over all recorded traffic of its wire; a dialect runs them in one line. */
+import { describe, expect, test } from 'bun:test';
+import type { ChatCall } from '../../src/canonical/call.ts';
+import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
+import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
+import type { Dialect, Frame, Quirks } from '../../src/dialects/dialect.ts';
+import { patchMembers } from '../../src/dialects/json.ts';
+import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
+
+export interface LawOptions {
+  /** The deviations of the vendor that was recorded. */
+  quirks?: (recorded: RecordedCase) => Quirks;
+  /** Path parameters and query of the recorded endpoint, where the format keeps members there. */
+  path?: (recorded: RecordedCase) => { [name: string]: string };
+}
+
+/** Seed 0 is all at once, 1 byte by byte. */
+const CUTTINGS = [1, 7, 42];
+
+/** `call` is what a client of this dialect asked for where the recording does not say. */
+export function dialectLaws(dialect: Dialect, call: ChatCall, options: LawOptions = {}): void {
+  const cases = recordedCases(dialect.name);
+  const quirksOf = options.quirks ?? (() => ({}));
+
+  describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws over ${cases.length} recordings`, () => {
+    const answered = cases.filter((recorded) => recorded.status === 200);
+    const refused = cases.filter((recorded) => recorded.status !== 200);
+    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined);
+
+    test.each(answered.map(named))(
+      'any cutting gives the same frames, which join to the recording: %s',
+      (_, recorded) => {
+        const bytes = replyBytes(recorded);
+        const framesOf = (seed: number) =>
+          readFrames(dialect, callFor(recorded), recorded, quirksOf(recorded), cutBytes(bytes, seed));
+        const whole = framesOf(0);
+        expect(Buffer.concat(whole.map((frame) => frame.bytes)).equals(bytes)).toBe(true);
+        for (const seed of CUTTINGS) expect(plain(framesOf(seed))).toEqual(plain(whole));
+      },
+    );
+
+    test.each(answered.map(named))('the reply ends once, and well or in an error: %s', (_, recorded) => {
+      const events = eventsOf(recorded);
+      const ends = events.filter((event) => event.type === 'reply-end' || event.type === 'error');
+      expect(ends.length).toBe(1);
+      expect(events.at(-1)).toBe(ends[0]);
+      expect(partsAreOrderly(events)).toBe('orderly');
+    });
+
+    test.each(answered.map(named))(
+      'what is written anew, as a stream and whole, is read as the same: %s',
+      (_, recorded) => {
+        const events = eventsOf(recorded);
+        if (events.at(-1)?.type === 'error') return;
+        const original = view(replyOf(events));
+        for (const stream of [true, false]) {
+          // Arguments that broke off are no JSON: a format that has them as an object cannot say them as they were.
+          if (!stream && hasBrokenCall(events)) continue;
+          const asked: ChatCall = { ...callFor(recorded), stream, wantsUsage: true };
+          const writer = dialect.writer(asked);
+          const written = Buffer.concat([
+            ...events.map((event) => writer.write({ bytes: new Uint8Array(), events: [event] })),
+            writer.end(),
+          ]);
+          const reader = dialect.reader(asked, writer.contentType, {});
+          const again = [...reader.read(written), ...reader.end()].flatMap((frame) => frame.events);
+          // An id that the vendor left out is made up, and not twice the same.
+          const read = view(replyOf(again));
+          expect(original.id === '' ? { ...read, id: '' } : read).toEqual(original);
+          expect(again.at(-1)?.type).toBe('reply-end');
+        }
+      },
+    );
+
+    test.each(asked.map(named))(
+      'a request written for its own dialect, or patched, is read as the same: %s',
+      (_, recorded) => {
+        const original = read(recorded, requestBytes(recorded));
+        const quirks: Quirks = { developerRole: 'developer' };
+        const written = dialect.writeCall(original, original.model, quirks);
+        expect(meaning(read(recorded, written.body))).toEqual(
+          meaning({ ...original, wantsUsage: original.wantsUsage || original.stream }),
+        );
+        const { members } = dialect.patches(original, 'another-model', quirks);
+        const patched = read(recorded, patchMembers(original.origin.body, members));
+        expect(meaning(patched)).toEqual(
+          meaning({ ...original, model: 'another-model', wantsUsage: original.wantsUsage || original.stream }),
+        );
+      },
+    );
+
+    test.each(refused.map(named))('a refusal is read: %s', (_, recorded) => {
+      const error = dialect.readError(recorded.status, new Headers(recorded.response_headers), replyBytes(recorded));
+      expect(error).toBeInstanceOf(GatewayError);
+      const isRequests = [400, 404, 413, 422].includes(recorded.status);
+      expect(error.retryable).toBe(!isRequests || error.code !== 'upstream_refused');
+      expect(error.message).not.toMatch(/https?:|sk-|user_/);
+    });
+
+    test.each(Object.keys(ERRORS) as ErrorCode[])('%s has a body', (code) => {
+      const reply = dialect.writeError(new GatewayError(code, 'A sentence.', { param: 'model' }), 'req_1');
+      expect(JSON.stringify(JSON.parse(String(reply.body)))).toContain('A sentence.');
+      expect(reply.status).toBeGreaterThanOrEqual(400);
+    });
+
+    function callFor(recorded: RecordedCase): ChatCall {
+      return { ...call, stream: recorded.stream };
+    }
+
+    function eventsOf(recorded: RecordedCase): ReplyEvent[] {
+      const chunks = [replyBytes(recorded)];
+      return readFrames(dialect, callFor(recorded), recorded, quirksOf(recorded), chunks).flatMap(
+        (frame) => frame.events,
+      );
+    }
+
+    function read(recorded: RecordedCase, body: Uint8Array | undefined): ChatCall {
+      const path = options.path?.(recorded) ?? {};
+      const request = { body: body ?? new Uint8Array(), headers: new Headers(), path, query: new URLSearchParams() };
+      return dialect.readCall(request);
+    }
+  });
+}
+
+function named(recorded: RecordedCase): [string, RecordedCase] {
+  return [recorded.file, recorded];
+}
+
+function readFrames(
+  dialect: Dialect,
+  call: ChatCall,
+  recorded: RecordedCase,
+  quirks: Quirks,
+  chunks: readonly Uint8Array[],
+): Frame[] {
+  const reader = dialect.reader(call, replyContentType(recorded), quirks);
+  return [...chunks.flatMap((chunk) => reader.read(chunk)), ...reader.end()];
+}
+
+export function replyOf(events: readonly ReplyEvent[]): Reply {
+  const reply = emptyReply();
+  for (const event of events) addEvent(reply, event);
+  return reply;
+}
+
+/** What a client's user sees of a reply: how it was cut into parts and events does not count. */
+export function view(reply: Reply) {
+  return {
+    id: reply.id,
+    createdSeconds: reply.createdSeconds,
+    usage: reply.usage,
+    choices: reply.choices.map(({ parts, finish }) => {
+      const of = (type: string) => parts.filter((part) => part.opens.type === type);
+      const said = (type: string) =>
+        of(type)
+          .map((part) => part.content)
+          .join('');
+      return {
+        finish: finish?.reason,
+        text: said('text'),
+        reasoning: said('reasoning'),
+        refusal: said('refusal'),
+        audio: of('audio'),
+        calls: of('tool-call').map(({ opens, content }) => ({ opens, input: jsonOf(content) ?? content })),
+        seals: parts.flatMap((part) => part.seal ?? []),
+        citations: parts.flatMap((part) => part.citations ?? []).map(({ url }) => url),
+        logprobs: parts.flatMap((part) => part.logprobs ?? []),
+      };
+    }),
+  };
+}
+
+/** Arguments mean the same however their blanks are set. */
+function jsonOf(content: string): unknown {
+  try {
+    return JSON.parse(content === '' ? '{}' : content);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasBrokenCall(events: readonly ReplyEvent[]): boolean {
+  const parts = replyOf(events).choices.flatMap((choice) => choice.parts);
+  return parts.some(
+    ({ opens, content }) => opens.type === 'tool-call' && !opens.custom && jsonOf(content) === undefined,
+  );
+}
+
+function plain(frames: readonly Frame[]) {
+  return frames.map((frame) => ({ bytes: Buffer.from(frame.bytes).toString('latin1'), events: frame.events }));
+}
+
+function meaning({ origin: _, ...call }: ChatCall) {
+  return call;
+}
+
+/** Parts rise from 0, grow only once they are open, and are all over when their choice is. */
+function partsAreOrderly(events: readonly ReplyEvent[]): string {
+  const open = new Map<number, Set<number>>();
+  const opened = new Map<number, number>();
+  for (const event of events) {
+    if (!('choice' in event)) continue;
+    const parts = open.get(event.choice) ?? new Set();
+    open.set(event.choice, parts);
+    const next = opened.get(event.choice) ?? 0;
+    if (event.type === 'choice-end') {
+      if (parts.size > 0) return `choice ${event.choice} ended with open parts`;
+      continue;
+    }
+    if (event.type === 'part-start') {
+      if (event.part !== next) return `part ${event.part} opened in the place of ${next}`;
+      opened.set(event.choice, next + 1);
+      parts.add(event.part);
+    } else if (event.part >= next) return `part ${event.part} was not opened`;
+    if (event.type === 'part-end' && !parts.delete(event.part)) return `part ${event.part} ended twice`;
+  }
+  return 'orderly';
+}

@@ -1,0 +1,150 @@
+/** The first minutes of a stranger: what a fresh start prints works when pasted; a wrong setting is one sentence. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { streamAnswer } from '../chat-answers.ts';
+import { freePort, type Serving, spawnModelport, untilReady } from '../gateway-process.ts';
+import { nanoOf, startScene } from '../scene.ts';
+
+const folders: string[] = [];
+const servings: Serving[] = [];
+afterEach(async () => {
+  for (const serving of servings.splice(0)) {
+    serving.killTree();
+    await serving.exited;
+  }
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function freshStart(environment: { [name: string]: string } = {}, folder = freshFolder()) {
+  const port = await freePort();
+  const serving = spawnModelport(['serve'], { PORT: String(port), MODELPORT_DATA_DIR: folder, ...environment });
+  servings.push(serving);
+  return { serving, folder, url: `http://127.0.0.1:${port}` };
+}
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-first-'));
+  folders.push(folder);
+  return folder;
+}
+
+function inShell(line: string): Promise<{ code: number | null; out: string }> {
+  return new Promise((resolve) => {
+    const child = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'], timeout: 15_000 });
+    let out = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+    });
+    child.on('close', (code) => resolve({ code, out }));
+  });
+}
+
+describe('the first start', () => {
+  test('prints keys and a curl line that works when pasted, once', async () => {
+    const { serving, folder, url } = await freshStart();
+    await untilReady(url, serving);
+    const printed = serving.log();
+    const apiKey = printed.match(/sk-(?!admin)[A-Za-z0-9]{48}/)?.[0] ?? '';
+    const adminKey = printed.match(/sk-admin-[A-Za-z0-9]+/)?.[0] ?? '';
+    expect(apiKey).toHaveLength(51);
+    expect(adminKey).not.toBe('');
+    const curl = /^[ ]*(curl [\s\S]*?[^\\])$/m.exec(printed)?.[1] ?? '';
+    expect(curl).toContain(url);
+    const pasted = await inShell(curl);
+    expect(pasted.code).toBe(0);
+    expect(pasted.out).toMatch(/chat\.completion/);
+    expect(pasted.out).not.toContain('"error"');
+    const balance = await fetch(`${url}/v1/balance`, { headers: { authorization: `Bearer ${apiKey}` } });
+    const { available, held, currency } = (await balance.json()) as {
+      available: string;
+      held: string;
+      currency: string;
+    };
+    expect([held, currency]).toEqual(['0', 'USD']);
+    expect(Number(nanoOf(available))).toBeWithin(9_900_000_000, 10_000_000_000);
+    serving.child.kill('SIGTERM');
+    expect(await serving.exited).toBe(0);
+    const again = await freshStart({}, folder);
+    await untilReady(again.url, again.serving);
+    expect(again.serving.log()).not.toContain(apiKey);
+    const still = await fetch(`${again.url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });
+    expect(still.status).toBe(200);
+  }, 30_000);
+
+  test('takes the keys it is given', async () => {
+    const { serving, url } = await freshStart({
+      MODELPORT_API_KEY: 'sk-my-own',
+      MODELPORT_ADMIN_KEY: 'sk-admin-my-own',
+    });
+    await untilReady(url, serving);
+    const models = await fetch(`${url}/v1/models`, { headers: { authorization: 'Bearer sk-my-own' } });
+    expect(models.status).toBe(200);
+    const accounts = await fetch(`${url}/admin/v1/accounts`, { headers: { authorization: 'Bearer sk-admin-my-own' } });
+    expect(accounts.status).toBe(200);
+    const crossed = await fetch(`${url}/admin/v1/accounts`, { headers: { authorization: 'Bearer sk-my-own' } });
+    expect(crossed.status).toBeOneOf([401, 403]);
+  }, 30_000);
+
+  test('health, readiness and metrics are open', async () => {
+    const { serving, url } = await freshStart();
+    await untilReady(url, serving);
+    for (const path of ['/health', '/ready', '/metrics']) expect((await fetch(url + path)).status).toBe(200);
+  }, 30_000);
+});
+
+describe('a wrong setting is one sentence and exit 1', () => {
+  const wrong: [string, { [name: string]: string }, RegExp][] = [
+    ['a port out of range', { PORT: '99999' }, /PORT/],
+    ['a word for a number', { MODELPORT_SILENCE_TIMEOUT_MS: 'soon' }, /MODELPORT_SILENCE_TIMEOUT_MS/],
+    ['an unknown setting', { MODELPORT_API_KEX: 'sk-x' }, /MODELPORT_API_KEX.*MODELPORT_API_KEY/],
+    ['a key of the wrong form', { MODELPORT_API_KEY: 'secret-word' }, /MODELPORT_API_KEY/],
+    ['a file that is not there', { MODELPORT_CONFIG: '/nowhere/modelport.yaml' }, /modelport\.yaml/],
+    ['a database that is none', { DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
+  ];
+  for (const [name, environment, sentence] of wrong) {
+    test(name, async () => {
+      const { serving } = await freshStart(environment);
+      expect(await serving.exited).toBe(1);
+      expect(serving.log()).toMatch(sentence);
+      expect(serving.log().trim().split('\n')).toHaveLength(1);
+      expect(serving.log()).not.toContain('secret-word');
+    }, 15_000);
+  }
+
+  test('a port that is taken', async () => {
+    const { serving, url, folder } = await freshStart();
+    await untilReady(url, serving);
+    const second = spawnModelport(['serve'], { PORT: new URL(url).port, MODELPORT_DATA_DIR: `${folder}/second` });
+    servings.push(second);
+    expect(await second.exited).toBe(1);
+    expect(second.log().trim().split('\n')).toHaveLength(1);
+  }, 15_000);
+});
+
+describe('SIGTERM', () => {
+  test('finishes a stream under way, settles it, takes no new call, exits 0', async () => {
+    const scene = await startScene();
+    try {
+      const stage = await scene.stage();
+      stage.script(streamAnswer(['one ', 'two ', 'three ', 'four'], { paceMs: 150 }));
+      const request = { model: stage.model, messages: [{ role: 'user', content: 'Hi' }], stream: true };
+      const response = await stage.post('/v1/chat/completions', request);
+      const stopping = scene.gateway.stop('keep');
+      await Bun.sleep(100);
+      const late = await stage.post('/v1/chat/completions', request).catch(() => undefined);
+      expect(late?.ok ?? false).toBe(false);
+      const text = await response.text();
+      expect(text).toContain('four');
+      expect(text).toEndWith('data: [DONE]\n\n');
+      expect(await stopping).toBe(0);
+      const verified = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: scene.gateway.dataFolder });
+      expect(await verified.exited).toBe(0);
+    } finally {
+      rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
+      await scene.upstream.close();
+    }
+  }, 30_000);
+});

@@ -1,0 +1,262 @@
+/** The official openai library over recorded replies: through the gateway its user sees what the vendor's own user sees. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+import { recordedUsage } from '../recorded-usage.ts';
+import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { sideBySide } from '../side-by-side.ts';
+import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
+
+/** The row of the providers table that speaks for a recording's vendor. */
+const ROWS: { [vendor: string]: string } = {
+  alibaba: 'dashscope',
+  gpustack: 'vllm',
+  moonshotai: 'moonshot',
+  'anthropic-openai-compat': 'openai-compatible',
+  'google-openai-compat': 'openai-compatible',
+};
+
+let scene: Scene;
+let client: OpenaiClient;
+let directs = 0;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startOpenaiClient()]);
+}, 300_000);
+afterAll(async () => {
+  client.stop();
+  await scene.close();
+}, 30_000);
+
+const CHAT = recordedCases('openai-chat');
+const WHOLE = CHAT.filter((recorded) => !recorded.stream && recorded.status === 200);
+const STREAMS = CHAT.filter((recorded) => recorded.stream);
+const VENDORS = [...new Set(CHAT.map((recorded) => recorded.provider))];
+
+type Request = { model: string; [member: string]: unknown };
+
+/** The recorded request, or a plain one; a stream is asked for its usage. */
+function requestOf(recorded: RecordedCase): Request {
+  const bytes = requestBytes(recorded);
+  const plain = { model: 'recorded-model', messages: [{ role: 'user', content: 'Hello' }] };
+  const request = (bytes && JSON.parse(Buffer.from(bytes).toString())) ?? plain;
+  return recorded.stream ? { ...request, stream_options: { include_usage: true } } : request;
+}
+
+interface Seen {
+  view: ClientView;
+  sent: { [member: string]: unknown };
+}
+
+async function direct(way: Scenario['way'], recorded: RecordedCase, chunking: Chunking): Promise<ClientView> {
+  const prefix = `/direct-${++directs}/`;
+  scene.upstream.script(prefix, { fixture: recorded.file, chunking });
+  const at = { baseURL: `${scene.upstream.url}${prefix}v1`, apiKey: 'sk-fake' };
+  return client.run({ way, ...at, request: requestOf(recorded) });
+}
+
+async function through(stage: Stage, way: Scenario['way'], recorded: RecordedCase, chunking: Chunking): Promise<Seen> {
+  stage.script({ fixture: recorded.file, chunking });
+  const view = await client.run({ way, ...stage.at, request: { ...requestOf(recorded), model: stage.model } });
+  return { view, sent: stage.journal().at(-1)?.body ?? {} };
+}
+
+const stageFor = (recorded: RecordedCase) =>
+  scene.stage({ type: ROWS[recorded.provider] ?? recorded.provider, upstreamModel: requestOf(recorded).model });
+
+/**
+ * What both ways must have in common. Roles, finishes and empty chunks may be repeated or left away; where the vendor left
+ * a call's id, a finish or the number of an annotation empty, the gateway must have put something there.
+ */
+function common(view: ClientView, native: ClientView) {
+  const { ids, object, error } = view;
+  const choices = view.choices.map(({ roles: _, finishes: __, annotations, ...choice }, index) => {
+    const other = native.choices[index];
+    const calls = choice.calls?.map((call, at) => ({
+      ...call,
+      id: other?.calls[at]?.id === '' && call.id ? '' : call.id,
+    }));
+    const finish = other?.finish === '' && choice.finish ? '' : choice.finish;
+    return {
+      ...choice,
+      calls,
+      finish,
+      annotations: annotations?.map(({ index: _index, ...annotation }) => annotation),
+    };
+  });
+  return { choices, ids, object, error };
+}
+
+function assertUsage(view: ClientView, native: ClientView, recorded: RecordedCase): void {
+  const usage = recordedUsage(recorded);
+  if (native.usage) expect(view.usage).toBeTruthy();
+  if (usage && view.usage) {
+    expect(view.usage.prompt_tokens).toBe(usage.input);
+    expect(view.usage.completion_tokens).toBe(usage.output);
+  }
+}
+
+type Message = { role: string; content?: unknown; [member: string]: unknown };
+
+/** Vendors take reasoning back under different names: where it stands is the gateway's business. */
+function meaningOf({ model: _, stream: __, stream_options: ___, ...body }: { [member: string]: unknown }) {
+  const messages = (body.messages ?? []) as Message[];
+  return {
+    ...body,
+    messages: messages.map(
+      ({ reasoning: _r, reasoning_content: _c, reasoning_details: _d, thinking: _t, ...message }) => message,
+    ),
+  };
+}
+
+/** A recorded request is a vendor's own client's: it goes upstream as it is. */
+function assertSentAsAsked(sent: Seen['sent'], recorded: RecordedCase): void {
+  const asked = requestOf(recorded);
+  expect(sent.model).toBe(asked.model);
+  expect(meaningOf(sent)).toEqual(meaningOf(asked));
+}
+
+async function assertCharged(stage: Stage, recorded: RecordedCase): Promise<void> {
+  const calls = await stage.settled();
+  const usage = recordedUsage(recorded);
+  for (const call of calls) {
+    expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1 });
+    if (usage) {
+      expect(call.usage).toMatchObject({ source: 'reported', input: usage.input, output: usage.output });
+      expect(nanoCost(call)).toBe(costOf(usage));
+    } else {
+      expect(call.usage?.source).toBe('counted');
+      expect(nanoCost(call)).toBeGreaterThan(0n);
+    }
+  }
+}
+
+const each = (cases: readonly RecordedCase[], check: (recorded: RecordedCase) => Promise<void>) =>
+  sideBySide(cases, (recorded) => recorded.file, check);
+
+describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
+  for (const vendor of VENDORS) {
+    const whole = WHOLE.filter((recorded) => recorded.provider === vendor);
+    const streams = STREAMS.filter((recorded) => recorded.provider === vendor);
+    const sound = streams.filter(({ native_sdk }) => native_sdk?.helper?.startsWith('ok'));
+    const repaired = streams.filter(
+      ({ native_sdk }) => native_sdk?.helper?.startsWith('FAIL') && !native_sdk.helper.includes('APIError'),
+    );
+
+    test.skipIf(whole.length === 0)(
+      `${vendor}: ${whole.length} whole replies`,
+      () =>
+        each(whole, async (recorded) => {
+          const stage = await stageFor(recorded);
+          const { view, sent } = await through(stage, 'chat', recorded, 'event');
+          const native = await direct('chat', recorded, 'event');
+          expect(common(view, native)).toEqual(common(native, view));
+          assertUsage(view, native, recorded);
+          expect(view.models).toEqual([stage.model]);
+          expect(view.requestId).toBeString();
+          assertSentAsAsked(sent, recorded);
+          await assertCharged(stage, recorded);
+        }),
+      30_000,
+    );
+
+    test.skipIf(sound.length === 0)(
+      `${vendor}: ${sound.length} streams, each in four cuttings, raw and by the helper`,
+      () =>
+        each(sound, async (recorded) => {
+          const stage = await stageFor(recorded);
+          for (const way of ['stream', 'helper'] as const) {
+            const native = await direct(way, recorded, 'event');
+            for (const chunking of CHUNKINGS) {
+              const { view, sent } = await through(stage, way, recorded, chunking);
+              expect(common(view, native)).toEqual(common(native, view));
+              expect(view.models).toEqual([stage.model]);
+              assertUsage(view, native, recorded);
+              for (const choice of way === 'stream' ? view.choices : []) expect(choice.finishes).toBe(1);
+              assertSentAsAsked(sent, recorded);
+            }
+          }
+          await assertCharged(stage, recorded);
+        }),
+      60_000,
+    );
+
+    test.skipIf(repaired.length === 0)(
+      `${vendor}: ${repaired.length} streams that its own users cannot read`,
+      () =>
+        each(repaired, async (recorded) => {
+          const stage = await stageFor(recorded);
+          const native = await direct('stream', recorded, 'event');
+          for (const chunking of CHUNKINGS) {
+            const helped = await through(stage, 'helper', recorded, chunking);
+            expect(helped.view.error).toBeUndefined();
+            const { view } = await through(stage, 'stream', recorded, chunking);
+            expect(view.error).toBeUndefined();
+            expect(view.ids.length).toBeLessThanOrEqual(1);
+            for (const [index, choice] of view.choices.entries()) {
+              expect(choice).toMatchObject({ roles: 1, finishes: 1 });
+              expect(helped.view.choices[index]).toMatchObject({
+                text: choice.text,
+                calls: choice.calls,
+                finish: choice.finish,
+              });
+              if (native.error) continue;
+              const { text, reasoning, calls = [] } = native.choices[index] ?? {};
+              expect(choice).toMatchObject({ text, reasoning });
+              expect(choice.calls.map(({ name, args }) => [name, args])).toEqual(
+                calls.map(({ name, args }) => [name, args]),
+              );
+            }
+          }
+          await assertCharged(stage, recorded);
+        }),
+      30_000,
+    );
+  }
+
+  test(
+    "errors inside a stream reach the user as an error, with the vendor's message",
+    () =>
+      each(
+        STREAMS.filter(({ native_sdk }) => native_sdk?.raw?.startsWith('FAIL APIError')),
+        async (recorded) => {
+          for (const chunking of CHUNKINGS) {
+            const stage = await stageFor(recorded);
+            const native = await direct('stream', recorded, 'event');
+            const { view } = await through(stage, 'stream', recorded, chunking);
+            expect(view.error?.isApiError).toBe(true);
+            expect(view.error?.message).toContain(native.error?.message ?? '');
+            expect((await stage.settledCall()).outcome).toMatch(/broken|failed|refused/);
+          }
+        },
+      ),
+    30_000,
+  );
+
+  test(
+    "errors before a reply: the vendor's own where it refused the request, ours where it refused us",
+    () =>
+      each(
+        CHAT.filter((recorded) => recorded.status >= 400),
+        async (recorded) => {
+          const stage = await stageFor(recorded);
+          const native = await direct('chat', recorded, 'event');
+          const { view } = await through(stage, 'chat', recorded, 'event');
+          const [call] = await stage.settled();
+          // A request that is out of range goes nowhere.
+          if (!call) return expect(view.error).toMatchObject({ status: 400, code: 'invalid_request' });
+          expect(call.cost).toBe('0');
+          expect(view.error?.isApiError).toBe(true);
+          expect(view.error?.requestId).toBeString();
+          // xAI says 400 where it means the key.
+          const ours =
+            [401, 402, 403, 407].includes(recorded.status) || /API key|credential/i.test(native.error?.message ?? '');
+          if (recorded.status === 429) expect(view.error?.class).toBe('RateLimitError');
+          else if (ours || recorded.status >= 500)
+            expect(view.error).toMatchObject({ status: 502, code: 'upstream_failed' });
+          else expect(view.error).toMatchObject({ status: recorded.status, class: native.error?.class });
+          if (ours) expect(view.error?.message).not.toMatch(/sk-|org-|key/i);
+        },
+      ),
+    30_000,
+  );
+});

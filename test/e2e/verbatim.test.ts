@@ -1,0 +1,109 @@
+/** Every recorded stream in OpenAI's format goes through the running gateway byte for byte, but for the model's name. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { hasFixtures, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../fixtures.ts';
+import { type Scene, type Stage, startScene } from '../scene.ts';
+import { sideBySide } from '../side-by-side.ts';
+import type { Chunking } from '../upstream/answer.ts';
+
+const CUTTINGS: readonly Chunking[] = ['event', 'byte', 'whole', { seed: 1 }, { seed: 2 }, { seed: 3 }];
+
+interface Chunk {
+  model?: string;
+  usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number } | null;
+  choices?: { index?: number; finish_reason?: string | null; delta?: Delta }[];
+}
+interface Delta {
+  annotations?: { index?: number }[];
+  tool_calls?: { id?: string }[];
+}
+
+function chunksOf(recorded: RecordedCase): Chunk[] {
+  const lines = Buffer.from(replyBytes(recorded)).toString().split('\n');
+  return lines.filter((line) => line.startsWith('data: {')).map((line) => JSON.parse(line.slice(6)));
+}
+
+/** What the gateway mends on purpose is no longer the vendor's bytes: two finishes, empty ids, entries without index, sums that do not add up. */
+function isWellFormed(recorded: RecordedCase): boolean {
+  if (JSON.stringify(recorded.native_sdk ?? {}).includes('FAIL')) return false;
+  const finished = new Set<number>();
+  for (const { choices = [], usage } of chunksOf(recorded)) {
+    if (usage && usage.prompt_tokens + usage.completion_tokens !== usage.total_tokens) return false;
+    for (const { index = 0, finish_reason, delta } of choices) {
+      if (finish_reason && finished.has(index)) return false;
+      if (finish_reason) finished.add(index);
+      if (delta?.tool_calls?.some((call) => call.id === '')) return false;
+      if (delta?.annotations?.some((annotation) => annotation.index === undefined)) return false;
+    }
+  }
+  return true;
+}
+
+const SOUND = ['openai-chat', 'openai-completions']
+  .flatMap(recordedCases)
+  .filter((recorded) => recorded.stream && isWellFormed(recorded));
+
+let scene: Scene;
+let stages = 0;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+/** Asks as the recorded request does, and for usage, so that nothing has to be held back. */
+function requestFor(recorded: RecordedCase, model: string): object {
+  const bytes = requestBytes(recorded);
+  const asked = bytes ? JSON.parse(Buffer.from(bytes).toString()) : {};
+  const prompt =
+    recorded.wire === 'openai-chat' ? { messages: [{ role: 'user', content: 'Hello' }] } : { prompt: 'Hello' };
+  return { ...prompt, ...asked, model, stream: true, stream_options: { include_usage: true } };
+}
+
+async function relayed(stage: Stage, recorded: RecordedCase, chunking: Chunking): Promise<string> {
+  stage.script({ fixture: recorded.file, chunking });
+  const path = recorded.wire === 'openai-chat' ? '/v1/chat/completions' : '/v1/completions';
+  const response = await stage.post(path, requestFor(recorded, stage.model));
+  expect(response.headers.get('content-type')).toStartWith('text/event-stream');
+  return response.text();
+}
+
+/** The recording with the public name in the place of the vendor's, the only thing that may differ. */
+function renamed(recorded: RecordedCase, model: string): string {
+  const text = Buffer.from(replyBytes(recorded)).toString();
+  const names = new Set(chunksOf(recorded).map((chunk) => chunk.model ?? ''));
+  let result = text;
+  for (const name of names) {
+    if (name !== '')
+      result = result.replace(
+        new RegExp(`("model":\\s*)${JSON.stringify(name).replace(/[.*+?^$()[\]|\\]/g, '\\$&')}`, 'g'),
+        `$1${JSON.stringify(model)}`,
+      );
+  }
+  return result.includes('data: [DONE]') ? result : `${result}data: [DONE]\n\n`;
+}
+
+describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
+  test('there are recordings of many vendors', () => {
+    expect(SOUND.length).toBeGreaterThan(50);
+  });
+
+  for (const chunking of CUTTINGS) {
+    test(`cut by ${JSON.stringify(chunking)}`, async () => {
+      await sideBySide(
+        SOUND,
+        (recorded) => recorded.file,
+        async (recorded) => {
+          const stage = await scene.stage({ model: `public/${recorded.provider}-${++stages}` });
+          const text = await relayed(stage, recorded, chunking);
+          const wanted = renamed(recorded, stage.model);
+          if (text !== wanted) throw new Error(firstDifference(text, wanted));
+        },
+      );
+    }, 60_000);
+  }
+});
+
+function firstDifference(text: string, wanted: string): string {
+  let at = 0;
+  while (at < text.length && text[at] === wanted[at]) at++;
+  return `at ${at}: ${JSON.stringify(text.slice(at - 20, at + 60))}, not ${JSON.stringify(wanted.slice(at - 20, at + 60))}`;
+}

@@ -1,0 +1,95 @@
+/** Recorded provider traffic, read in place: the recordings stay outside the repository. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** One recorded reply, as the manifest beside the recordings describes it. */
+export interface RecordedCase {
+  file: string;
+  request_file?: string;
+  provider: string;
+  wire: string;
+  endpoint: string;
+  stream: boolean;
+  status: number;
+  features: string[];
+  provenance: string;
+  framing?: string;
+  conversation?: string;
+  turn?: number;
+  parallel_group?: string;
+  response_headers?: { [name: string]: string };
+  /** What the official library of the same format makes of the recording itself. */
+  native_sdk?: { raw?: string; helper?: string };
+}
+
+const FOLDER = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../shared/fixtures');
+
+/** Whether the recordings are there; suites over them are skipped where they are not. */
+export const hasFixtures = existsSync(join(FOLDER, 'manifest.json'));
+
+if (!hasFixtures) console.warn('No recorded fixtures (MODELPORT_FIXTURES): the suites over recordings are skipped.');
+
+const manifest: { entries: RecordedCase[] } = hasFixtures
+  ? JSON.parse(readFileSync(join(FOLDER, 'manifest.json'), 'utf8'))
+  : { entries: [] };
+
+export function recordedCases(wire: string): RecordedCase[] {
+  return manifest.entries.filter((entry) => entry.wire === wire);
+}
+
+/** The one case whose file name ends so. */
+export function recordedCase(fileEnd: string): RecordedCase {
+  const found = manifest.entries.filter((entry) => entry.file.endsWith(fileEnd));
+  if (found.length !== 1 || !found[0]) throw new Error(`${found.length} recorded cases end in ${fileEnd}.`);
+  return found[0];
+}
+
+/** The reply's body as its vendor sent it. */
+export function replyBytes(recorded: RecordedCase): Uint8Array {
+  const bytes = readFileSync(join(FOLDER, recorded.file));
+  if (recorded.file.endsWith('.chunks.txt')) return new TextEncoder().encode(framed(recorded.wire, bytes.toString()));
+  if (recorded.file.endsWith('.sse.txt') && !/(\n\n|\r\r|\r\n\r\n)$/.test(bytes.subarray(-4).toString('latin1'))) {
+    return Buffer.concat([bytes, Buffer.from('\n\n')]);
+  }
+  return bytes;
+}
+
+export function replyContentType(recorded: RecordedCase): string {
+  return recorded.response_headers?.['content-type'] ?? (recorded.stream ? 'text/event-stream' : 'application/json');
+}
+
+/** The request that produced the reply, where it was recorded. */
+export function requestBytes(recorded: RecordedCase): Uint8Array | undefined {
+  if (recorded.request_file === undefined) return undefined;
+  const bytes = readFileSync(join(FOLDER, recorded.request_file));
+  // A body that the recorder could not read is kept as `null`.
+  return bytes.toString().trim() === 'null' ? undefined : bytes;
+}
+
+/** Puts the envelope back around payloads that were kept one to a line. */
+function framed(wire: string, lines: string): string {
+  const payloads = lines.split('\n').filter((line) => line.trim() !== '');
+  switch (wire) {
+    case 'openai-chat':
+    case 'openai-completions':
+      return `${payloads.map((payload) => `data: ${payload}\n\n`).join('')}data: [DONE]\n\n`;
+    case 'gemini-generatecontent':
+      return payloads.map((payload) => `data: ${payload}\r\n\r\n`).join('');
+    default:
+      return payloads.map((payload) => `event: ${JSON.parse(payload).type}\ndata: ${payload}\n\n`).join('');
+  }
+}
+
+/** `bytes` cut at places that `seed` draws; the same seed cuts alike. Seed 0: all at once; 1: byte by byte. */
+export function cutBytes(bytes: Uint8Array, seed: number): Uint8Array[] {
+  if (seed === 0) return [bytes];
+  const chunks: Uint8Array[] = [];
+  let state = seed;
+  for (let at = 0; at < bytes.length; ) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    const length = seed === 1 ? 1 : 1 + ((state >>> 8) % 400);
+    chunks.push(bytes.slice(at, at + length));
+    at += length;
+  }
+  return chunks;
+}

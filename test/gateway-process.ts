@@ -1,0 +1,213 @@
+/** The gateway as a real process, started as its users start it, seen only from outside. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface ProviderSetting {
+  name: string;
+  type: string;
+  baseUrl: string;
+  credential?: string;
+  settings?: { [name: string]: string };
+}
+
+export interface ModelSetting {
+  name: string;
+  kind: 'chat';
+  price: { [component: string]: number };
+  maxOutputTokens?: number;
+  onDisconnect?: 'abort' | 'drain';
+  targets: { provider: string; model: string; priority?: number; weight?: number }[];
+}
+
+export interface GatewaySetup {
+  providers?: readonly ProviderSetting[];
+  models?: readonly ModelSetting[];
+  environment?: { [name: string]: string };
+  /** The folder of an earlier process, to go on from; a fresh one unless given. */
+  dataFolder?: string;
+}
+
+/** A key of its own on an account of its own, so that a test sees its own calls and its own money only. */
+export interface TestCaller {
+  account: string;
+  key: string;
+}
+
+/** A call as the admin API lists it. */
+export interface CallView {
+  id: string;
+  model: string;
+  provider: string;
+  status: number;
+  outcome: string;
+  errorCode?: string | null;
+  attempts: number;
+  cost: string;
+  stream: boolean;
+  usage?: { input: number; output: number; source: string; cachedInput?: number; reasoning?: number } | null;
+}
+
+export interface VerifyView {
+  ok: boolean;
+  accounts: number;
+  entries: number;
+  holds: number;
+  faults?: string[];
+}
+
+export interface GatewayProcess {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly adminKey: string;
+  readonly dataFolder: string;
+  /** Everything it has printed. */
+  log(): string;
+  /** An answer of the admin API. Throws where it is no success. */
+  admin<T>(method: string, path: string, body?: unknown): Promise<T>;
+  newCaller(amount?: string): Promise<TestCaller>;
+  balance(caller: TestCaller): Promise<{ available: string; held: string }>;
+  calls(caller: TestCaller): Promise<CallView[]>;
+  verify(): Promise<VerifyView>;
+  /** SIGTERM; resolves with the exit code. Deletes the data unless told to keep it. */
+  stop(keep?: 'keep'): Promise<number | null>;
+  /** SIGKILL to the whole process tree; the data stays. */
+  kill(): Promise<void>;
+  /** Resolves with the exit code when the process ends by itself. */
+  readonly exited: Promise<number | null>;
+}
+
+const READY_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 15_000;
+const ROOT = join(import.meta.dirname, '..');
+
+const API_KEY = `sk-${'test'.repeat(12)}`;
+const ADMIN_KEY = `sk-admin-${'test'.repeat(12)}`;
+
+/** Starts `modelport serve` on a free port and resolves when it is ready. */
+export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayProcess> {
+  const dataFolder = setup.dataFolder ?? mkdtempSync(join(tmpdir(), 'modelport-test-'));
+  const configFile = join(dataFolder, 'modelport.yaml');
+  const { providers = [], models = [] } = setup;
+  // JSON is YAML.
+  writeFileSync(configFile, JSON.stringify({ providers, models }, undefined, 2));
+  const port = await freePort();
+  const serving = spawnModelport(['serve'], {
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    MODELPORT_DATA_DIR: dataFolder,
+    MODELPORT_CONFIG: configFile,
+    MODELPORT_API_KEY: API_KEY,
+    MODELPORT_ADMIN_KEY: ADMIN_KEY,
+    ...setup.environment,
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await untilReady(url, serving);
+
+  async function admin<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${url}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+  let callers = 0;
+  return {
+    url,
+    apiKey: API_KEY,
+    adminKey: ADMIN_KEY,
+    dataFolder,
+    log: serving.log,
+    admin,
+    exited: serving.exited,
+    async newCaller(amount = '10.00') {
+      const { id } = await admin<{ id: string }>('POST', '/accounts', { name: `test-${process.pid}-${++callers}` });
+      if (Number(amount) > 0) await admin('POST', `/accounts/${id}/top-ups`, { amount, note: 'test' });
+      const { key } = await admin<{ key: string }>('POST', '/keys', { account: id, name: 'test' });
+      return { account: id, key };
+    },
+    balance: ({ account }) => admin('GET', `/accounts/${account}`),
+    calls: async ({ account }) =>
+      (await admin<{ data: CallView[] }>('GET', `/calls?account=${account}&limit=1000`)).data,
+    verify: () => admin('GET', '/ledger/verify'),
+    async stop(keep) {
+      serving.child.kill('SIGTERM');
+      const late = setTimeout(() => serving.killTree(), STOP_TIMEOUT_MS);
+      const code = await serving.exited;
+      clearTimeout(late);
+      if (keep === undefined) rmSync(dataFolder, { recursive: true, force: true });
+      return code;
+    },
+    async kill() {
+      serving.killTree();
+      await serving.exited;
+    },
+  };
+}
+
+export interface Serving {
+  child: ChildProcess;
+  log(): string;
+  exited: Promise<number | null>;
+  killTree(): void;
+}
+
+/** The command as its users have it, in a process group of its own, with nothing of our environment but the path. */
+export function spawnModelport(args: readonly string[], environment: { [name: string]: string }): Serving {
+  const child = spawn('node', [join(ROOT, 'bin', 'modelport.mjs'), ...args], {
+    cwd: tmpdir(),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...environment },
+  });
+  let log = '';
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (chunk: Buffer) => {
+      log += chunk.toString();
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  return {
+    child,
+    log: () => log,
+    exited,
+    killTree() {
+      if (child.pid === undefined) return;
+      try {
+        process.kill(-child.pid, 'SIGKILL');
+      } catch {
+        // it has ended by itself
+      }
+    },
+  };
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
+  const address = server.address();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+export async function untilReady(url: string, serving: Serving): Promise<void> {
+  let ended = false;
+  void serving.exited.then(() => {
+    ended = true;
+  });
+  const deadline = Date.now() + READY_TIMEOUT_MS;
+  while (Date.now() < deadline && !ended) {
+    const ready = await fetch(`${url}/ready`).catch(() => undefined);
+    if (ready?.ok) return;
+    await Bun.sleep(25);
+  }
+  serving.killTree();
+  throw new Error(`the gateway did not become ready:\n${serving.log()}`);
+}

@@ -1,0 +1,136 @@
+/** For tests: an edge over real rooms and a database in a temporary folder, listening on this machine alone. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccess } from '../src/access/access.ts';
+import { issueKey } from '../src/access/key.ts';
+import { newId } from '../src/canonical/id.ts';
+import { applyCatalogue } from '../src/catalog/apply.ts';
+import { createCatalog } from '../src/catalog/catalog.ts';
+import type { Dialect } from '../src/dialects/dialect.ts';
+import { createLedger } from '../src/ledger/prepaid-ledger.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
+import { createEdge } from '../src/http/edge.ts';
+import { createMetrics } from '../src/http/metrics.ts';
+import type { Rooms } from '../src/http/rooms.ts';
+
+export const MAX_BODY_BYTES = 100_000;
+
+export interface Loopback {
+  store: Store;
+  rooms: Rooms;
+  account: string;
+  callerKey: string;
+  adminKey: string;
+  /** What an operator was told. */
+  troubles: string[];
+  /** With the caller's key unless `key` says otherwise; `null`: none. A body that is no string is sent as JSON. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Response>;
+  /** The same with the admin's key; the answer as JSON. */
+  admin(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<AdminAnswer>;
+  issue(kind: KeyKind, more?: Partial<KeyRow>): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface AskOptions {
+  key?: string | null;
+  headers?: { [name: string]: string };
+  body?: unknown;
+}
+
+interface AdminAnswer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any;
+}
+
+export async function startLoopback(): Promise<Loopback> {
+  const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
+  const store = await openStore({ dataDir: folder });
+  await store.migrate();
+  const ledger = createLedger({ store, owner: newId('owner_'), now: Date.now });
+  const access = createAccess({ store });
+  const catalog = createCatalog({ store });
+  const troubles: string[] = [];
+  const rooms: Rooms = {
+    store,
+    ledger,
+    access,
+    catalog,
+    // These routes need none: a call that arrives here is the gateway's own fault.
+    gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
+    dialect: (name) => ({ name }) as Dialect,
+    apply: (form) => applyCatalogue(store, form, Date.now()),
+    metrics: createMetrics(Date.now()),
+    settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [] },
+    now: Date.now,
+    trouble: (sentence) => void troubles.push(sentence),
+  };
+  const edge = createEdge(rooms);
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, peer) => edge.fetch(request, peer) });
+
+  const account = newId('acct_');
+  await store.createAccount({ id: account, name: 'default', balance: 0n, held: 0n, createdAt: Date.now() });
+  const issue = async (kind: KeyKind, more: Partial<KeyRow> = {}) => {
+    const { key, hash, last4 } = issueKey(kind);
+    await store.createKey({
+      id: newId('key_'),
+      account,
+      kind,
+      name: 'test',
+      hash,
+      last4,
+      createdAt: Date.now(),
+      ...more,
+    });
+    return key;
+  };
+  const callerKey = await issue('caller');
+  const adminKey = await issue('admin');
+
+  const ask: Loopback['ask'] = (method, path, { key = callerKey, headers = {}, body } = {}) =>
+    fetch(new URL(path, server.url), {
+      method,
+      headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+
+  return {
+    store,
+    rooms,
+    account,
+    callerKey,
+    adminKey,
+    troubles,
+    ask,
+    async admin(method, path, body, headers = {}) {
+      const response = await ask(method, `/admin/v1${path}`, { key: adminKey, body, headers });
+      return { status: response.status, body: await response.json() };
+    },
+    issue,
+    async stop() {
+      await server.stop(true);
+      await ledger.flush();
+      await store.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** Two chat models and a provider, as a modelport.yaml has them. */
+export const CATALOGUE = {
+  providers: [
+    { name: 'main', type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', credential: 'secret-abcdefgh1234' },
+  ],
+  models: ['alpha', 'team/beta-2', 'gamma:8b'].map((name) => ({
+    name,
+    kind: 'chat',
+    price: { input: 0.15, output: 0.6 },
+    maxOutputTokens: 4096,
+    contextTokens: 128_000,
+    displayName: `Model ${name}`,
+    ownedBy: 'tests',
+    targets: [{ provider: 'main', model: name }],
+  })),
+};

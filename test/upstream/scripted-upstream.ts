@@ -1,0 +1,172 @@
+/** An upstream that answers as it is told, misbehaves on purpose and keeps a journal: raw sockets on the loopback. */
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type Answer, planAnswer, type Step } from './answer.ts';
+import { type RawRequest, requestsOf } from './http-request.ts';
+
+/** One request as it arrived, and how its answer ended. */
+export interface JournalEntry {
+  method: string;
+  path: string;
+  headers: { [name: string]: string };
+  /** The body as JSON; `undefined` where it was none. */
+  body: { [member: string]: unknown } | undefined;
+  atMs: number;
+  /** The peer left before the answer was complete. */
+  aborted: boolean;
+  /** When the answer was complete, or broken off by either side; absent while it is under way. */
+  endedMs?: number;
+}
+
+export interface ScriptedUpstream {
+  /** `http://127.0.0.1:port`. A path prefix below it has a queue of answers of its own. */
+  readonly url: string;
+  /** Appends answers to the queue of a prefix (`/openai`). */
+  script(prefix: string, ...answers: Answer[]): void;
+  /** The requests that came under a prefix, in order. */
+  journal(prefix: string): JournalEntry[];
+  /** Answers that were not asked for. */
+  unused(prefix: string): number;
+  /** Forgets the answers and the journal of a prefix. */
+  forget(prefix: string): void;
+  close(): Promise<void>;
+}
+
+/** Starts one on a free port. Over HTTP: `PUT /_script` with answers by prefix, `GET /_journal`, `DELETE /_script`. */
+export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
+  const queues = new Map<string, Answer[]>();
+  const entries: JournalEntry[] = [];
+  const sockets = new Set<Socket>();
+
+  function script(prefix: string, ...answers: Answer[]): void {
+    queues.set(prefix, [...(queues.get(prefix) ?? []), ...answers]);
+  }
+  function nextAnswer(path: string): Answer {
+    const prefix = [...queues.keys()].filter((key) => path.startsWith(key)).sort((a, b) => b.length - a.length)[0];
+    const queue = prefix === undefined ? undefined : queues.get(prefix);
+    const first = queue?.[0];
+    if (!first)
+      return { status: 599, json: { error: { message: `nothing is scripted for ${path}`, type: 'unscripted' } } };
+    if (!first.repeat) queue?.shift();
+    return first;
+  }
+  function control(request: RawRequest): Answer {
+    if (request.path === '/_journal') return { json: entries };
+    if (request.method === 'DELETE') queues.clear();
+    else {
+      const told = JSON.parse(Buffer.from(request.body).toString()) as { [prefix: string]: Answer[] };
+      for (const [prefix, answers] of Object.entries(told)) script(prefix, ...answers);
+    }
+    return { json: { ok: true } };
+  }
+
+  async function converse(socket: Socket): Promise<void> {
+    const next = requestsOf(socket);
+    for (;;) {
+      const request = await next();
+      if (!request) break;
+      const controlled = request.path.startsWith('/_');
+      const entry = toEntry(request);
+      if (!controlled) entries.push(entry);
+      const plan = planAnswer(controlled ? control(request) : nextAnswer(request.path));
+      const end = await perform(plan.steps, socket);
+      entry.aborted = end === 'gone';
+      entry.endedMs = Date.now();
+      if (end !== 'sent' || !plan.reusable) break;
+    }
+    socket.end();
+  }
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    void converse(socket);
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    script,
+    journal: (prefix) => entries.filter((entry) => entry.path.startsWith(prefix)),
+    unused: (prefix) => queues.get(prefix)?.filter((answer) => !answer.repeat).length ?? 0,
+    forget(prefix) {
+      queues.delete(prefix);
+      for (let at = entries.length - 1; at >= 0; at--) if (entries[at]?.path.startsWith(prefix)) entries.splice(at, 1);
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** An address on the loopback where nobody listens. */
+export async function refusingUrl(): Promise<string> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return `http://127.0.0.1:${port}`;
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+function toEntry(request: RawRequest): JournalEntry {
+  const { method, path, headers } = request;
+  return { method, path, headers, body: asJson(request.body), atMs: Date.now(), aborted: false };
+}
+
+function asJson(body: Uint8Array): { [member: string]: unknown } | undefined {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** `sent`: to the end; `broken`: by our own fault; `gone`: the peer left. */
+async function perform(steps: readonly Step[], socket: Socket): Promise<'sent' | 'broken' | 'gone'> {
+  let gone = socket.destroyed;
+  let leave = () => {};
+  const left = new Promise<void>((resolve) => {
+    leave = () => {
+      gone = true;
+      resolve();
+    };
+  });
+  for (const event of ['end', 'close', 'error']) socket.once(event, leave);
+  try {
+    for (const step of steps) {
+      if (gone) return 'gone';
+      switch (step.type) {
+        case 'send':
+          if (!socket.write(step.bytes)) await Promise.race([left, onceDrained(socket)]);
+          await new Promise<void>((resolve) => setImmediate(resolve));
+          break;
+        case 'wait':
+          await Promise.race([left, Bun.sleep(step.ms)]);
+          break;
+        case 'cut':
+          socket.end();
+          return 'broken';
+        case 'reset':
+          socket.resetAndDestroy();
+          return 'broken';
+        case 'silence':
+          await left;
+          break;
+        default:
+          step satisfies never;
+      }
+    }
+    return 'sent';
+  } finally {
+    for (const event of ['end', 'close', 'error']) socket.off(event, leave);
+  }
+}
+
+function onceDrained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('drain', () => resolve()));
+}
