@@ -1,6 +1,8 @@
 /** Opens the rooms on one database and wires them together. */
 import { type Access, createAccess } from './access/access.ts';
 import { newId } from './canonical/id.ts';
+import { writeMoney } from './canonical/money.ts';
+import type { Usage } from './canonical/usage.ts';
 import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
@@ -11,7 +13,7 @@ import { createGateway } from './gateway/serve.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
-import type { Log } from './log.ts';
+import { errorMembers, type Log } from './log.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -50,7 +52,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const access = createAccess({ store });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
   const metrics = createMetrics(now());
-  const trouble = (sentence: string, cause: unknown) => log.error(sentence, { cause });
+  const trouble = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
   const gateway = createGateway({
     access,
     catalog,
@@ -66,9 +68,9 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     },
     now,
     random: Math.random,
-    log(call: CallRow, cause?: unknown) {
+    log(call, usage, cause) {
       metrics.called(call);
-      log.info('call', cause === undefined ? call : { ...call, cause });
+      log.info('call', callMembers(call, usage, cause));
     },
     trouble,
   });
@@ -79,6 +81,30 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       keepExisting,
     });
   return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble };
+}
+
+/** A call as a line of the log: never a prompt, a reply or a secret. Written out: it is made for every call. */
+function callMembers(call: CallRow, usage: Usage | undefined, cause: unknown): object {
+  const members = {
+    id: call.id,
+    account: call.account,
+    key: call.key,
+    model: call.model,
+    provider: call.provider,
+    targetModel: call.targetModel,
+    dialect: call.dialect,
+    upstreamDialect: call.upstreamDialect,
+    stream: call.stream,
+    status: call.status,
+    outcome: call.outcome,
+    errorCode: call.errorCode,
+    attempts: call.attempts,
+    cost: writeMoney(call.cost),
+    usage,
+    durationMs: call.durationMs,
+    firstByteMs: call.firstByteMs,
+  };
+  return cause === undefined ? members : { ...members, ...errorMembers(cause) };
 }
 
 function requiredDialect(name: string) {

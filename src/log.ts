@@ -30,17 +30,18 @@ export function createLog(level: LogLevel, write: (lines: string) => void, now: 
 
   const line = (lineLevel: LogLevel) => (message: string, members?: object) => {
     if (NUMBERS[lineLevel] < NUMBERS[level]) return;
-    gathered += `${JSON.stringify({ level: NUMBERS[lineLevel], time: now(), msg: message, ...members }, plain)}\n`;
+    const rest = members ? JSON.stringify(members).slice(1) : '}';
+    const head = `{"level":${NUMBERS[lineLevel]},"time":${now()},"msg":${JSON.stringify(message)}`;
+    gathered += `${head}${rest === '}' ? rest : `,${rest}`}\n`;
     timer ??= setTimeout(flush, GATHER_MS);
   };
 
   return { info: line('info'), warn: line('warn'), error: line('error'), flush };
 }
 
-/** What JSON cannot say: amounts as text, errors as their message and kind, causes included. */
-function plain(_member: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
-  if (value instanceof Error)
-    return { type: value.name, message: value.message, ...(value.cause !== undefined && { cause: value.cause }) };
-  return value;
+/** A failure as members of a line, causes included. */
+export function errorMembers(thrown: unknown): object {
+  if (!(thrown instanceof Error)) return { err: thrown };
+  const { name, message, cause } = thrown;
+  return { err: { type: name, message, ...(cause !== undefined && { cause: errorMembers(cause) }) } };
 }

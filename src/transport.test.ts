@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Socket } from 'node:net';
 import { GatewayError } from './canonical/errors.ts';
-import { createTransport, type TimeLimits } from './transport.ts';
+import { Cancellation, createTransport, type TimeLimits } from './transport.ts';
 
 const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, silenceMs: 300, wholeMs: 2000 };
 const CRLF = '\r\n';
@@ -57,10 +57,10 @@ afterAll(() => {
   for (const stop of stops) stop();
 });
 
-function send(url: string, limits: Partial<TimeLimits> = {}, signal = new AbortController().signal) {
+function send(url: string, limits: Partial<TimeLimits> = {}, cancellation = new Cancellation()) {
   const all = { ...LIMITS, ...limits };
   const sending = { method: 'POST', url, headers: {}, body: Buffer.from('{}') };
-  return createTransport().send(sending, all, performance.now() + all.wholeMs, signal);
+  return createTransport().send(sending, all, performance.now() + all.wholeMs, cancellation);
 }
 
 async function failure(promise: Promise<unknown>): Promise<GatewayError> {
@@ -105,7 +105,7 @@ describe('what comes back', () => {
       local: { 'http://sandbox.invalid': async (request) => new Response(await request.text()) },
     });
     const sending = { method: 'POST', url: 'http://sandbox.invalid/v1', headers: {}, body: Buffer.from('echo') };
-    const exchange = await transport.send(sending, LIMITS, performance.now() + 1000, new AbortController().signal);
+    const exchange = await transport.send(sending, LIMITS, performance.now() + 1000, new Cancellation());
     expect(Buffer.from(await exchange.readAll(100)).toString()).toBe('echo');
   });
 });
@@ -184,9 +184,9 @@ describe('time limits', () => {
 describe('cancelling', () => {
   test('before the headers, by signal', async () => {
     const { url, closed } = await rawServer(() => {});
-    const controller = new AbortController();
-    const sending = send(url, {}, controller.signal);
-    setTimeout(() => controller.abort(), 30);
+    const cancellation = new Cancellation();
+    const sending = send(url, {}, cancellation);
+    setTimeout(() => cancellation.cancel(), 30);
     expect((await failure(sending)).retryable).toBe(false);
     await closed;
   });

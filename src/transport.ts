@@ -35,12 +35,31 @@ export interface Exchange {
   cancel(): void;
 }
 
+/** What ends exchanges from outside: an AbortController without its price, some microseconds a listener. */
+export class Cancellation {
+  cancelled = false;
+  private readonly listeners = new Set<() => void>();
+
+  cancel(): void {
+    this.cancelled = true;
+    for (const listener of this.listeners) listener();
+    this.listeners.clear();
+  }
+
+  /** `listener` runs when this is cancelled, at once where it already is; the returned function takes it back. */
+  listen(listener: () => void): () => void {
+    if (this.cancelled) listener();
+    else this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}
+
 export interface Transport {
   /**
-   * Sends and resolves with the response's headers. Throws GatewayError `upstream_failed` or `upstream_timeout`.
-   * `signal` cancels until the exchange has been handed over; from then on `cancel` does.
+   * Sends and resolves with the response's headers; `cancellation` ends the exchange in whatever state it is.
+   * Throws GatewayError `upstream_failed` or `upstream_timeout`.
    */
-  send(sending: Sending, limits: TimeLimits, wholeDeadline: number, signal: AbortSignal): Promise<Exchange>;
+  send(sending: Sending, limits: TimeLimits, wholeDeadline: number, cancellation: Cancellation): Promise<Exchange>;
 }
 
 /** Answers in this process what is addressed to its origin. */
@@ -88,16 +107,19 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
     sending: Sending,
     limits: TimeLimits,
     wholeDeadline: number,
-    signal: AbortSignal,
+    cancellation: Cancellation,
   ): Promise<Exchange> {
     const origin = originOf(sending.url);
     const inProcess = local[origin];
-    const state = new ExchangeState(limits, wholeDeadline, (done) => watched.delete(done));
-    const leave = () => state.cancel();
-    signal.addEventListener('abort', leave);
+    const state = new ExchangeState(limits, wholeDeadline);
+    const unlisten = cancellation.listen(() => state.cancel());
+    state.onEnd = () => {
+      watched.delete(state);
+      unlisten();
+    };
     watch(state);
     try {
-      if (signal.aborted) throw cancelled();
+      if (state.failure) throw state.failure;
       if (
         !inProcess &&
         !proxied &&
@@ -115,11 +137,9 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
       state.begin(response);
       return state;
     } catch (thrown) {
-      state.close();
+      state.onEnd();
       reachableAt.delete(origin);
       throw state.failure ?? unreachable(thrown);
-    } finally {
-      signal.removeEventListener('abort', leave);
     }
   }
 
@@ -141,12 +161,12 @@ class ExchangeState implements Exchange, Watched {
   private readonly controller = new AbortController();
   private readonly limits: TimeLimits;
   private readonly wholeDeadline: number;
-  private readonly forget: (done: Watched) => void;
+  /** Called when nothing more will come. */
+  onEnd = () => {};
 
-  constructor(limits: TimeLimits, wholeDeadline: number, forget: (done: Watched) => void) {
+  constructor(limits: TimeLimits, wholeDeadline: number) {
     this.limits = limits;
     this.wholeDeadline = wholeDeadline;
-    this.forget = forget;
   }
 
   get signal(): AbortSignal {
@@ -179,10 +199,6 @@ class ExchangeState implements Exchange, Watched {
 
   cancel(): void {
     this.end(cancelled());
-  }
-
-  close(): void {
-    this.forget(this);
   }
 
   async read(): Promise<Uint8Array | undefined> {
@@ -232,12 +248,12 @@ class ExchangeState implements Exchange, Watched {
   }
 
   private finish(): undefined {
-    this.close();
+    this.onEnd();
     return undefined;
   }
 
   private broken(thrown: unknown): GatewayError {
-    this.close();
+    this.onEnd();
     this.failure ??= new GatewayError('upstream_failed', 'The upstream broke off in the middle of its answer.', {
       cause: thrown,
     });
@@ -245,7 +261,7 @@ class ExchangeState implements Exchange, Watched {
   }
 
   private end(failure: GatewayError): void {
-    this.close();
+    this.onEnd();
     if (this.failure) return;
     this.failure = failure;
     this.controller.abort(failure);

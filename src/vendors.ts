@@ -8,7 +8,7 @@ import type { Config, Vendor } from './config.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing } from './providers/provider.ts';
 import type { ProviderRow } from './store/store.ts';
-import type { TimeLimits, Transport } from './transport.ts';
+import { Cancellation, type TimeLimits, type Transport } from './transport.ts';
 
 /** A start does not wait longer than this for a server of one's own to name its models. */
 const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
@@ -80,12 +80,7 @@ async function ask({ type, ...target }: Asked, transport: Transport): Promise<{ 
   const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };
   try {
     await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' });
-    const exchange = await transport.send(
-      outgoing,
-      ASKING,
-      performance.now() + ASKING.wholeMs,
-      new AbortController().signal,
-    );
+    const exchange = await transport.send(outgoing, ASKING, performance.now() + ASKING.wholeMs, new Cancellation());
     const body = await exchange.readAll(LARGEST_LIST_BYTES);
     return { names: exchange.status === 200 ? namesIn(body) : [] };
   } catch (thrown) {

@@ -8,12 +8,12 @@ import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import type { Dialect } from '../src/dialects/dialect.ts';
-import { createLedger } from '../src/ledger/prepaid-ledger.ts';
-import { openStore } from '../src/store/open-store.ts';
-import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import type { Rooms } from '../src/http/rooms.ts';
+import { createLedger } from '../src/ledger/prepaid-ledger.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 
 export const MAX_BODY_BYTES = 100_000;
 

@@ -27,8 +27,10 @@ export function readMoney(text: string): Money | undefined {
 export function writeMoney(amount: Money): string {
   const sign = amount < 0n ? '-' : '';
   const digits = (amount < 0n ? -amount : amount).toString().padStart(NANO_DIGITS + 1, '0');
-  const fraction = digits.slice(-NANO_DIGITS).replace(/0+$/, '');
-  return sign + digits.slice(0, -NANO_DIGITS) + (fraction && `.${fraction}`);
+  let end = digits.length;
+  const point = end - NANO_DIGITS;
+  while (end > point && digits[end - 1] === '0') end--;
+  return sign + digits.slice(0, point) + (end > point ? `.${digits.slice(point, end)}` : '');
 }
 
 /** USD per million units, as people write prices ("0.15"), to pico-USD per unit; `undefined` where finer than a pico. */

@@ -75,7 +75,7 @@ describe('readOpenaiError', () => {
     [429, 'rate_limited'],
     [500, 'upstream_failed'],
     [502, 'upstream_failed'],
-    [503, 'upstream_unavailable'],
+    [503, 'upstream_failed'],
     [504, 'upstream_timeout'],
     [529, 'upstream_unavailable'],
     [405, 'upstream_failed'],

@@ -14,23 +14,34 @@ interface Words {
 
 const NEUTRAL = 'Please try again later or use another model.';
 const MAX_MESSAGE_LENGTH = 2000;
-const MAX_LOGGED_LENGTH = 4000;
 
 /** An upstream's refusal as an HTTP answer. */
 export function readOpenaiError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
-  const words = wordsIn(parse(text));
-  return errorOf(status, words, retryAfterSeconds(headers), { status, body: text.slice(0, MAX_LOGGED_LENGTH) });
+  return errorOf(status, wordsIn(parse(text)), retryAfterSeconds(headers));
 }
 
 /** An error object inside a reply that began with status 200. */
 export function readErrorObject(error: Json): GatewayError {
   const words = wordsIn({ error });
-  const cause = { error: JSON.stringify(error).slice(0, MAX_LOGGED_LENGTH) };
-  return errorOf(words.status ?? 500, words, undefined, cause);
+  return errorOf(words.status ?? STATUS_OF_TYPE[words.type ?? ''] ?? 500, words, undefined);
 }
 
-function errorOf(status: number, words: Words, retryAfter: number | undefined, cause: unknown): GatewayError {
+/** Inside a reply the status is often missing, but the type says it. */
+const STATUS_OF_TYPE: { readonly [type: string]: number } = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  insufficient_quota: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  overloaded_error: 529,
+};
+
+function errorOf(status: number, words: Words, retryAfter: number | undefined): GatewayError {
+  // For the log: its words, never its sentences. Those may quote a key, a prompt or a reply.
+  const cause = { status, type: words.type, code: words.code };
   const timing = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
   if (isOurFault(status, words)) {
     return new GatewayError('upstream_failed', `The model's vendor did not accept the gateway. ${NEUTRAL}`, { cause });
@@ -52,7 +63,6 @@ function errorOf(status: number, words: Words, retryAfter: number | undefined, c
         cause,
         ...timing,
       });
-    case 503:
     case 529:
       return new GatewayError('upstream_unavailable', `The model is overloaded. ${NEUTRAL}`, { cause, ...timing });
     case 408:

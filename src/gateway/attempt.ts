@@ -5,7 +5,7 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
 import { patchMembers } from '../dialects/json.ts';
 import { type Outgoing, type Provider, spokenDialect, type Target } from '../providers/provider.ts';
-import type { Exchange } from '../transport.ts';
+import { Cancellation, type Exchange } from '../transport.ts';
 import { fanOut, merge } from './fan-out.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
@@ -32,7 +32,7 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
       rooms.catalog.observe(target, { ok: true }, rooms.now());
       return upstream;
     } catch (thrown) {
-      if (!(thrown instanceof GatewayError) || walk.abort.signal.aborted) throw thrown;
+      if (!(thrown instanceof GatewayError) || walk.cancellation.cancelled) throw thrown;
       rooms.catalog.observe(target, { ok: false, error: thrown }, rooms.now());
       if (!thrown.retryable) throw thrown;
       errors.push(thrown);
@@ -60,14 +60,14 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   walk.warnings = [];
   const way = { provider, target, dialect };
   const calls = dialect.name === walk.dialect.name ? [walk.call] : fanOut(walk.call, dialect);
-  if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.abort.signal);
-  const branches = new AbortController();
-  const signal = AbortSignal.any([walk.abort.signal, branches.signal]);
+  if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
+  const branches = new Cancellation();
+  walk.cancellation.listen(() => branches.cancel());
   try {
-    const upstreams = await Promise.all(calls.map((call) => begin(rooms, walk, way, call, signal)));
+    const upstreams = await Promise.all(calls.map((call) => begin(rooms, walk, way, call, branches)));
     return merge(upstreams, calls[0]!.sampling.n ?? 1);
   } catch (thrown) {
-    branches.abort();
+    branches.cancel();
     throw thrown;
   }
 }
@@ -80,13 +80,18 @@ interface Way {
 }
 
 /** Sends one upstream call and waits until it has begun to answer. */
-async function begin(rooms: GatewayRooms, walk: Walk, way: Way, call: Call, signal: AbortSignal): Promise<Upstream> {
+async function begin(
+  rooms: GatewayRooms,
+  walk: Walk,
+  way: Way,
+  call: Call,
+  cancellation: Cancellation,
+): Promise<Upstream> {
   const { provider, dialect } = way;
   const same = dialect.name === walk.dialect.name;
   const outgoing = await outgoingFor(walk, way, call, same);
   const limits = rooms.settings.limits;
-  const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, signal);
-  signal.addEventListener('abort', () => exchange.cancel());
+  const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
     throw dialect.readError(exchange.status, exchange.headers, await exchange.readAll(MAX_ERROR_BYTES));
   }

@@ -145,7 +145,7 @@ export class StreamRelay {
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
   private async breakOff(error: GatewayError): Promise<void> {
     this.quiet.delete(this);
-    this.walk.abort.abort();
+    this.walk.cancellation.cancel();
     let told = error;
     try {
       await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'broken', status: 200, error });
@@ -194,13 +194,13 @@ export function abandon(rooms: GatewayRooms, walk: Walk): void {
   conclude(rooms, walk, CLIENT_GONE).catch((thrown) =>
     rooms.trouble('An abandoned call could not be settled.', thrown),
   );
-  walk.abort.abort();
+  walk.cancellation.cancel();
 }
 
 /** The client has left and the upstream is read to its end: but not for ever. */
 export function boundDrain(rooms: GatewayRooms, walk: Walk): void {
   const end = () => {
-    if (!walk.concluded) walk.abort.abort();
+    if (!walk.concluded) walk.cancellation.cancel();
   };
   setTimeout(end, rooms.settings.drainAfterDisconnectMs).unref();
 }

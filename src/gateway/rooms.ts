@@ -1,5 +1,6 @@
 /** What the way of a call passes through: the rooms below, and the settings that concern it. */
 import type { Access } from '../access/access.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -21,7 +22,7 @@ export interface GatewayRooms {
   /** In [0, 1). */
   random(): number;
   /** One line a call; `cause` is what went wrong behind a failure, for the operator alone. */
-  log(call: CallRow, cause?: unknown): void;
+  log(call: CallRow, usage: Usage | undefined, cause: unknown): void;
   /** Something an operator must look into. */
   trouble(sentence: string, cause: unknown): void;
 }

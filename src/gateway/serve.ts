@@ -11,19 +11,18 @@ import { conclude, type Walk } from './walk.ts';
 export function createGateway(rooms: GatewayRooms): Gateway {
   const underWay = new Set<Walk>();
   const quiet = new QuietStreams(rooms.settings.keepAliveMs);
-  const leave = (walk: Walk) => void underWay.delete(walk);
 
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Response> {
     const startedMs = performance.now();
     let walk: Walk | undefined;
     try {
-      const caller = await rooms.access.authenticate(incoming.presented, rooms.now());
+      const at = rooms.now();
+      const caller = await rooms.access.authenticate(incoming.presented, at);
       const request = await incoming.read();
       const call = dialect.readCall(request);
-      call.receivedSeconds = Math.floor(rooms.now() / 1000);
+      call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
-      walk = await admit(rooms, { id: incoming.requestId, startedMs, dialect, caller, call, strict, leave });
-      underWay.add(walk);
+      walk = await admit(rooms, { id: incoming.requestId, at, startedMs, dialect, caller, call, strict }, underWay);
       return await answer(walk, incoming.signal);
     } catch (thrown) {
       const error = asGatewayError(thrown);
@@ -54,7 +53,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
 
   /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */
   async function fail(walk: Walk, error: GatewayError, gone: boolean): Promise<void> {
-    walk.abort.abort();
+    walk.cancellation.cancel();
     const refused = error.code === 'upstream_refused' || error.status < 500;
     const outcome = gone ? 'aborted' : refused ? 'refused' : 'failed';
     try {
@@ -68,7 +67,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
   async function drain(boundMs: number): Promise<void> {
     const end = performance.now() + boundMs;
     while (underWay.size > 0 && performance.now() < end) await Bun.sleep(20);
-    for (const walk of underWay) walk.abort.abort();
+    for (const walk of underWay) walk.cancellation.cancel();
     while (underWay.size > 0 && performance.now() < end + 1000) await Bun.sleep(20);
     await rooms.ledger.flush();
   }

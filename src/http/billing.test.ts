@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { newId } from '../canonical/id.ts';
 import type { CallRow } from '../store/store.ts';
-import { type Loopback, startLoopback } from '../../test/loopback.ts';
 
 let edge: Loopback;
 const DAY_MS = 86_400_000;

@@ -1,5 +1,4 @@
 /** What an operator's Prometheus reads: counters fed by edge and gateway, and figures taken when it asks. */
-import { writeMoney } from '../canonical/money.ts';
 import type { CallRow } from '../store/store.ts';
 import type { Rooms } from './rooms.ts';
 
@@ -20,6 +19,8 @@ interface Counter {
   values: Map<string, number>;
 }
 
+/** A counter is no ledger: nano-USD as USD, near enough. */
+const NANO = 1e9;
 /** Joins label values into one key. */
 const JOINT = '\u0000';
 
@@ -44,7 +45,7 @@ export function createMetrics(startedAt: number): Metrics {
       if (call.errorCode !== undefined) add(errors, call.errorCode, 1);
       add(attempts, call.provider, call.attempts);
       add(seconds, call.model, call.durationMs / 1000);
-      if (call.cost > 0n) add(charged, call.model, Number(writeMoney(call.cost)));
+      if (call.cost > 0n) add(charged, call.model, Number(call.cost) / NANO);
     },
     async write(rooms) {
       const counters = [answers, calls, errors, attempts, seconds, charged].map(writeCounter);

@@ -72,7 +72,7 @@ function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): P
   const call = model.calls[step.call % Math.max(1, model.calls.length)];
   if (!call) return Promise.resolve();
   const key = `${ACCOUNTS[call.account]}_${call.budgeted ? 'budgeted' : 'free'}`;
-  const hold = { callId: call.id, account: ACCOUNTS[call.account]!, amount: call.amount };
+  const hold = { callId: call.id, account: ACCOUNTS[call.account]!, key, amount: call.amount };
   if (step.do === 'settle') {
     end(model, call, amount);
     return ledger.settle(hold, callRecord(call.id, amount, { account: hold.account, key, at: AT }));

@@ -24,8 +24,8 @@ interface Pending {
 const MAX_BATCH = 512;
 /** A busy stream notes a mark with every chunk: taken more often than this they cost more than a crash loses. */
 /** A commit costs some 30 us however few its steps: when one follows another this closely, the next waits to have more. */
-const BUSY_MS = 2;
-const GATHER_MS = 1;
+const BUSY_MS = 3;
+const GATHER_MS = 2;
 const NOTE_PAUSE_MS = 250;
 
 /** `commit` gets one batch at a time, never an empty one, and answers each step in order. */

@@ -9,6 +9,7 @@ export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget };
 export interface Hold {
   readonly callId: string;
   readonly account: string;
+  readonly key: string;
   readonly amount: Money;
 }
 

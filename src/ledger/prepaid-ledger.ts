@@ -27,17 +27,21 @@ const COUNTERS: { [kind in EntryKind]: string } = {
 export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps) => store.ledger(steps));
 
-  async function hold({ budget, ...request }: HoldRequest): Promise<Hold> {
-    refuseNegative(request.amount);
-    const outcome = await commits.submit({ type: 'hold', hold: { ...request, owner }, ...(budget && { budget }) });
-    if (outcome.type !== 'held') throw refusal(outcome, request.account, request.amount);
-    return { callId: request.callId, account: request.account, amount: request.amount };
+  async function hold(request: HoldRequest): Promise<Hold> {
+    const { callId, account, key, amount, model, priceId, at, budget } = request;
+    refuseNegative(amount);
+    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner };
+    if (request.sentAt !== undefined) row.sentAt = request.sentAt;
+    if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
+    const outcome = await commits.submit(budget ? { type: 'hold', hold: row, budget } : { type: 'hold', hold: row });
+    if (outcome.type !== 'held') throw refusal(outcome, account, amount);
+    return row;
   }
 
   async function settle(hold: Hold, call: CallRow): Promise<void> {
     refuseNegative(call.cost);
     commits.forget(hold.callId);
-    const outcome = await commits.submit({ type: 'resolve', callId: hold.callId, amount: call.cost, call });
+    const outcome = await commits.submit({ type: 'resolve', callId: hold.callId, amount: call.cost, call, hold });
     if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, call.cost);
   }
 

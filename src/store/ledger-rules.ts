@@ -2,7 +2,7 @@
 import type { Money } from '../canonical/money.ts';
 import { entryHash } from './entry-hash.ts';
 import { budgetLeft, noSpending, type Spending, spend, turnTo } from './spending.ts';
-import type { CallRow, EntryRow, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
+import type { CallRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
@@ -21,8 +21,8 @@ export interface AccountBooks {
 export interface LedgerView {
   account(id: string): AccountBooks | undefined;
   spending(key: string): Spending | undefined;
-  /** Removes an open hold and returns it. */
-  takeHold(callId: string): Pick<HoldRow, 'account' | 'key' | 'amount'> | undefined;
+  /** Removes an open hold and returns it; `known`: what it is, if it is still there. */
+  takeHold(callId: string, known: HeldFor | undefined): HeldFor | undefined;
   /** Cost of a recorded call. */
   callCost(callId: string): Money | undefined;
   entryByKey(account: string, idempotencyKey: string): EntryRow | undefined;
@@ -114,8 +114,8 @@ function mark(batch: Batch, step: MarkStep): LedgerOutcome {
 }
 
 /** A call that never had a hold is recorded and charged all the same; one that is recorded stays as it is. */
-function resolve(batch: Batch, { callId, amount, call }: StepOf<'resolve'>): LedgerOutcome {
-  const hold = takeHold(batch, callId);
+function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'resolve'>): LedgerOutcome {
+  const hold = takeHold(batch, callId, known);
   if (!hold) {
     const cost = batch.calls.find(({ row }) => row.id === callId)?.row.cost ?? batch.view.callCost(callId);
     if (cost !== undefined) return { type: 'resolved', repeated: true, amount: cost };
@@ -174,9 +174,9 @@ function enter(batch: Batch, account: AccountBooks, line: EntryLine): EntryRow {
   return hashed;
 }
 
-function takeHold(batch: Batch, callId: string): ReturnType<LedgerView['takeHold']> {
+function takeHold(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
   const hold = batch.opened.get(callId);
-  if (!hold) return batch.view.takeHold(callId);
+  if (!hold) return batch.view.takeHold(callId, known);
   batch.opened.delete(callId);
   return hold;
 }

@@ -80,6 +80,9 @@ export interface HoldRow {
   checkpoint?: Money;
 }
 
+/** What of a hold its resolution needs. */
+export type HeldFor = Pick<HoldRow, 'account' | 'key' | 'amount'>;
+
 export type CallOutcome = 'ok' | 'refused' | 'failed' | 'broken' | 'aborted' | 'interrupted';
 
 /** The record of one call: lean, written once, when it ends. */
@@ -148,8 +151,8 @@ export interface ModelRow {
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget }
   | { type: 'mark'; callId: string; sentAt?: number; checkpoint?: Money }
-  /** Ends a hold: charges `amount` (0n: releases it) and records the call. */
-  | { type: 'resolve'; callId: string; amount: Money; call: CallRow }
+  /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look. */
+  | { type: 'resolve'; callId: string; amount: Money; call: CallRow; hold?: HeldFor }
   | {
       type: 'enter';
       account: string;

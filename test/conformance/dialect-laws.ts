@@ -12,6 +12,10 @@ export interface LawOptions {
   quirks?: (recorded: RecordedCase) => Quirks;
   /** Path parameters and query of the recorded endpoint, where the format keeps members there. */
   path?: (recorded: RecordedCase) => { [name: string]: string };
+  /** The recordings' word for the format where it is not the dialect's name. */
+  wire?: string;
+  /** Whether the recorded request is one that the gateway refuses. */
+  refuses?: (recorded: RecordedCase) => boolean;
 }
 
 /** Seed 0 is all at once, 1 byte by byte. */
@@ -19,13 +23,13 @@ const CUTTINGS = [1, 7, 42];
 
 /** `call` is what a client of this dialect asked for where the recording does not say. */
 export function dialectLaws(dialect: Dialect, call: ChatCall, options: LawOptions = {}): void {
-  const cases = recordedCases(dialect.name);
+  const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 
   describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws over ${cases.length} recordings`, () => {
     const answered = cases.filter((recorded) => recorded.status === 200);
     const refused = cases.filter((recorded) => recorded.status !== 200);
-    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined);
+    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded));
 
     test.each(answered.map(named))(
       'any cutting gives the same frames, which join to the recording: %s',
@@ -81,10 +85,15 @@ export function dialectLaws(dialect: Dialect, call: ChatCall, options: LawOption
         expect(meaning(read(recorded, written.body))).toEqual(
           meaning({ ...original, wantsUsage: original.wantsUsage || original.stream }),
         );
+        const path = options.path?.(recorded);
         const { members } = dialect.patches(original, 'another-model', quirks);
         const patched = read(recorded, patchMembers(original.origin.body, members));
         expect(meaning(patched)).toEqual(
-          meaning({ ...original, model: 'another-model', wantsUsage: original.wantsUsage || original.stream }),
+          meaning({
+            ...original,
+            model: path?.model ?? 'another-model',
+            wantsUsage: original.wantsUsage || original.stream,
+          }),
         );
       },
     );

@@ -1,6 +1,6 @@
 /** Every way an upstream can fail in the middle of a call: the right error, the right charge, no open hold. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { costOf, nanoCost, type Scene, type StageSetup, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
@@ -174,19 +174,24 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
     });
   }
 
-  test('an error event after 200', async () => {
-    const stage = await scene.stage();
-    const { events = [] } = streamAnswer(TEXTS);
-    const error = { error: { message: 'Token limit reached', type: 'vendor_type', code: 'too_long', param: null } };
-    stage.script({ events: [...events.slice(0, 3), error] });
-    const seen = await streamed(stage);
-    expect(seen.status).toBe(200);
-    expect(seen.text).toContain('Token limit reached');
-    expect(seen.text).not.toContain('[DONE]');
-    const call = await stage.settledCall();
-    expect(call.outcome).toBe('broken');
-    expect(nanoCost(call)).toBeGreaterThan(0n);
-  });
+  for (const [type, message, told] of [
+    ['invalid_request_error', 'The context is too long.', 'The context is too long.'],
+    ['server_error', 'Host db-7 at 127.0.0.1 is down.', 'vendor failed'],
+  ] as const) {
+    test(`an error event after 200, of type ${type}`, async () => {
+      const stage = await scene.stage();
+      const { events = [] } = streamAnswer(TEXTS);
+      stage.script({ events: [...events.slice(0, 3), { error: { message, type, param: null, code: null } }] });
+      const seen = await streamed(stage);
+      expect(seen.status).toBe(200);
+      expect(seen.text).toContain(told);
+      expect(seen.text).not.toContain('[DONE]');
+      assertPublic(seen.text);
+      const call = await stage.settledCall();
+      expect(call.outcome).toBe('broken');
+      expect(nanoCost(call)).toBeGreaterThan(0n);
+    });
+  }
 
   test('the whole call takes too long though it never falls silent', async () => {
     const stage = await scene.stage();
@@ -236,6 +241,19 @@ describe('strange but complete: relayed, charged as reported', () => {
       expect(nanoCost(call)).toBe(costOf(USED));
     });
   }
+
+  test('a frame leaves as soon as it came', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer(TEXTS, { fault: { before: 2, does: LIMITS.silenceMs - 100 } }));
+    const started = performance.now();
+    const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
+    const reader = response.body?.getReader();
+    let text = '';
+    while (!text.includes(TEXTS[0] ?? '')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    expect(performance.now() - started).toBeLessThan(LIMITS.silenceMs / 2);
+    while (!(await reader?.read())?.done);
+    expect((await stage.settledCall()).outcome).toBe('ok');
+  });
 
   test('gzip, whole', async () => {
     const stage = await scene.stage();

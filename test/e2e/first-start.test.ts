@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { streamAnswer } from '../chat-answers.ts';
+import { chatRequest, streamAnswer } from '../chat-answers.ts';
 import { freePort, type Serving, spawnModelport, untilReady } from '../gateway-process.ts';
 import { nanoOf, startScene } from '../scene.ts';
 
@@ -142,6 +142,25 @@ describe('SIGTERM', () => {
       expect(await stopping).toBe(0);
       const verified = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: scene.gateway.dataFolder });
       expect(await verified.exited).toBe(0);
+    } finally {
+      rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
+      await scene.upstream.close();
+    }
+  }, 30_000);
+
+  test('ends what outlasts its bound with an error, settles it, exits 0', async () => {
+    const scene = await startScene({ environment: { MODELPORT_DRAIN_MS: '400' } });
+    try {
+      const stage = await scene.stage();
+      stage.script(streamAnswer(['one ', 'two '], { paceMs: 20, fault: { before: 2, does: 'silence' } }));
+      const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
+      const stopping = scene.gateway.stop('keep');
+      const text = await response.text().catch(() => '');
+      expect(text).not.toContain('[DONE]');
+      expect(await stopping).toBe(0);
+      const verified = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: scene.gateway.dataFolder });
+      expect(await verified.exited).toBe(0);
+      expect(text).toContain('"error"');
     } finally {
       rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
       await scene.upstream.close();

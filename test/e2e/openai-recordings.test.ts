@@ -112,7 +112,8 @@ function meaningOf({ model: _, stream: __, stream_options: ___, ...body }: { [me
 function assertSentAsAsked(sent: Seen['sent'], recorded: RecordedCase): void {
   const asked = requestOf(recorded);
   expect(sent.model).toBe(asked.model);
-  expect(meaningOf(sent)).toEqual(meaningOf(asked));
+  expect(meaningOf(sent)).toMatchObject(meaningOf(asked));
+  expect(Object.keys(meaningOf(sent)).sort()).toEqual(Object.keys(meaningOf(asked)).sort());
 }
 
 async function assertCharged(stage: Stage, recorded: RecordedCase): Promise<void> {
@@ -193,7 +194,8 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
             expect(view.error).toBeUndefined();
             expect(view.ids.length).toBeLessThanOrEqual(1);
             for (const [index, choice] of view.choices.entries()) {
-              expect(choice).toMatchObject({ roles: 1, finishes: 1 });
+              expect(choice.roles).toBeGreaterThan(0);
+              expect(choice.finishes).toBe(1);
               expect(helped.view.choices[index]).toMatchObject({
                 text: choice.text,
                 calls: choice.calls,

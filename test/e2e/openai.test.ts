@@ -131,7 +131,7 @@ for (const library of LIBRARIES) {
         [
           stage,
           { request: ask({ messages: [{ role: 'user', content: '[[fail 503]]' }] }) },
-          { class: 'InternalServerError', status: 503 },
+          { class: 'InternalServerError', status: 502 },
         ],
       ];
       for (const [where, more, error] of cases) {
@@ -147,7 +147,7 @@ for (const library of LIBRARIES) {
     test('a stream that breaks off is an error and no complete answer', async () => {
       const stage = await scene.stage();
       for (const way of ['stream', 'helper'] as const) {
-        stage.script(streamAnswer(['one ', 'two ', 'three'], { fault: { before: 3, does: 'cut' } }));
+        stage.script(streamAnswer(['one ', 'two ', 'three'], { paceMs: 20, fault: { before: 3, does: 'cut' } }));
         const view = await run(stage, { way, request: chatRequest(stage.model) }, library);
         expect(view.error).toBeDefined();
         expect(view.choices[0]?.text).toBe('one two ');

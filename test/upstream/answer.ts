@@ -105,7 +105,8 @@ function bodyOf(answer: Answer): { body: Uint8Array; status: number; contentType
 }
 
 function headOf(answer: Answer, status: number, contentType: string, ending: string, length: number): Uint8Array {
-  const headers: { [name: string]: string } = { 'content-type': contentType, ...answer.headers };
+  const date = new Date().toUTCString();
+  const headers: { [name: string]: string } = { 'content-type': contentType, date, ...answer.headers };
   if (ending === 'chunked') headers['transfer-encoding'] = 'chunked';
   if (ending === 'length') headers['content-length'] = String(length);
   if (ending === 'close') headers.connection = 'close';

@@ -13,6 +13,8 @@ export interface JournalEntry {
   atMs: number;
   /** The peer left before the answer was complete. */
   aborted: boolean;
+  /** Bytes of the answer that the system took off our hands, headers included. */
+  sentBytes: number;
   /** When the answer was complete, or broken off by either side; absent while it is under way. */
   endedMs?: number;
 }
@@ -68,7 +70,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       const entry = toEntry(request);
       if (!controlled) entries.push(entry);
       const plan = planAnswer(controlled ? control(request) : nextAnswer(request.path));
-      const end = await perform(plan.steps, socket);
+      const end = await perform(plan.steps, socket, entry);
       entry.aborted = end === 'gone';
       entry.endedMs = Date.now();
       if (end !== 'sent' || !plan.reusable) break;
@@ -115,7 +117,7 @@ function listen(server: Server): Promise<number> {
 
 function toEntry(request: RawRequest): JournalEntry {
   const { method, path, headers } = request;
-  return { method, path, headers, body: asJson(request.body), atMs: Date.now(), aborted: false };
+  return { method, path, headers, body: asJson(request.body), atMs: Date.now(), aborted: false, sentBytes: 0 };
 }
 
 function asJson(body: Uint8Array): { [member: string]: unknown } | undefined {
@@ -127,7 +129,11 @@ function asJson(body: Uint8Array): { [member: string]: unknown } | undefined {
 }
 
 /** `sent`: to the end; `broken`: by our own fault; `gone`: the peer left. */
-async function perform(steps: readonly Step[], socket: Socket): Promise<'sent' | 'broken' | 'gone'> {
+async function perform(
+  steps: readonly Step[],
+  socket: Socket,
+  entry: JournalEntry,
+): Promise<'sent' | 'broken' | 'gone'> {
   let gone = socket.destroyed;
   let leave = () => {};
   const left = new Promise<void>((resolve) => {
@@ -143,6 +149,7 @@ async function perform(steps: readonly Step[], socket: Socket): Promise<'sent' |
       switch (step.type) {
         case 'send':
           if (!socket.write(step.bytes)) await Promise.race([left, onceDrained(socket)]);
+          if (!gone) entry.sentBytes += step.bytes.length;
           await new Promise<void>((resolve) => setImmediate(resolve));
           break;
         case 'wait':

@@ -70,6 +70,8 @@ export class Repair {
 
   #envelope(body: JsonObject): void {
     if (typeof body.id === 'string' && body.id !== '') this.#replyId = body.id;
+    // The writer puts the public name in its place.
+    if (typeof body.model !== 'string') this.#set(body, 'model', '');
     const groq = body.x_groq;
     if (!isObject(body.usage) && isObject(groq) && isObject(groq.usage)) this.#set(body, 'usage', { ...groq.usage });
     const usage = body.usage;

@@ -36,7 +36,6 @@ export function prepareCallInsert(db: Database): (call: CallRow, entrySeq: numbe
 }
 
 export interface CallColumns {
-  seq: bigint;
   id: string;
   account: string;
   key: string;
@@ -101,9 +100,9 @@ export function readCalls(db: Database, filter: CallFilter): CallRow[] {
   where('model = ?', filter.model);
   where('at >= ?', filter.from);
   where('at < ?', filter.to);
-  where('(at, seq) < (SELECT at, seq FROM calls WHERE id = ?)', filter.after);
+  where('(at, id) < (SELECT at, id FROM calls WHERE id = ?)', filter.after);
   const sql = `SELECT * FROM calls ${conditions.length ? `WHERE ${conditions.join(' AND ')}` : ''}
-    ORDER BY at DESC, seq DESC LIMIT ?`;
+    ORDER BY at DESC, id DESC LIMIT ?`;
   return db
     .query<CallColumns, (string | number)[]>(sql)
     .safeIntegers(true)

@@ -2,7 +2,7 @@
 import type { Database } from 'bun:sqlite';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { Spending } from '../spending.ts';
-import type { EntryRow, HoldRow, LedgerOutcome, LedgerStep, Page } from '../store.ts';
+import type { EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep, Page } from '../store.ts';
 import { prepareCallInsert } from './call-table.ts';
 
 /** Applies a batch within the caller's transaction. */
@@ -24,11 +24,10 @@ function prepareView(db: Database): LedgerView {
     .safeIntegers(true);
   // Two statements: DELETE … RETURNING costs three times as much.
   const findHold = db
-    .prepare<Pick<HoldRow, 'account' | 'key' | 'amount'>, [string]>(
-      'SELECT account, key, amount FROM holds WHERE call_id = ?',
-    )
+    .prepare<HeldFor, [string]>('SELECT account, key, amount FROM holds WHERE call_id = ?')
     .safeIntegers(true);
   const deleteHold = db.prepare('DELETE FROM holds WHERE call_id = ?');
+  const deleteKnown = db.prepare('DELETE FROM holds WHERE call_id = ? AND account = ? AND key = ? AND amount = ?');
   const callCost = db.prepare<{ cost: bigint }, [string]>('SELECT cost FROM calls WHERE id = ?').safeIntegers(true);
   return {
     account(id): AccountBooks | undefined {
@@ -36,7 +35,8 @@ function prepareView(db: Database): LedgerView {
       return row ? { ...row, lastSeq: Number(row.lastSeq) } : undefined;
     },
     spending: (key) => readSpending(db, key),
-    takeHold(callId) {
+    takeHold(callId, known) {
+      if (known && deleteKnown.run(callId, known.account, known.key, known.amount).changes === 1) return known;
       const hold = findHold.get(callId);
       if (hold) deleteHold.run(callId);
       return hold ?? undefined;

@@ -88,8 +88,7 @@ const STEPS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE calls (
-    seq INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT PRIMARY KEY,
     account TEXT NOT NULL,
     key TEXT NOT NULL,
     at INTEGER NOT NULL,
@@ -109,9 +108,8 @@ const STEPS: readonly string[] = [
     duration_ms INTEGER NOT NULL,
     first_byte_ms INTEGER,
     entry_seq INTEGER
-  ) STRICT;
+  ) STRICT, WITHOUT ROWID;
   CREATE INDEX calls_by_account ON calls (account, at);
-  CREATE INDEX calls_by_time ON calls (at);
 
   CREATE TABLE prices (
     seq INTEGER PRIMARY KEY,

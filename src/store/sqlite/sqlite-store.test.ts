@@ -214,7 +214,11 @@ describe('calls', () => {
     for (const id of ['acc_1', 'acc_2']) await store.createAccount(account(id));
     await store.ledger([topUp(1000n)]);
     const rows = Array.from({ length: 25 }, (_, i) =>
-      call(`call_${i}`, { at: NOON + Math.floor(i / 4), model: i % 2 ? 'odd' : 'even', firstByteMs: 2.6 }),
+      call(`call_${String(i).padStart(2, '0')}`, {
+        at: NOON + Math.floor(i / 4),
+        model: i % 2 ? 'odd' : 'even',
+        firstByteMs: 2.6,
+      }),
     );
     await store.ledger([...rows, call('other', { account: 'acc_2', key: 'key_2' })].map(resolve));
     const seen: string[] = [];
@@ -225,9 +229,9 @@ describe('calls', () => {
     }
     expect(seen).toEqual(rows.map(({ id }) => id).reverse());
     const odd = await store.calls({ limit: 50, model: 'odd', from: NOON + 1, to: NOON + 2 });
-    expect(odd.map(({ id }) => id)).toEqual(['call_7', 'call_5']);
+    expect(odd.map(({ id }) => id)).toEqual(['call_07', 'call_05']);
     expect(await store.calls({ limit: 50, key: 'key_2' })).toHaveLength(1);
-    expect(await store.call('call_3')).toEqual(call('call_3', { at: NOON, model: 'odd', firstByteMs: 3 }));
+    expect(await store.call('call_03')).toEqual(call('call_03', { at: NOON, model: 'odd', firstByteMs: 3 }));
     await store.close();
   });
 

@@ -102,7 +102,7 @@ function verifyEntry(
   if (entry.hash !== entryHash(last.hash, entry)) faults.push(`${name} was altered: its hash does not fit it.`);
   if (entry.kind !== 'charge') return;
   const call = db
-    .query<CallColumns, [string]>('SELECT seq, id, account, key, cost, entry_seq FROM calls WHERE id = ?')
+    .query<CallColumns, [string]>('SELECT id, account, key, cost, entry_seq FROM calls WHERE id = ?')
     .get(entry.callId ?? '');
   if (!call) {
     faults.push(`${name} charges call ${entry.callId}, which is not recorded.`);
@@ -127,15 +127,15 @@ function verifyHolds(db: Database, faults: string[]): void {
 /** Sums of the calls by key. */
 async function verifyCalls(db: Database, faults: string[]): Promise<Map<string, Money>> {
   const spent = new Map<string, Money>();
-  const page = db.query<CallColumns & { charged: bigint | null }, [bigint]>(
-    `SELECT calls.seq, id, calls.account, key, cost, entry_seq, entries.seq AS charged FROM calls
+  const page = db.query<CallColumns & { charged: bigint | null }, [string]>(
+    `SELECT id, calls.account, key, cost, entry_seq, entries.seq AS charged FROM calls
      LEFT JOIN entries ON entries.account = calls.account AND entries.seq = entry_seq AND entries.call_id = id
-     WHERE calls.seq > ? ORDER BY calls.seq LIMIT ${CHUNK}`,
+     WHERE calls.id > ? ORDER BY calls.id LIMIT ${CHUNK}`,
   );
-  for (let after = 0n; ; ) {
+  for (let after = ''; ; ) {
     const calls = page.all(after);
     for (const call of calls) {
-      after = call.seq;
+      after = call.id;
       spent.set(call.key, (spent.get(call.key) ?? 0n) + call.cost);
       if (call.cost !== 0n && call.charged === null)
         faults.push(`Call ${call.id} cost ${call.cost} but no entry charges it.`);
