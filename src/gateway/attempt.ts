@@ -152,19 +152,18 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<
   }
   throwFirstError(exchange, first);
   let pending: readonly Frame[] | undefined = first;
+  const framesOf = (chunk: Uint8Array | undefined): readonly Frame[] => {
+    if (chunk) return reader.read(chunk);
+    ended = true;
+    return reader.end();
+  };
   return {
     same,
-    async next() {
-      if (pending) {
-        const frames = pending;
-        pending = undefined;
-        return frames;
-      }
-      if (ended) return undefined;
-      const chunk = await exchange.read();
-      if (chunk) return reader.read(chunk);
-      ended = true;
-      return reader.end();
+    next() {
+      if (!pending) return ended ? Promise.resolve(undefined) : exchange.read().then(framesOf);
+      const frames = pending;
+      pending = undefined;
+      return Promise.resolve(frames);
     },
   };
 }

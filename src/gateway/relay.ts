@@ -7,6 +7,7 @@ import type { Upstream } from './attempt.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { type Conclusion, conclude, type Walk } from './walk.ts';
 
+const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
 export const CLIENT_GONE_STATUS = 499;
 
@@ -44,6 +45,7 @@ export class StreamRelay {
   private lastSentMs = performance.now();
   private pulling = false;
   private clientLeft = false;
+  private last: Uint8Array = NOTHING;
 
   constructor(rooms: GatewayRooms, walk: Walk, starting: Upstream | Promise<Upstream>, quiet: QuietStreams) {
     this.rooms = rooms;
@@ -72,7 +74,9 @@ export class StreamRelay {
       if (this.upstream instanceof Promise) this.upstream = await this.upstream;
       for (let sent = false; !sent && !this.walk.concluded; ) {
         const frames = await this.upstream.next();
-        if (!this.walk.concluded) sent = await this.forward(frames ?? [], this.upstream);
+        if (this.walk.concluded) return;
+        sent = this.forward(frames ?? [], this.upstream.same);
+        if (this.walk.meter.complete) return await this.finish(this.upstream);
       }
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
@@ -102,8 +106,8 @@ export class StreamRelay {
     if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);
   }
 
-  /** Whether anything went out. */
-  private async forward(frames: readonly Frame[], upstream: Upstream): Promise<boolean> {
+  /** Sends what the frames say; the last one's bytes are kept back. Whether anything went out. */
+  private forward(frames: readonly Frame[], same: boolean): boolean {
     const parts: Uint8Array[] = [];
     for (const frame of frames) {
       this.walk.meter.see(frame.events);
@@ -112,11 +116,10 @@ export class StreamRelay {
         this.enqueue(parts);
         throw failure;
       }
-      const bytes = upstream.same ? this.writer.pass(frame) : this.writer.write(frame);
+      const bytes = same ? this.writer.pass(frame) : this.writer.write(frame);
       if (this.walk.meter.complete) {
-        this.enqueue(parts);
-        await this.finish(bytes, upstream);
-        return true;
+        this.last = bytes;
+        break;
       }
       if (bytes.length > 0) parts.push(bytes);
     }
@@ -133,12 +136,12 @@ export class StreamRelay {
   }
 
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
-  private async finish(last: Uint8Array, upstream: Upstream): Promise<void> {
+  private async finish(upstream: Upstream): Promise<void> {
     await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
     this.quiet.delete(this);
     readOut(upstream);
     if (this.clientLeft) return;
-    this.enqueue([last, this.writer.end()]);
+    this.enqueue([this.last, this.writer.end()]);
     this.controller.close();
   }
 
@@ -234,6 +237,7 @@ function errorIn(frame: Frame): GatewayError | undefined {
 }
 
 function join(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  if (parts.length === 1) return parts[0] as Uint8Array<ArrayBuffer>;
   const filled = parts.filter((part) => part.length > 0);
   return (filled.length === 1 ? filled[0]! : Buffer.concat(filled)) as Uint8Array<ArrayBuffer>;
 }

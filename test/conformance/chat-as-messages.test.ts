@@ -5,24 +5,13 @@ import type { FinishReason, Reply, ReplyEvent, ReplyPart } from '../../src/canon
 import { anthropicMessages } from '../../src/dialects/anthropic-messages/anthropic-messages.ts';
 import { legalToolId } from '../../src/dialects/anthropic-messages/legal-names.ts';
 import { openaiChat } from '../../src/dialects/openai-chat/openai-chat.ts';
+import { chatCall } from '../chat-call.ts';
 import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { replyOf } from './dialect-laws.ts';
 
 const NO_BYTES = new Uint8Array(0);
-const asked: ChatCall = {
-  kind: 'chat',
-  model: 'public-model',
-  origin: { dialect: anthropicMessages.name, body: NO_BYTES },
-  extras: {},
-  headers: {},
-  stream: true,
-  messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello' }] }],
-  tools: [],
-  // Then proofs of text are carried too.
-  reasoning: { adaptive: true },
-  sampling: {},
-  wantsUsage: true,
-};
+// With thinking asked for, proofs of text are carried too.
+const asked = chatCall({ reasoning: { adaptive: true } });
 
 const cases = recordedCases(openaiChat.name).filter((recorded) => recorded.status === 200);
 

@@ -65,8 +65,8 @@ export class Decoder {
     this.#quirks = quirks;
   }
 
-  /** The events of a chunk, or of a whole reply (`message` in the place of `delta`). */
-  read(payload: JsonObject): ReplyEvent[] {
+  /** The events of a chunk, or of a whole reply: `message` in the place of `delta`, and some vendors have both in either. */
+  read(payload: JsonObject, whole = false): ReplyEvent[] {
     const events: ReplyEvent[] = [];
     this.#events = events;
     const choices = Array.isArray(payload.choices) ? payload.choices : [];
@@ -74,7 +74,7 @@ export class Decoder {
     if (!this.#started && (choices.length > 0 || usage)) this.#start(payload);
     if (Array.isArray(payload.search_results)) this.#sources = payload.search_results;
     else if (Array.isArray(payload.citations)) this.#sources = payload.citations;
-    for (const choice of choices) if (isObject(choice)) this.#choice(choice);
+    for (const choice of choices) if (isObject(choice)) this.#choice(choice, whole);
     if (usage) events.push({ type: 'usage', usage: readUsage(usage, this.#quirks) });
     return events;
   }
@@ -115,7 +115,7 @@ export class Decoder {
     });
   }
 
-  #choice(choice: JsonObject): void {
+  #choice(choice: JsonObject, whole: boolean): void {
     const index = typeof choice.index === 'number' ? choice.index : 0;
     let state = this.#choices.get(index);
     if (!state) {
@@ -131,8 +131,9 @@ export class Decoder {
       };
       this.#choices.set(index, state);
     }
-    const delta = isObject(choice.delta) ? choice.delta : isObject(choice.message) ? choice.message : undefined;
-    if (delta && !state.ended) this.#delta(index, state, delta);
+    const { delta, message } = choice;
+    const said = (whole ? [message, delta] : [delta, message]).find(isObject);
+    if (said && !state.ended) this.#delta(index, state, said);
     if (isObject(choice.logprobs)) this.#logprobs(index, state, choice.logprobs);
     const finish = choice.finish_reason;
     if (typeof finish === 'string' && finish !== '' && !state.ended) this.#finish(index, state, finish);
@@ -206,7 +207,8 @@ export class Decoder {
   }
 
   #toolCall(choice: number, state: ChoiceState, call: JsonObject, index: number): void {
-    const custom = isObject(call.custom);
+    // Snowflake has an empty one beside every function.
+    const custom = isObject(call.custom) && !(isObject(call.function) && textOf(call.function.name) !== '');
     const body = custom ? call.custom : call.function;
     const name = isObject(body) ? textOf(body.name) : '';
     let known = state.calls.get(index);

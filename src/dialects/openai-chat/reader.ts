@@ -187,7 +187,7 @@ class WholeReader implements Reader {
     if (error) return [new ChatFrame('useless', bytes, [error])];
     const isMended = new Repair(this.#quirks).whole(payload);
     const meaning = new Decoder(this.#call, this.#quirks);
-    const events = meaning.read(payload);
+    const events = meaning.read(payload, true);
     meaning.finishAll(events);
     events.push({ type: 'reply-end' });
     return [new ChatFrame('whole', bytes, events, 0, isMended ? [payload] : undefined)];

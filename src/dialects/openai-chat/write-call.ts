@@ -3,6 +3,7 @@ import type { ChatCall, OutputFormat, Reasoning, Tool, ToolChoice } from '../../
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
+import { foreignMembers } from '../foreign-members.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { readReasoning } from './read-call.ts';
@@ -217,9 +218,7 @@ function effortOf(reasoning: Reasoning | undefined): string | undefined {
 }
 
 function warnForeign(call: ChatCall, warnings: Set<string>): void {
-  for (const [dialect, members] of Object.entries(call.extras)) {
-    if (dialect === OPENAI_CHAT) continue;
-    for (const member of Object.keys(members))
-      warnings.add(`\`${member}\` was dropped: this model's format has no such member.`);
+  for (const { names } of foreignMembers(call, OPENAI_CHAT)) {
+    for (const member of names) warnings.add(`\`${member}\` was dropped: this model's format has no such member.`);
   }
 }

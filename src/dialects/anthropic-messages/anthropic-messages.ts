@@ -1,0 +1,24 @@
+/** Anthropic messages, `POST /v1/messages`. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { Dialect } from '../dialect.ts';
+import { anthropicError } from '../error-bodies.ts';
+import { ANTHROPIC_MESSAGES } from './name.ts';
+import { patches } from './patches.ts';
+import { readCall } from './read-call.ts';
+import { readError } from './read-error.ts';
+import { createReader } from './reader.ts';
+import { writeCall } from './write-call.ts';
+import { createWriter } from './writer.ts';
+
+export const anthropicMessages: Dialect<ChatCall> = {
+  name: ANTHROPIC_MESSAGES,
+  kind: 'chat',
+  singleChoice: true,
+  readCall,
+  writer: createWriter,
+  writeError: anthropicError,
+  writeCall,
+  patches,
+  reader: (call, contentType) => createReader(call, contentType),
+  readError,
+};

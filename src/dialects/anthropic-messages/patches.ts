@@ -1,0 +1,92 @@
+/** What must change in a client's own messages request before its vendor sees it. */
+import type { ChatCall } from '../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { carriedSeal } from '../carried-seal.ts';
+import type { Patches, Quirks } from '../dialect.ts';
+import { memberPatches, quirksOf } from '../quirks.ts';
+import { type ModelTraits, traitsOf } from './model-traits.ts';
+import { isOwn } from './thinking-blocks.ts';
+import { refusesSampling } from './version.ts';
+
+const decoder = new TextDecoder();
+
+export function patches(call: ChatCall, model: string, quirks: Quirks): Patches {
+  const known = quirksOf(quirks, model);
+  const traits = traitsOf(model);
+  const found: Patches =
+    known.rejects || known.fixed || known.renames
+      ? memberPatches(originalBody(call), known)
+      : { members: {}, warnings: [] };
+  if (model !== call.model) found.members.model = model;
+  dropSampling(call, traits, found);
+  lowerCeiling(call, traits, found);
+  freeThinking(call, traits, found);
+  if (hasForeignSeals(call)) {
+    found.members.messages = withoutForeignThinking(originalBody(call).messages ?? []);
+    found.warnings.push('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+  }
+  return found;
+}
+
+function dropSampling({ sampling, headers }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+  if (traits.sampling !== 'none' && !refusesSampling(headers['anthropic-version'])) return;
+  const asked = { temperature: sampling.temperature, top_p: sampling.topP, top_k: sampling.topK };
+  for (const [member, value] of Object.entries(asked)) {
+    if (value === undefined) continue;
+    members[member] = undefined;
+    // 1 is what the model does anyway.
+    if (value !== 1) warnings.push(`\`${member}\` was dropped: the model takes no sampling settings.`);
+  }
+}
+
+/** Libraries that do not know a model ask for more than it writes. */
+function lowerCeiling({ maxOutputTokens }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+  const most = traits.maxOutputTokens;
+  if (most === undefined || maxOutputTokens === undefined || maxOutputTokens <= most) return;
+  members.max_tokens = most;
+  warnings.push(`The output limit was lowered to ${most}: the model writes no more.`);
+}
+
+/** The newest models think by effort alone and refuse a budget. */
+function freeThinking({ reasoning }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+  if (traits.thinking !== 'adaptive' || reasoning?.budgetTokens === undefined) return;
+  const display = reasoning.summary === 'none' ? 'omitted' : 'summarized';
+  members.thinking = { type: 'adaptive', display };
+  warnings.push('`thinking.budget_tokens` was dropped: the model decides itself how much to think.');
+}
+
+/** Thinking of other vendors' models, or unsigned, is in the conversation: this one would refuse it. */
+function hasForeignSeals({ messages }: ChatCall): boolean {
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      if (part.type === 'reasoning' && !isOwn(part.seal)) return true;
+      if ((part.type === 'tool-call' || part.type === 'text') && part.seal) return true;
+    }
+  }
+  return false;
+}
+
+function withoutForeignThinking(messages: Json): Json {
+  if (!Array.isArray(messages)) return messages;
+  const cleaned: Json[] = [];
+  for (const message of messages) {
+    if (!isObject(message) || !Array.isArray(message.content)) {
+      cleaned.push(message);
+      continue;
+    }
+    const content = message.content.filter((block) => !isObject(block) || !isForeignThinking(block));
+    if (content.length > 0) cleaned.push({ ...message, content });
+  }
+  return cleaned;
+}
+
+function isForeignThinking({ type, signature, data }: JsonObject): boolean {
+  if (type === 'thinking')
+    return typeof signature !== 'string' || signature === '' || carriedSeal(signature) !== undefined;
+  return type === 'redacted_thinking' && typeof data === 'string' && carriedSeal(data) !== undefined;
+}
+
+function originalBody({ origin }: ChatCall): JsonObject {
+  const body: unknown = JSON.parse(decoder.decode(origin.body));
+  return isObject(body) ? body : {};
+}

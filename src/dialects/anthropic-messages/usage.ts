@@ -1,0 +1,66 @@
+/** The usage object of this format: cached input stands beside `input_tokens`, not inside. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Usage, UsageSource } from '../../canonical/usage.ts';
+
+/** Passes of the vendor that it bills but leaves out of the totals: summing up a long conversation, asking an adviser. */
+const PASSES_BESIDE_TOTALS = new Set(['compaction', 'advisor_message']);
+
+/** Reads a usage object; a stream's later ones name only what has changed (`raw` is then the two merged). */
+export function readUsage(raw: JsonObject, source: UsageSource): Usage {
+  const usage = readPass(raw, source);
+  const passes = Array.isArray(raw.iterations) ? raw.iterations : [];
+  for (const pass of passes) {
+    if (!isObject(pass) || typeof pass.type !== 'string' || !PASSES_BESIDE_TOTALS.has(pass.type)) continue;
+    const beside = readPass(pass, source);
+    for (const member of ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const) {
+      const sum = (usage[member] ?? 0) + (beside[member] ?? 0);
+      if (sum > 0) usage[member] = sum;
+    }
+  }
+  return usage;
+}
+
+function readPass(raw: JsonObject, source: UsageSource): Usage {
+  const cachedInput = count(raw.cache_read_input_tokens);
+  const byAge = objectOf(raw.cache_creation);
+  const inHours = count(byAge.ephemeral_1h_input_tokens);
+  const written = Math.max(count(raw.cache_creation_input_tokens), inHours + count(byAge.ephemeral_5m_input_tokens));
+  const output = count(raw.output_tokens);
+  const tools = objectOf(raw.server_tool_use);
+  return {
+    input: count(raw.input_tokens) + cachedInput + written,
+    output,
+    source,
+    ...present('cachedInput', cachedInput),
+    ...present('cacheWrite', written - inHours),
+    ...present('cacheWriteHour', inHours),
+    ...present('reasoning', Math.min(output, count(objectOf(raw.output_tokens_details).thinking_tokens))),
+    ...present('serverToolCalls', count(tools.web_search_requests) + count(tools.web_fetch_requests)),
+  };
+}
+
+/** The object a client reads: `output` tokens of a reply that has just begun are 1. */
+export function writeUsage(usage: Usage): JsonObject {
+  const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour = 0, reasoning, serverToolCalls } = usage;
+  return {
+    input_tokens: Math.max(0, input - cachedInput - cacheWrite - cacheWriteHour),
+    cache_creation_input_tokens: cacheWrite + cacheWriteHour,
+    cache_read_input_tokens: cachedInput,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWriteHour },
+    output_tokens: output,
+    ...(reasoning && { output_tokens_details: { thinking_tokens: reasoning } }),
+    ...(serverToolCalls && { server_tool_use: { web_search_requests: serverToolCalls, web_fetch_requests: 0 } }),
+  };
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function present<Name extends keyof Usage>(name: Name, value: number): { [member in Name]?: number } {
+  return value > 0 ? ({ [name]: value } as { [member in Name]: number }) : {};
+}

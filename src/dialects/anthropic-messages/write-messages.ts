@@ -1,0 +1,109 @@
+/** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
+import type { Message } from '../../canonical/call.ts';
+import type { JsonObject } from '../../canonical/json.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { writeParts } from './write-parts.ts';
+
+interface Turn {
+  role: 'user' | 'assistant' | 'system';
+  content: JsonObject[];
+}
+
+export interface Conversation {
+  system: JsonObject[];
+  messages: Turn[];
+}
+
+/** What stands in for the user where only instructions were given: the vendor wants a turn. */
+const NO_WORDS = '.';
+
+export function writeMessages(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): Conversation {
+  const firstTurn = messages.findIndex((message) => message.role !== 'system');
+  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn);
+  const following = firstTurn < 0 ? [] : messages.slice(firstTurn);
+  const system = leading.flatMap((message) => writeParts(message.parts, 'system', losses));
+  if (messages.some((message) => message.name !== undefined)) {
+    losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+  }
+  const turns = following.flatMap((message) => turnsOf(message, traits, losses));
+  const joined = joinTurns(bringResultsHome(joinTurns(turns)));
+  // The turns before it said nothing.
+  if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
+  if (!joined.some((turn) => turn.role !== 'system')) {
+    joined.unshift({ role: 'user', content: [{ type: 'text', text: NO_WORDS }] });
+  }
+  trimLastWords(joined);
+  return { system, messages: joined };
+}
+
+function turnsOf(message: Message, traits: ModelTraits, losses: Set<string>): Turn[] {
+  switch (message.role) {
+    case 'assistant': {
+      const results = message.parts.filter((part) => part.type === 'tool-result');
+      const own = message.parts.filter((part) => part.type !== 'tool-result');
+      return [
+        { role: 'assistant', content: writeParts(own, 'assistant', losses) },
+        { role: 'user', content: writeParts(results, 'user', losses) },
+      ];
+    }
+    case 'user':
+    case 'tool':
+      return [{ role: 'user', content: writeParts(message.parts, 'user', losses) }];
+    case 'system':
+      if (traits.systemTurns) return [{ role: 'system', content: writeParts(message.parts, 'system', losses) }];
+      return [{ role: 'user', content: asUserWords(writeParts(message.parts, 'system', losses), losses) }];
+    default:
+      return message.role satisfies never;
+  }
+}
+
+function asUserWords(blocks: JsonObject[], losses: Set<string>): JsonObject[] {
+  if (blocks.length > 0) losses.add('Instructions in the middle of the conversation were given as words of the user.');
+  return blocks.map((block) =>
+    block.type === 'text' ? { ...block, text: `<system>\n${String(block.text)}\n</system>` } : block,
+  );
+}
+
+/** Drops empty turns and joins neighbours of one role. */
+function joinTurns(turns: readonly Turn[]): Turn[] {
+  const joined: Turn[] = [];
+  for (const turn of turns) {
+    if (turn.content.length === 0) continue;
+    const last = joined.at(-1);
+    if (last?.role === turn.role) last.content.push(...turn.content);
+    else joined.push({ role: turn.role, content: [...turn.content] });
+  }
+  return joined;
+}
+
+/** Puts each call's result first into the user's turn right after it, wherever it stood. */
+function bringResultsHome(turns: readonly Turn[]): Turn[] {
+  const homes = new Map<unknown, number>();
+  const results = new Map<number, JsonObject[]>();
+  const rest: Turn[] = turns.map((turn, index) => {
+    if (turn.role === 'assistant') {
+      for (const block of turn.content) if (block.type === 'tool_use') homes.set(block.id, index);
+      return turn;
+    }
+    const others: JsonObject[] = [];
+    for (const block of turn.content) {
+      const home = block.type === 'tool_result' ? (homes.get(block.tool_use_id) ?? index - 1) : undefined;
+      if (home === undefined) others.push(block);
+      else results.set(home, [...(results.get(home) ?? []), block]);
+    }
+    return { ...turn, content: others };
+  });
+  const orphans: Turn = { role: 'user', content: results.get(-1) ?? [] };
+  return [
+    orphans,
+    ...rest.flatMap((turn, index): Turn[] => [turn, { role: 'user', content: results.get(index) ?? [] }]),
+  ];
+}
+
+/** The vendor refuses an answer begun for it that ends in blanks. */
+function trimLastWords(turns: readonly Turn[]): void {
+  const turn = turns.at(-1);
+  const block = turn?.content.at(-1);
+  if (turn?.role !== 'assistant' || block?.type !== 'text') return;
+  turn.content[turn.content.length - 1] = { ...block, text: String(block.text).trimEnd() };
+}

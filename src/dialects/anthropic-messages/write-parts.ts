@@ -1,0 +1,208 @@
+/** Parts as the blocks of a request; what a block cannot say goes to the losses. */
+import type {
+  CacheMark,
+  Media,
+  MediaPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { provenCitation } from './citations.ts';
+import { legalToolId, legalToolName } from './legal-names.ts';
+import { ANTHROPIC_MESSAGES } from './name.ts';
+import { provenThinking } from './thinking-blocks.ts';
+import { wrapFreeText } from './wrapped-tools.ts';
+
+/** Whose turn a block stands in; a tool's result is a turn of its own here. */
+export type Place = 'user' | 'assistant' | 'system' | 'result';
+
+export function writeParts(parts: readonly Part[], place: Place, losses: Set<string>): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    const block = writePart(part, place, losses);
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** A part as a block; nothing where it says nothing, or nothing that may be said here. */
+function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return writeText(part, place, losses);
+    case 'refusal':
+      return writeText({ type: 'text', text: part.text }, place, losses);
+    case 'media':
+      return writeMedia(part, place, losses);
+    case 'reasoning': {
+      const block = place === 'assistant' ? provenThinking(part) : undefined;
+      if (!block) losses.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+      return block;
+    }
+    case 'tool-call':
+      return writeCallBlock(part, losses);
+    case 'tool-result':
+      return writeResult(part, losses);
+    case 'vendor':
+      if (part.dialect === ANTHROPIC_MESSAGES) return { ...part.item };
+      losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      return undefined;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The vendor refuses text without a visible character. */
+function writeText({ text, citations, cache }: TextPart, place: Place, losses: Set<string>): JsonObject | undefined {
+  if (text.trim() === '') return undefined;
+  const proven = place === 'assistant' ? (citations ?? []).flatMap((citation) => provenCitation(citation) ?? []) : [];
+  if (proven.length < (citations?.length ?? 0))
+    losses.add("Citations in earlier turns were dropped: they are not the model's own.");
+  return { type: 'text', text, ...(proven.length > 0 && { citations: proven }), ...markOf(cache) };
+}
+
+function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {
+  return {
+    type: 'tool_use',
+    id: legalToolId(id),
+    name: legalToolName(name),
+    input: custom ? wrapFreeText(input) : inputObject(input, losses),
+    ...markOf(cache),
+  };
+}
+
+/** Arguments are an object here; whatever else a model wrote stands under one member. */
+function inputObject(input: string, losses: Set<string>): JsonObject {
+  if (input.trim() === '') return {};
+  let value: Json | undefined;
+  try {
+    value = JSON.parse(input) as Json;
+  } catch {
+    value = undefined;
+  }
+  if (isObject(value)) return value;
+  losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+  return { input: value ?? input };
+}
+
+function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: Set<string>): JsonObject {
+  const blocks = writeParts(
+    parts.filter((part) => part.type !== 'tool-result'),
+    'result',
+    losses,
+  );
+  const [only] = blocks;
+  const isPlain = blocks.length === 1 && only?.type === 'text' && only.cache_control === undefined;
+  const content = isPlain && only ? (only.text ?? '') : blocks;
+  return {
+    type: 'tool_result',
+    tool_use_id: legalToolId(callId),
+    ...(blocks.length > 0 && { content }),
+    ...(failed && { is_error: true }),
+    ...markOf(cache),
+  };
+}
+
+function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<string>): JsonObject | undefined {
+  if (place === 'assistant' || place === 'system') {
+    losses.add(`A ${media.kind} in the ${place}'s turn was dropped: the model reads media from the user alone.`);
+    return undefined;
+  }
+  switch (media.kind) {
+    case 'image':
+      if (media.detail !== undefined && media.detail !== 'auto') losses.add('`detail` of a picture was dropped.');
+      return { type: 'image', source: imageSource(media), ...markOf(cache) };
+    case 'document':
+      return writeDocument(media, cache);
+    case 'audio':
+    case 'video':
+      throw unreadable(`This model cannot read ${media.kind}: send text, pictures or documents.`);
+    default:
+      return media.kind satisfies never;
+  }
+}
+
+// The vendor looks at the picture itself and refuses a wrong name for its kind.
+const PICTURE_BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['iVBOR', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+function imageSource({ source, mimeType }: Media): JsonObject {
+  switch (source.type) {
+    case 'inline': {
+      const seen = PICTURE_BEGINNINGS.find(([beginning]) => source.base64.startsWith(beginning))?.[1];
+      return { type: 'base64', media_type: seen ?? mimeType ?? 'image/png', data: source.base64 };
+    }
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'reference':
+      return fileSource(source);
+    case 'text':
+      throw unreadable('A picture must be inline data or an address.');
+    default:
+      return source satisfies never;
+  }
+}
+
+function writeDocument(media: Media, cache: CacheMark | undefined): JsonObject | undefined {
+  const source = documentSource(media);
+  if (!source) return undefined;
+  const title = media.title ?? media.name;
+  return {
+    type: 'document',
+    source,
+    ...(title !== undefined && { title }),
+    ...(media.context !== undefined && { context: media.context }),
+    ...(media.cite && { citations: { enabled: true } }),
+    ...markOf(cache),
+  };
+}
+
+const PDF_BEGINNING = 'JVBERi';
+const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson|sql)|.*\+(json|xml)$)/;
+
+function documentSource({ source, mimeType = '' }: Media): JsonObject | undefined {
+  switch (source.type) {
+    case 'inline':
+      if (mimeType === 'application/pdf' || source.base64.startsWith(PDF_BEGINNING)) {
+        return { type: 'base64', media_type: 'application/pdf', data: source.base64 };
+      }
+      if (TEXT_TYPES.test(mimeType)) return plainText(Buffer.from(source.base64, 'base64').toString());
+      throw unreadable('This model reads documents as PDF or text alone.');
+    case 'text':
+      return plainText(source.text);
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'reference':
+      return fileSource(source);
+    default:
+      return source satisfies never;
+  }
+}
+
+function plainText(data: string): JsonObject | undefined {
+  return data.trim() === '' ? undefined : { type: 'text', media_type: 'text/plain', data };
+}
+
+function fileSource({ dialect, id }: { dialect: string; id: string }): JsonObject {
+  if (dialect === ANTHROPIC_MESSAGES) return { type: 'file', file_id: id };
+  throw new GatewayError(
+    'file_reference_unsupported',
+    "A file kept at another vendor cannot be read by this model: send the file's data inline.",
+    { param: 'messages' },
+  );
+}
+
+function unreadable(message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param: 'messages' });
+}
+
+export function markOf(cache: CacheMark | undefined): { cache_control?: JsonObject } {
+  return cache ? { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } } : {};
+}

@@ -1,0 +1,244 @@
+/** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
+import { type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+
+const open = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema], { description }));
+const text = open(Type.String(), 'a string');
+const flag = open(Type.Boolean(), 'true or false');
+const object = open(Type.Object({}), 'an object');
+const schema = open(Type.Object({}), 'a schema, which is an object');
+const number = (minimum: number, maximum: number) =>
+  open(Type.Number({ minimum, maximum }), `a number from ${minimum} to ${maximum}`);
+const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
+  open(
+    Type.Integer({ minimum, maximum }),
+    maximum === Number.MAX_SAFE_INTEGER
+      ? `an integer of at least ${minimum}`
+      : `an integer from ${minimum} to ${maximum}`,
+  );
+const texts = open(Type.Array(Type.String()), 'an array of strings');
+
+const Part = Type.Object(
+  {
+    text,
+    thought: flag,
+    thoughtSignature: text,
+    inlineData: open(
+      Type.Object({ mimeType: Type.String({ minLength: 1 }), data: Type.String() }),
+      'an object with `mimeType` and `data`, which is base64',
+    ),
+    fileData: object,
+    functionCall: open(
+      Type.Object({ name: Type.String({ minLength: 1 }), id: text, args: object }),
+      'an object with `name` and `args`, which is an object',
+    ),
+    functionResponse: open(
+      Type.Object({
+        name: text,
+        id: text,
+        response: object,
+        parts: open(Type.Array(Type.Object({})), 'an array of parts'),
+      }),
+      'an object with `name` and `response`, which is an object',
+    ),
+  },
+  { description: 'a part, which is an object' },
+);
+
+const Content = Type.Object(
+  {
+    role: open(Type.Enum(['user', 'model', 'function']), '`user` or `model`'),
+    parts: open(Type.Array(Part), 'an array of parts'),
+  },
+  { description: 'an object with `role` and `parts`' },
+);
+
+const Tool = Type.Object(
+  {
+    functionDeclarations: open(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ minLength: 1, description: 'a string' }),
+            description: text,
+            parameters: schema,
+            parametersJsonSchema: schema,
+          },
+          { description: 'an object with a `name`' },
+        ),
+      ),
+      'an array of functions, each with a `name`',
+    ),
+  },
+  { description: 'a tool, which is an object' },
+);
+
+const GenerationConfig = Type.Object({
+  temperature: number(0, 2),
+  topP: number(0, 1),
+  topK: open(Type.Number({ minimum: 0 }), 'a number of at least 0'),
+  candidateCount: integer(1),
+  maxOutputTokens: integer(1),
+  stopSequences: texts,
+  presencePenalty: number(-2, 2),
+  frequencyPenalty: number(-2, 2),
+  seed: open(Type.Integer(), 'an integer'),
+  responseLogprobs: flag,
+  logprobs: integer(0, 20),
+  responseMimeType: text,
+  responseSchema: schema,
+  responseJsonSchema: open(Type.Union([Type.Object({}), Type.Boolean()]), 'a JSON schema'),
+  responseModalities: texts,
+  speechConfig: object,
+  imageConfig: object,
+  thinkingConfig: open(
+    Type.Object({
+      includeThoughts: flag,
+      thinkingBudget: integer(-1),
+      thinkingLevel: open(Type.String(), '`MINIMAL`, `LOW`, `MEDIUM` or `HIGH`'),
+    }),
+    'an object with `thinkingBudget` or `thinkingLevel`',
+  ),
+});
+
+const Body = Type.Object({
+  contents: open(Type.Array(Content), 'an array of contents, each with `role` and `parts`'),
+  systemInstruction: open(Content, 'a content, or a string'),
+  tools: open(Type.Array(Tool), 'an array of tools'),
+  toolConfig: open(
+    Type.Object({
+      functionCallingConfig: open(Type.Object({ mode: text, allowedFunctionNames: texts }), 'an object with a `mode`'),
+    }),
+    'an object',
+  ),
+  safetySettings: open(Type.Array(Type.Object({})), 'an array of objects'),
+  generationConfig: open(GenerationConfig, 'an object'),
+  serviceTier: text,
+});
+
+const validator = Compile(Body);
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readBody(bytes: Uint8Array): JsonObject {
+  const spelled = respelled(parse(bytes));
+  if (!isObject(spelled)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const body = {
+    ...spelled,
+    ...(spelled.contents !== undefined && { contents: contentsOf(spelled.contents) }),
+    ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
+  };
+  if (validator.Check(body)) return body;
+  throw faultOf(validator.Errors(body) as Fault[]);
+}
+
+export function wrong(param: string, what: string): GatewayError {
+  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
+}
+
+function parse(bytes: Uint8Array): Json {
+  try {
+    return JSON.parse(decoder.decode(bytes)) as Json;
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause });
+  }
+}
+
+/** One content may stand alone, and a string for a content of one text. */
+function contentsOf(contents: Json): Json {
+  if (!Array.isArray(contents)) return [contentOf(contents)];
+  const arePieces = contents.length > 0 && contents.every((content) => isObject(content) && isBarePart(content));
+  return arePieces ? [{ role: 'user', parts: contents }] : contents.map(contentOf);
+}
+
+function contentOf(content: Json): Json {
+  if (typeof content === 'string') return { parts: [{ text: content }] };
+  if (Array.isArray(content)) return { parts: content.map(partOf) };
+  if (!isObject(content)) return content;
+  if (isBarePart(content)) return { parts: [content] };
+  const { parts } = content;
+  if (typeof parts === 'string' || isObject(parts)) return { ...content, parts: [partOf(parts)] };
+  return Array.isArray(parts) && parts.some((part) => typeof part === 'string')
+    ? { ...content, parts: parts.map(partOf) }
+    : content;
+}
+
+function partOf(part: Json): Json {
+  return typeof part === 'string' ? { text: part } : part;
+}
+
+function isBarePart(content: JsonObject): boolean {
+  return content.parts === undefined && content.role === undefined && Object.keys(content).length > 0;
+}
+
+/** What a client put there stays as it is: names in it are its own. */
+const OPAQUE = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  'responseSchema',
+  'labels',
+  'data',
+  'text',
+]);
+const SNAKE = /_([a-z0-9])/g;
+
+/** The service takes members in snake case too, and null for one that is left open. */
+function respelled(value: Json): Json {
+  if (Array.isArray(value)) return value.map(respelled);
+  if (!isObject(value)) return value;
+  const spelled: JsonObject = {};
+  for (const member in value) {
+    const inner = value[member];
+    if (inner === undefined || inner === null || member === '__proto__') continue;
+    const name = member.includes('_') ? member.replace(SNAKE, (_, letter: string) => letter.toUpperCase()) : member;
+    spelled[name] = OPAQUE.has(name) ? inner : respelled(inner);
+  }
+  return spelled;
+}
+
+interface Fault {
+  /** JSON pointer into the schema. */
+  schemaPath: string;
+  /** JSON pointer into the value. */
+  instancePath: string;
+  params: { requiredProperties?: string[] };
+}
+
+/** The fault that lies deepest says most. */
+function faultOf(faults: readonly Fault[]): GatewayError {
+  const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
+  const fault = faults.reduce((deepest, one) => (depth(one) > depth(deepest) ? one : deepest));
+  const steps = fault.instancePath.split('/').slice(1);
+  const param = steps.reduce(
+    (path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`),
+    '',
+  );
+  const missing = fault.params.requiredProperties?.[0];
+  if (missing !== undefined) return wrong(param === '' ? missing : `${param}.${missing}`, 'is required');
+  const wanted = wantedAt(steps);
+  return wrong(param, wanted === undefined ? 'is of the wrong type' : `must be ${wanted}`);
+}
+
+/** The words that stand in the schema for the member at `steps`. */
+function wantedAt(steps: readonly string[]): string | undefined {
+  let at: SchemaNode | undefined = Body as SchemaNode;
+  let wanted: string | undefined;
+  for (const step of steps) {
+    const inner: SchemaNode | undefined = at?.anyOf?.[0] ?? at;
+    at = /^\d+$/.test(step) ? inner?.items : inner?.properties?.[step];
+    wanted = at?.description;
+  }
+  return wanted;
+}
+
+interface SchemaNode {
+  description?: string;
+  anyOf?: SchemaNode[];
+  items?: SchemaNode;
+  properties?: { [member: string]: SchemaNode };
+}

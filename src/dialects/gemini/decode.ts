@@ -1,0 +1,132 @@
+/** What the answers of a stream, or a whole one, mean. */
+import type { ChatCall } from '../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import { PartsDecoder } from './decode-parts.ts';
+import { blockedFinish, isFinish, readFinish } from './finish.ts';
+import { readCitations } from './grounding.ts';
+import { readLogprobs } from './logprobs.ts';
+import { readStreamError } from './read-error.ts';
+import { type KnownTool, knownTools } from './tool-names.ts';
+import { readUsage } from './usage.ts';
+
+interface Candidate {
+  parts: PartsDecoder;
+  finish?: { raw: string; message: Json | undefined };
+  grounding: JsonObject;
+  recited: JsonObject;
+}
+
+const MAX_CANDIDATES = 128;
+
+export class Decoder {
+  readonly #turn: number;
+  readonly #tools: ReadonlyMap<string, KnownTool>;
+  readonly #candidates = new Map<number, Candidate>();
+  #usage: JsonObject | undefined;
+  #block: JsonObject | undefined;
+  #started = false;
+
+  constructor(call: ChatCall) {
+    this.#turn = call.messages.length;
+    this.#tools = knownTools(call.tools);
+  }
+
+  /** Nothing more need come. */
+  get isFinished(): boolean {
+    if (this.#candidates.size === 0) return this.#block !== undefined;
+    return [...this.#candidates.values()].every((candidate) => candidate.finish);
+  }
+
+  /** The events that one answer, or a stream's part of one, stands for. */
+  read(payload: JsonObject): ReplyEvent[] {
+    const { error } = payload;
+    if (isObject(error)) return [{ type: 'error', error: readStreamError(error) }];
+    const events: ReplyEvent[] = [];
+    if (!this.#started) this.#start(payload, events);
+    const { candidates, usageMetadata, promptFeedback } = payload;
+    for (const candidate of Array.isArray(candidates) ? candidates : []) {
+      if (isObject(candidate)) this.#readCandidate(candidate, events);
+    }
+    if (isObject(promptFeedback) && (isFinish(promptFeedback.blockReason) || promptFeedback.blockReasonMessage)) {
+      this.#block = promptFeedback;
+    }
+    if (isObject(usageMetadata) && usageMetadata.promptTokenCount !== undefined) {
+      this.#usage = { ...this.#usage, ...usageMetadata };
+      if (!this.isFinished) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'partial') });
+    }
+    return events;
+  }
+
+  /** What can be said only when everything has come. */
+  finish(events: ReplyEvent[]): void {
+    for (const [choice, candidate] of [...this.#candidates].sort(([a], [b]) => a - b)) {
+      this.#endCandidate(choice, candidate, events);
+    }
+    if (this.#candidates.size === 0 && this.#block) {
+      const { blockReason, blockReasonMessage } = this.#block;
+      events.push({ type: 'choice-end', choice: 0, finish: blockedFinish(blockReason, blockReasonMessage) });
+    }
+    if (this.#usage) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'reported') });
+    events.push({ type: 'reply-end' });
+  }
+
+  #start({ responseId, modelVersion, createTime }: JsonObject, events: ReplyEvent[]): void {
+    this.#started = true;
+    const created = typeof createTime === 'string' ? Date.parse(createTime) : Number.NaN;
+    events.push({
+      type: 'reply-start',
+      id: typeof responseId === 'string' ? responseId : '',
+      model: typeof modelVersion === 'string' ? modelVersion : '',
+      ...(!Number.isNaN(created) && { createdSeconds: Math.floor(created / 1000) }),
+    });
+  }
+
+  #readCandidate(raw: JsonObject, events: ReplyEvent[]): void {
+    const choice = indexOf(raw.index);
+    const candidate = this.#candidateAt(choice);
+    const parts = isObject(raw.content) ? raw.content.parts : undefined;
+    for (const part of Array.isArray(parts) ? parts : []) if (isObject(part)) candidate.parts.read(part, events);
+    // Each report is about the whole answer so far; a later one may leave out what an earlier one said.
+    if (isObject(raw.groundingMetadata)) candidate.grounding = { ...candidate.grounding, ...raw.groundingMetadata };
+    if (isObject(raw.citationMetadata)) candidate.recited = { ...candidate.recited, ...raw.citationMetadata };
+    const logprobs = readLogprobs(raw.logprobsResult);
+    const text = candidate.parts.lastText;
+    if (logprobs.length > 0 && text) events.push({ type: 'part-logprobs', choice, part: text.part, logprobs });
+    if (isFinish(raw.finishReason)) candidate.finish = { raw: raw.finishReason, message: raw.finishMessage };
+  }
+
+  #endCandidate(choice: number, { parts, finish, grounding, recited }: Candidate, events: ReplyEvent[]): void {
+    if (!parts.lastText && Array.isArray(grounding.groundingChunks)) parts.openText(events);
+    for (const { part, citation } of readCitations(grounding, recited, parts.texts)) {
+      events.push({ type: 'part-citation', choice, part, citation });
+    }
+    parts.close(events);
+    if (!finish) return;
+    events.push({ type: 'choice-end', choice, finish: readFinish(finish.raw, finish.message, parts.sawCall) });
+  }
+
+  #candidateAt(choice: number): Candidate {
+    let candidate = this.#candidates.get(choice);
+    if (!candidate) {
+      const parts = new PartsDecoder({ turn: this.#turn, choice, tools: this.#tools });
+      candidate = { parts, grounding: {}, recited: {} };
+      this.#candidates.set(choice, candidate);
+    }
+    return candidate;
+  }
+
+  #seen() {
+    let images = 0;
+    let searches = 0;
+    for (const { parts, grounding } of this.#candidates.values()) {
+      images += parts.images;
+      if (Array.isArray(grounding.webSearchQueries)) searches += grounding.webSearchQueries.length;
+    }
+    return { images, searches };
+  }
+}
+
+function indexOf(index: Json | undefined): number {
+  return Number.isInteger(index) && Number(index) >= 0 && Number(index) < MAX_CANDIDATES ? Number(index) : 0;
+}

@@ -1,0 +1,22 @@
+/** Google's generateContent, `POST …/models/{model}:generateContent`, streamed and whole. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { Dialect } from '../dialect.ts';
+import { googleError } from '../error-bodies.ts';
+import { GEMINI } from './name.ts';
+import { readCall } from './read-call.ts';
+import { readError } from './read-error.ts';
+import { createReader } from './reader.ts';
+import { patches, writeCall } from './write-call.ts';
+import { createWriter } from './writer.ts';
+
+export const gemini: Dialect<ChatCall> = {
+  name: GEMINI,
+  kind: 'chat',
+  readCall,
+  writer: createWriter,
+  writeError: googleError,
+  writeCall,
+  patches,
+  reader: (call, contentType) => createReader(call, contentType),
+  readError,
+};

@@ -1,0 +1,2 @@
+/** The name of this format. */
+export const GEMINI = 'gemini';

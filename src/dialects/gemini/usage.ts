@@ -1,0 +1,72 @@
+/** `usageMetadata`: thoughts and the tools' own prompts stand beside the counts they belong to. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Usage, UsageSource } from '../../canonical/usage.ts';
+
+/** Pictures and searches are not counted there but seen in the reply. */
+export interface Seen {
+  images: number;
+  searches: number;
+}
+
+export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usage {
+  const reasoning = count(raw.thoughtsTokenCount);
+  const input = count(raw.promptTokenCount) + count(raw.toolUsePromptTokenCount);
+  const output = count(raw.candidatesTokenCount) + reasoning;
+  const promptDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails];
+  return {
+    input,
+    output,
+    source,
+    ...present('cachedInput', Math.min(input, count(raw.cachedContentTokenCount))),
+    ...present('audioInput', Math.min(input, ofModality('AUDIO', promptDetails))),
+    ...present('imageInput', Math.min(input, ofModality('IMAGE', promptDetails))),
+    ...present('reasoning', reasoning),
+    ...present('audioOutput', Math.min(output, ofModality('AUDIO', [raw.candidatesTokensDetails]))),
+    ...present('imageOutput', Math.min(output, ofModality('IMAGE', [raw.candidatesTokensDetails]))),
+    ...present('images', seen.images),
+    ...present('serverToolCalls', Math.max(seen.searches, count(raw.serverToolCallCount))),
+  };
+}
+
+export function writeUsage(usage: Usage): JsonObject {
+  const { input, output, cachedInput = 0, reasoning = 0 } = usage;
+  const candidates = Math.max(0, output - reasoning);
+  return {
+    promptTokenCount: input,
+    ...present('cachedContentTokenCount', cachedInput),
+    candidatesTokenCount: candidates,
+    ...present('thoughtsTokenCount', reasoning),
+    totalTokenCount: input + candidates + reasoning,
+    // Not a word of the vendor's, who shows the queries themselves.
+    ...present('serverToolCallCount', usage.serverToolCalls ?? 0),
+    ...details('promptTokensDetails', input, usage.audioInput, usage.imageInput),
+    ...details('candidatesTokensDetails', candidates, usage.audioOutput, usage.imageOutput),
+  };
+}
+
+function ofModality(modality: string, lists: readonly (Json | undefined)[]): number {
+  let sum = 0;
+  for (const list of lists) {
+    if (!Array.isArray(list)) continue;
+    for (const item of list) if (isObject(item) && item.modality === modality) sum += count(item.tokenCount);
+  }
+  return sum;
+}
+
+function details(member: string, total: number, audio = 0, image = 0): JsonObject {
+  const rows: [string, number][] = [
+    ['TEXT', total - audio - image],
+    ['AUDIO', audio],
+    ['IMAGE', image],
+  ];
+  const said = rows.filter(([, tokens]) => tokens > 0);
+  return { [member]: said.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
+}
+
+function count(value: Json | undefined): number {
+  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+}
+
+function present<Name extends string>(name: Name, value: number): { [name in Name]?: number } {
+  return value > 0 ? ({ [name]: value } as { [name in Name]: number }) : {};
+}

@@ -1,0 +1,8 @@
+/** The dialect laws, over everything recorded on this wire. */
+import { chatCall } from '../../../test/chat-call.ts';
+import { dialectLaws } from '../../../test/conformance/dialect-laws.ts';
+import { openaiResponses } from './openai-responses.ts';
+
+const origin = { dialect: openaiResponses.name, body: new Uint8Array() };
+
+dialectLaws(openaiResponses, chatCall({ origin }));

@@ -1,0 +1,2 @@
+/** The dialect's name, as calls, seals and extras carry it. */
+export const OPENAI_RESPONSES = 'openai-responses';

@@ -1,0 +1,24 @@
+/** OpenAI's Responses, `POST /v1/responses`: a conversation as a list of items. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { Dialect } from '../dialect.ts';
+import { openaiError } from '../error-bodies.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+import { patches } from './patches.ts';
+import { readCall } from './read-call.ts';
+import { createReader } from './reader.ts';
+import { writeCall } from './write-call.ts';
+import { createWriter } from './writer.ts';
+
+export const openaiResponses: Dialect<ChatCall> = {
+  name: OPENAI_RESPONSES,
+  kind: 'chat',
+  singleChoice: true,
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  patches,
+  reader: createReader,
+  readError: readOpenaiError,
+};

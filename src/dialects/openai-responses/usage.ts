@@ -1,0 +1,15 @@
+/** The usage object of this format: its own names, and beside them those of specification 2.12. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { writeUsage } from '../openai-usage.ts';
+
+export function writeResponseUsage(usage: Usage): JsonObject {
+  const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour = 0, reasoning = 0 } = usage;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cachedInput, cache_write_tokens: cacheWrite + cacheWriteHour },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    ...writeUsage(usage),
+  };
+}

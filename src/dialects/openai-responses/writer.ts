@@ -1,0 +1,156 @@
+/** Turns frames into a Responses client's bytes: its own format's pass, every other's are written anew. */
+import type { ChatCall } from '../../canonical/call.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { Frame, Writer } from '../dialect.ts';
+import { openaiErrorObject } from '../error-bodies.ts';
+import { memberSpan, spliceBytes } from '../json.ts';
+import { ResponseFrame } from './reader.ts';
+import { ResponseScript } from './response-script.ts';
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+const KEEP_ALIVE = encoder.encode(': ka\n\n');
+
+export function createWriter(call: ChatCall): Writer {
+  return call.stream ? new StreamWriter(call) : new WholeWriter(call);
+}
+
+class StreamWriter implements Writer {
+  readonly contentType = 'text/event-stream; charset=utf-8';
+  readonly #script: ResponseScript;
+  readonly #model: ModelName;
+  /** Events written and not yet handed out. */
+  #text = '';
+  #sequence = 0;
+  /** The last response object that was passed on: what a failure is told about. */
+  #passed: JsonObject | undefined;
+  #passes = false;
+
+  constructor(call: ChatCall) {
+    this.#model = new ModelName(call.model);
+    this.#script = new ResponseScript(call, (type, members) => this.#emit(type, members));
+  }
+
+  write(frame: Frame): Uint8Array {
+    for (const event of frame.events) this.#script.take(event);
+    return this.#handOut();
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof ResponseFrame) || frame.kind === 'whole') return this.write(frame);
+    if (frame.kind === 'useless') return NO_BYTES;
+    this.#passes = true;
+    if (frame.kind === 'blank') return frame.bytes;
+    const { response, sequence_number: sequence } = frame.payload;
+    if (typeof sequence === 'number') this.#sequence = sequence + 1;
+    if (isObject(response)) this.#passed = response;
+    if (frame.jsonStart >= 0)
+      return isObject(response) ? this.#model.inEvent(frame.bytes, frame.jsonStart) : frame.bytes;
+    const payload = isObject(response) ? { ...frame.payload, response: this.#model.inObject(response) } : frame.payload;
+    return encoder.encode(eventText(payload));
+  }
+
+  end(): Uint8Array {
+    if (this.#passes) return NO_BYTES;
+    const response = this.#script.complete();
+    const word = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed';
+    this.#emit(`response.${word}`, { response });
+    return this.#handOut();
+  }
+
+  /** Some libraries know only the one event, some only the other. */
+  fail(error: GatewayError): Uint8Array {
+    const { code, message, param, type } = openaiErrorObject(error);
+    if (this.#passed) {
+      const response = { ...this.#model.inObject(this.#passed), status: 'failed', error: { code, message } };
+      this.#emit('response.failed', { response });
+    } else if (this.#script.hasBegun) {
+      this.#emit('response.failed', { response: this.#script.broken({ code, message }) });
+    }
+    this.#emit('error', { code, message, param, error: { type, code, message, param } });
+    return this.#handOut();
+  }
+
+  keepAlive(): Uint8Array {
+    return KEEP_ALIVE;
+  }
+
+  #emit(type: string, members: JsonObject): void {
+    this.#text += eventText({ type, sequence_number: this.#sequence++, ...members });
+  }
+
+  #handOut(): Uint8Array {
+    if (this.#text === '') return NO_BYTES;
+    const bytes = encoder.encode(this.#text);
+    this.#text = '';
+    return bytes;
+  }
+}
+
+class WholeWriter implements Writer {
+  readonly contentType = 'application/json';
+  readonly #script: ResponseScript;
+  readonly #model: ModelName;
+  #passed = false;
+
+  constructor(call: ChatCall) {
+    this.#model = new ModelName(call.model);
+    this.#script = new ResponseScript(call, () => {});
+  }
+
+  write(frame: Frame): Uint8Array {
+    for (const event of frame.events) this.#script.take(event);
+    return NO_BYTES;
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof ResponseFrame) || frame.kind !== 'whole') return this.write(frame);
+    this.#passed = true;
+    return this.#model.inWhole(frame.bytes);
+  }
+
+  end(): Uint8Array {
+    return this.#passed ? NO_BYTES : encoder.encode(JSON.stringify(this.#script.complete()));
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return encoder.encode(JSON.stringify({ error: openaiErrorObject(error) }));
+  }
+
+  keepAlive(): Uint8Array {
+    return NO_BYTES;
+  }
+}
+
+function eventText(payload: JsonObject): string {
+  return `event: ${String(payload.type)}\ndata: ${JSON.stringify(payload)}\n\n`;
+}
+
+/** Puts the public name where the vendor's stands. */
+class ModelName {
+  readonly #name: string;
+  readonly #quoted: Uint8Array;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#quoted = encoder.encode(JSON.stringify(name));
+  }
+
+  inEvent(bytes: Uint8Array, jsonStart: number): Uint8Array {
+    const response = memberSpan(bytes, 'response', jsonStart);
+    return response ? this.inWhole(bytes, response.start) : bytes;
+  }
+
+  inWhole(bytes: Uint8Array, from = 0): Uint8Array {
+    const span = memberSpan(bytes, 'model', from);
+    if (!span || Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).equals(this.#quoted)) {
+      return bytes;
+    }
+    return spliceBytes(bytes, span.start, span.end, this.#quoted);
+  }
+
+  inObject(response: JsonObject): JsonObject {
+    return 'model' in response ? { ...response, model: this.#name } : response;
+  }
+}

@@ -1,0 +1,18 @@
+/** A conversation call of which a test names only what it is about. */
+import type { ChatCall } from '../src/canonical/call.ts';
+
+export function chatCall(members: Partial<ChatCall> = {}): ChatCall {
+  return {
+    kind: 'chat',
+    model: 'public-model',
+    origin: { dialect: 'a-dialect', body: new Uint8Array() },
+    extras: {},
+    headers: {},
+    stream: true,
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'How are you today?' }] }],
+    tools: [],
+    sampling: {},
+    wantsUsage: true,
+    ...members,
+  };
+}
