@@ -34,7 +34,12 @@ export function findBun() {
 export function runBun(args) {
   const child = spawn(findBun(), args, {
     stdio: 'inherit',
-    env: { BUN_CONFIG_MAX_HTTP_REQUESTS: MAX_UPSTREAM_REQUESTS, ...process.env },
+    // The child watches whether its launcher lives: who kills the launcher means both.
+    env: {
+      BUN_CONFIG_MAX_HTTP_REQUESTS: MAX_UPSTREAM_REQUESTS,
+      ...process.env,
+      MODELPORT_LAUNCHER: String(process.pid),
+    },
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {

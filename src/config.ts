@@ -106,8 +106,8 @@ const SECRETS: ReadonlySet<Setting> = new Set([
   'MODELPORT_ADMIN_KEY',
 ]);
 
-/** Ours by name, but read by the tests. */
-const NOT_SETTINGS = ['MODELPORT_FIXTURES'];
+/** Ours by name, but read by the tests, or said by the launcher to its child. */
+const NOT_SETTINGS = ['MODELPORT_FIXTURES', 'MODELPORT_LAUNCHER'];
 
 /** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
 export function loadConfig(

@@ -44,10 +44,26 @@ export function openTransport(proxied: boolean): Transport {
   return createTransport({ local: { [new URL(SANDBOX_BASE_URL).origin]: createSandbox() }, proxied });
 }
 
+/** A process's name in the ledger: never used twice, and it says which process of this machine it was. */
+function newOwner(): string {
+  return `${newId('proc_', 12)}@${process.pid}`;
+}
+
+/** Whether an owner on this machine is known to have died: its process is no more, or is this one, which is another. */
+export function isGone(owner: string): boolean {
+  const pid = Number(owner.split('@')[1]);
+  if (!Number.isInteger(pid) || pid === process.pid) return true;
+  try {
+    return !process.kill(pid, 0);
+  } catch (thrown) {
+    return (thrown as { code?: string }).code === 'ESRCH';
+  }
+}
+
 /** Every room on this store. `store` is migrated. */
 export function openHouse(config: Config, store: Store, transport: Transport, log: Log): House {
   const now = () => Date.now();
-  const owner = newId('proc_', 12);
+  const owner = newOwner();
   const ledger = createLedger({ store, owner, now });
   const access = createAccess({ store });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });

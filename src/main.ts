@@ -14,6 +14,8 @@ import { probe } from './vendors.ts';
 
 const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
+/** The launcher's process, where it started this one itself. */
+const launcher = Number(env.MODELPORT_LAUNCHER) === process.ppid ? process.ppid : undefined;
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 
 let loaded: Config | undefined;
@@ -43,7 +45,7 @@ const opener: Opener = {
     await (await opened)?.close();
   },
   settings: () => settingsInForce(config(), env),
-  serve: () => serve(config(), version, proxied, out),
+  serve: () => serve(config(), { version, proxied, launcher, out }),
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form) => (await house()).apply(form),
   probe: (row) => probe(row, config(), openTransport(proxied)),

@@ -2,7 +2,7 @@
 import { type Config, SettingError } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
-import { type House, openDatabase, openHouse, openTransport } from './house.ts';
+import { type House, isGone, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { createLog, type Log } from './log.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
@@ -10,13 +10,18 @@ import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 /** How often changes by other processes are looked for, and this one shows that it lives. */
 const WATCH_MS = 1000;
 
+export interface ServeOptions {
+  version: string;
+  /** Upstreams are reached through a proxy that the environment names. */
+  proxied: boolean;
+  /** The process that started this one and passes its signals on; absent: nobody does. */
+  launcher: number | undefined;
+  /** Writes one line to the terminal. */
+  out(line: string): void;
+}
+
 /** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
-export async function serve(
-  config: Config,
-  version: string,
-  proxied: boolean,
-  out: (line: string) => void,
-): Promise<number> {
+export async function serve(config: Config, { version, proxied, launcher, out }: ServeOptions): Promise<number> {
   if (config.redisUrl !== undefined)
     throw new SettingError('REDIS_URL is not supported yet: limits are kept in each process.');
   const log = createLog(config.logLevel, (lines) => process.stdout.write(lines), Date.now);
@@ -34,7 +39,7 @@ export async function serve(
     const server = listen(config, edge);
     const watch = setInterval(() => void watchOver(house), WATCH_MS);
     greet(config, server.port ?? config.port, keys, out);
-    await stopAsked();
+    await stopAsked(launcher);
     clearInterval(watch);
     await stop(config, house, server, log);
     return 0;
@@ -55,7 +60,8 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   await house.apply(await vendorCatalogue(config, transport), true);
   await house.apply(config.file);
   await catalog.reload();
-  await ledger.sweep(now);
+  // A file on this machine is shared with processes of this machine alone: who is not here is dead.
+  await ledger.sweep(now, config.databaseUrl === undefined ? isGone : undefined);
   return keys;
 }
 
@@ -111,9 +117,14 @@ function greet({ host }: Config, port: number, keys: FirstKeys | undefined, out:
   out('');
 }
 
-function stopAsked(): Promise<void> {
+/** A signal, or the death of the launcher that would have passed it on. */
+function stopAsked(launcher: number | undefined): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    const look = () => {
+      if (launcher !== undefined && process.ppid !== launcher) resolve();
+    };
+    setInterval(look, WATCH_MS).unref();
   });
 }
 

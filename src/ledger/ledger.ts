@@ -32,8 +32,8 @@ export interface Ledger {
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;
   /** Due every few seconds: renews this process's sign of life, and resolves the holds of dead ones: released where
-   *  nothing was sent, else charged at their checkpoint. Returns how many. */
-  sweep(now: number): Promise<number>;
+   *  nothing was sent, else charged at their checkpoint. `isGone` knows the dead among those who lately lived. Returns how many. */
+  sweep(now: number, isGone?: (owner: string) => boolean): Promise<number>;
   /** Waits until everything noted has been committed. */
   flush(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-ledger-'));
@@ -122,6 +123,17 @@ describe('entries', () => {
 });
 
 describe('sweep', () => {
+  test('of an owner known to be gone: at once, and never our own', async () => {
+    const { store, ledger } = await books(1000n);
+    await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    const heir = createLedger({ store, owner: 'own_heir', now: () => NOON });
+    expect(await ledger.sweep(NOON, () => true)).toBe(0);
+    expect(await heir.sweep(NOON, (owner) => owner === 'own_heir')).toBe(0);
+    expect(await heir.sweep(NOON, () => true)).toBe(1);
+    expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 7n });
+    expect((await store.verify()).faults).toEqual([]);
+  });
+
   test('of a dead process: nothing sent is released, what was sent is charged at its checkpoint', async () => {
     const { store, ledger } = await books(1000n);
     const later = NOON + 60_000;

@@ -45,11 +45,13 @@ export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
     if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, call.cost);
   }
 
-  async function sweep(at: number): Promise<number> {
+  async function sweep(at: number, isGone?: (owner: string) => boolean): Promise<number> {
     await store.heartbeat(owner, now());
-    const owners = await store.deadOwners(at - OWNER_LIFE_MS);
-    if (owners.length === 0) return 0;
-    const steps = (await store.holds({ owners })).map((hold) => resolveAbandoned(hold, at));
+    const silent = await store.deadOwners(at - OWNER_LIFE_MS);
+    const holds = silent.length > 0 ? await store.holds({ owners: silent }) : [];
+    if (isGone)
+      for (const hold of await store.holds()) if (hold.owner !== owner && isGone(hold.owner)) holds.push(hold);
+    const steps = holds.map((hold) => resolveAbandoned(hold, at));
     const outcomes = await Promise.all(steps.map(commits.submit));
     return outcomes.filter((outcome) => outcome.type === 'resolved' && !outcome.repeated).length;
   }

@@ -124,6 +124,20 @@ describe('a wrong setting is one sentence and exit 1', () => {
   }, 15_000);
 });
 
+test('a gateway whose launcher is killed stops by itself', async () => {
+  const { serving, url } = await freshStart();
+  await untilReady(url, serving);
+  process.kill(serving.child.pid ?? 0, 'SIGKILL');
+  const answers = () =>
+    fetch(`${url}/health`).then(
+      () => true,
+      () => false,
+    );
+  const deadline = Date.now() + 8000;
+  while ((await answers()) && Date.now() < deadline) await Bun.sleep(100);
+  expect(await answers()).toBe(false);
+}, 15_000);
+
 describe('SIGTERM', () => {
   test('finishes a stream under way, settles it, takes no new call, exits 0', async () => {
     const scene = await startScene();
