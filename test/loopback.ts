@@ -7,7 +7,7 @@ import { issueKey } from '../src/access/key.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
-import type { Dialect } from '../src/dialects/dialect.ts';
+import { dialectNamed } from '../src/dialects/index.ts';
 import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import type { Rooms } from '../src/http/rooms.ts';
@@ -60,7 +60,7 @@ export async function startLoopback(): Promise<Loopback> {
     catalog,
     // These routes need none: a call that arrives here is the gateway's own fault.
     gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
-    dialect: (name) => ({ name }) as Dialect,
+    dialect: dialectNamed,
     apply: (form) => applyCatalogue(store, form, Date.now()),
     metrics: createMetrics(Date.now()),
     settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [] },

@@ -41,9 +41,13 @@ test('a wrong method is 405 and says which are right', async () => {
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
   expect(await response.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
   const models = await edge.ask('DELETE', '/v1/models/team/x');
-  expect(models.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+  expect(models.headers.get('allow')).toBe('GET, POST, HEAD, OPTIONS');
+  expect(await models.json()).toMatchObject({ error: { code: 'method_not_allowed' } });
   const google = await edge.ask('DELETE', '/v1beta/models');
   expect(await google.json()).toMatchObject({ error: { code: 405, status: 'INVALID_ARGUMENT' } });
+  const messages = await edge.ask('GET', '/v1/messages');
+  expect(messages.status).toBe(405);
+  expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
 });
 
 test('a call without a known key is 401, with the wrong kind of key 403', async () => {
@@ -120,7 +124,8 @@ test('GET /openapi.json describes every route and refers to nothing that is not 
   expect(description.openapi).toBe('3.1.0');
   expect(Object.keys(description.paths['/v1/chat/completions'] ?? {})).toEqual(['post']);
   expect(Object.keys(description.paths['/admin/v1/models/{name}'] ?? {}).sort()).toEqual(['delete', 'put']);
-  for (const path of Object.keys(description.paths)) expect(path).not.toContain(':');
+  for (const path of Object.keys(description.paths)) expect(path).not.toContain('/:');
+  expect(Object.keys(description.paths)).toContain('/v1/models/{model}:generateContent');
   const references = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
   expect(new Set([...references].map(([, name]) => name))).toEqual(new Set(['Error']));
 });

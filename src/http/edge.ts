@@ -1,5 +1,5 @@
 /** The edge: the route table on the web framework, with keys, errors and browsers seen to in one place. */
-import { type Context, Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { Type } from 'typebox';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
@@ -22,7 +22,7 @@ export interface Edge {
 
 /** The framework's `env` is the server, for the peer's address. */
 type App = Hono<{ Bindings: PeerServer }>;
-type Handler = (c: Context<{ Bindings: PeerServer }>) => Promise<Response>;
+type Handler = MiddlewareHandler<{ Bindings: PeerServer }>;
 
 /** Throws a sentence where a setting is wrong or a route's dialect is missing. */
 export function createEdge(rooms: Rooms): Edge {
@@ -30,8 +30,9 @@ export function createEdge(rooms: Rooms): Edge {
   const app: App = new Hono();
   const answered = [...ANSWERED_ROUTES, metricsRoute];
   answered.push(descriptionRoute([...RELAYED_ROUTES, ...answered]));
-  for (const row of RELAYED_ROUTES) app.on(row.method, row.path, relay(rooms, row, addressOf));
+  // What is answered here goes first: of a path that both have it takes only what is its own.
   for (const row of answered) app.on(row.method, row.path, answer(rooms, row, addressOf));
+  for (const row of RELAYED_ROUTES) app.on(row.method, row.path, relay(rooms, row, addressOf));
   app.notFound((c) => noRoute(app, c.req.raw, c.req.path));
   app.onError((thrown, c) => {
     const error = asGatewayError(thrown);
@@ -59,9 +60,10 @@ function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf): Handler {
   if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which is not there.`);
   const options = { carriers: row.carriers, maxBodyBytes: rooms.settings.maxBodyBytes, addressOf, now: rooms.now };
   const hasParameters = row.path.includes(':');
-  return (c) => {
-    const path = hasParameters ? c.req.param() : NO_PARAMETERS;
-    return rooms.gateway.serve(dialect, incomingOf(c.req.raw, c.env, path, options));
+  return (c, next) => {
+    const found = hasParameters ? c.req.param() : NO_PARAMETERS;
+    const path = row.reading ? row.reading.read(found) : found;
+    return path ? rooms.gateway.serve(dialect, incomingOf(c.req.raw, c.env, path, options)) : next();
   };
 }
 
@@ -72,11 +74,13 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
     const presented = { key: clientKey(request, row.carriers), address: addressOf(request, server) };
     return rooms.access.authenticate(presented, rooms.now(), kind);
   };
-  return async (c) => {
+  return async (c, next) => {
+    const path = row.reading ? row.reading.read(c.req.param()) : c.req.param();
+    if (!path) return next();
     const request = c.req.raw;
     const caller = row.gate === 'open' ? undefined : await enter(row.gate, request, c.env);
     const done = await row.answer(rooms, {
-      path: c.req.param(),
+      path,
       query: readQuery(queryOf(request.url)),
       body: checkBody?.(await readBody(request, rooms.settings.maxBodyBytes)),
       headers: request.headers,
@@ -108,7 +112,11 @@ function noRoute(app: App, request: Request, path: string): Response {
 
 /** A failure in the shape of its path's family. */
 function failure(request: Request, error: GatewayError, headers?: { [name: string]: string }): Response {
-  const { status, body, headers: said } = errorWriterFor(new URL(request.url).pathname)(error, newId('req_'));
+  const {
+    status,
+    body,
+    headers: said,
+  } = errorWriterFor(request.method, new URL(request.url).pathname)(error, newId('req_'));
   return new Response(body as Bun.BodyInit, { status, headers: { ...said, ...headers } });
 }
 

@@ -6,7 +6,7 @@ import type { Documented, Gate } from './route.ts';
 export function describeRoutes(routes: readonly Documented[], version: string): object {
   const paths: { [path: string]: { [method: string]: object } } = {};
   for (const row of routes) {
-    const path = row.path.replace(PARAMETER, '{$1}');
+    const path = shownPath(row);
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: describe(row) };
   }
   return {
@@ -32,9 +32,14 @@ export function describeRoutes(routes: readonly Documented[], version: string): 
 
 /** A parameter of a path as the framework writes it: `:id`, `:name{.+}`. */
 const PARAMETER = /:(\w+)(?:\{[^}]*\})?/g;
+const SHOWN_PARAMETER = /\{(\w+)\}/g;
+
+function shownPath({ path, reading }: Documented): string {
+  return reading?.shown ?? path.replace(PARAMETER, '{$1}');
+}
 
 function describe(row: Documented): object {
-  const inPath = [...row.path.matchAll(PARAMETER)].map(([, name]) => ({
+  const inPath = [...shownPath(row).matchAll(SHOWN_PARAMETER)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,

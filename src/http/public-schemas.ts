@@ -72,6 +72,93 @@ export const CompletionReply = Type.Object({
   usage: Usage,
 });
 
+/** Specification 2.2. */
+export const MessagesRequest = Type.Object({
+  model: text(),
+  messages: Type.Array(Type.Object({ role: text(), content: Type.Unknown() })),
+  max_tokens: Type.Integer({ minimum: 1 }),
+  system: Type.Optional(Type.Union([text(), Type.Array(Type.Object({}))])),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: Type.Optional(Type.Number()),
+  top_k: Type.Optional(count()),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  stop_sequences: Type.Optional(Type.Array(text())),
+  tools: Type.Optional(Type.Array(Type.Object({}))),
+  tool_choice: Type.Optional(Type.Object({})),
+  thinking: Type.Optional(Type.Object({})),
+  metadata: Type.Optional(Type.Object({})),
+});
+
+export const MessagesReply = Type.Object({
+  id: text(),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  content: Type.Array(Type.Object({ type: text(), text: Type.Optional(text()) })),
+  model: text(),
+  stop_reason: text(),
+  usage: Type.Object({
+    input_tokens: count(),
+    output_tokens: count(),
+    cache_creation_input_tokens: count(),
+    cache_read_input_tokens: count(),
+  }),
+});
+
+/** Specification 2.3. */
+export const ResponsesRequest = Type.Object({
+  model: text(),
+  input: Type.Optional(Type.Union([text(), Type.Array(Type.Object({}))])),
+  instructions: Type.Optional(text()),
+  max_output_tokens: Type.Optional(count()),
+  temperature: Type.Optional(Type.Number()),
+  top_p: Type.Optional(Type.Number()),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  tools: Type.Optional(Type.Array(Type.Object({}))),
+  tool_choice: Type.Optional(Type.Union([text(), Type.Object({})])),
+  reasoning: Type.Optional(Type.Object({})),
+  previous_response_id: Type.Optional(text()),
+  truncation: Type.Optional(text()),
+});
+
+export const ResponsesReply = Type.Object({
+  id: text(),
+  object: Type.Literal('response'),
+  created_at: count(),
+  status: text(),
+  model: text(),
+  output: Type.Array(Type.Object({ type: text(), id: Type.Optional(text()) })),
+  usage: Usage,
+});
+
+/** Specification 2.5. */
+export const GenerateRequest = Type.Object({
+  contents: Type.Optional(Type.Array(Type.Object({ role: Type.Optional(text()), parts: Type.Array(Type.Object({})) }))),
+  generationConfig: Type.Optional(Type.Object({})),
+  safetySettings: Type.Optional(Type.Array(Type.Object({}))),
+  tools: Type.Optional(Type.Array(Type.Object({}))),
+  systemInstruction: Type.Optional(Type.Object({})),
+});
+
+export const GenerateQuery = Type.Object({
+  alt: Type.Optional(Type.String({ description: '`sse` for server-sent events; a JSON array otherwise' })),
+  key: Type.Optional(text()),
+});
+
+export const GenerateReply = Type.Object({
+  candidates: Type.Array(
+    Type.Object({
+      content: Type.Object({ role: text(), parts: Type.Array(Type.Object({})) }),
+      finishReason: Type.Optional(text()),
+      safetyRatings: Type.Optional(Type.Array(Type.Object({}))),
+    }),
+  ),
+  usageMetadata: Type.Object({
+    promptTokenCount: count(),
+    candidatesTokenCount: count(),
+    totalTokenCount: count(),
+  }),
+});
+
 /** Specification 2.13. */
 export const ErrorReply = Type.Object({
   error: Type.Object({

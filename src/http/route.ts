@@ -9,10 +9,20 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Who may come in: everybody, a caller's key, an admin's key. */
 export type Gate = 'open' | 'caller' | 'admin';
 
+/** How a path says what the framework cannot tell apart in it. */
+export interface PathReading {
+  /** The path as its users know it. */
+  shown: string;
+  /** The parameters as its users know them; `undefined`: the path is another route's. */
+  read(found: { readonly [name: string]: string }): { [name: string]: string } | undefined;
+}
+
 /** What documents a route; `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
 export interface Documented {
   method: Method;
   path: string;
+  /** Where one parameter of the path holds more than a name. */
+  reading?: PathReading;
   gate: Gate;
   /** Where a key is looked for beside the bearer token. */
   carriers: Carriers;
@@ -49,6 +59,7 @@ export interface Asked<Query, Body> {
 interface RouteOptions<Q extends TObject, B extends TSchema> {
   gate: Gate;
   summary: string;
+  reading?: PathReading;
   carriers?: Carriers;
   query?: Q;
   body?: B;
@@ -72,6 +83,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     summary,
     reply,
     carriers: options.carriers ?? {},
+    ...(options.reading && { reading: options.reading }),
     query: options.query ?? NO_QUERY,
     body: options.body,
     // Query and body have passed the schemas that give them these types.

@@ -3,9 +3,23 @@ import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { BILLING_ROUTES } from './billing-routes.ts';
 import { CALL_ROUTES } from './call-routes.ts';
 import { CATALOG_ROUTES } from './catalog-routes.ts';
+import { COUNT_ROUTES } from './count-routes.ts';
+import { googlePaths } from './google-path.ts';
 import { KEY_ROUTES } from './key-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
-import { ChatReply, ChatRequest, CompletionReply, CompletionRequest } from './public-schemas.ts';
+import {
+  ChatReply,
+  ChatRequest,
+  CompletionReply,
+  CompletionRequest,
+  GenerateQuery,
+  GenerateReply,
+  GenerateRequest,
+  MessagesReply,
+  MessagesRequest,
+  ResponsesReply,
+  ResponsesRequest,
+} from './public-schemas.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
 import { STATUS_ROUTES } from './status-routes.ts';
@@ -33,11 +47,52 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     body: CompletionRequest,
     reply: CompletionReply,
   },
+  {
+    method: 'POST',
+    path: '/v1/messages',
+    dialect: 'anthropic-messages',
+    gate: 'caller',
+    carriers: { anthropic: true },
+    summary: 'Answers a conversation in the messages format, whole or streamed; needs a header `anthropic-version`.',
+    query: NO_QUERY,
+    body: MessagesRequest,
+    reply: MessagesReply,
+  },
+  {
+    method: 'POST',
+    path: '/v1/responses',
+    dialect: 'openai-responses',
+    gate: 'caller',
+    carriers: {},
+    summary: 'Answers a conversation in the Responses format, whole or as a stream of server-sent events.',
+    query: NO_QUERY,
+    body: ResponsesRequest,
+    reply: ResponsesReply,
+  },
+  ...generateRoutes('streamGenerateContent', 'Answers a conversation in the generateContent format, as a stream.'),
+  // Its rows come last: an action that nobody knows is refused by the dialect.
+  ...generateRoutes('generateContent', 'Answers a conversation in the generateContent format.'),
 ];
+
+function generateRoutes(action: 'generateContent' | 'streamGenerateContent', summary: string): RelayedRoute[] {
+  const takes = (asked: string) => action === 'generateContent' || asked === action;
+  return googlePaths(action, takes).map((place) => ({
+    method: 'POST',
+    ...place,
+    dialect: 'gemini',
+    gate: 'caller',
+    carriers: { google: true },
+    summary,
+    query: GenerateQuery,
+    body: GenerateRequest,
+    reply: GenerateReply,
+  }));
+}
 
 export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...STATUS_ROUTES,
   ...MODEL_ROUTES,
+  ...COUNT_ROUTES,
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,

@@ -1,9 +1,11 @@
 /** The table of vendors: a row for each `type` of the configuration. */
+import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { cerebras } from './cerebras.ts';
 import { dashscope } from './dashscope.ts';
 import { deepseek } from './deepseek.ts';
 import { fireworks } from './fireworks.ts';
+import { google } from './google.ts';
 import { groq } from './groq.ts';
 import { huggingface } from './huggingface.ts';
 import { llamacpp } from './llamacpp.ts';
@@ -27,11 +29,13 @@ import { zai, zhipu } from './zhipu.ts';
 const ROWS: readonly Provider[] = [
   openai,
   openaiCompatible,
+  anthropic,
   azure,
   cerebras,
   dashscope,
   deepseek,
   fireworks,
+  google,
   groq,
   huggingface,
   llamacpp,

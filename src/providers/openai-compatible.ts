@@ -9,19 +9,24 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly needsCredential?: boolean;
   /** It also serves text completions. */
   readonly completions?: true;
+  /** It also serves Responses. */
+  readonly responses?: true;
 }
 
 const PATHS: { readonly [dialect: string]: string } = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
+  'openai-responses': '/responses',
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, quirks, ...row } = vendor;
+  const { completions, responses, quirks, ...row } = vendor;
   return {
     needsCredential: true,
     ...row,
-    speaks: { chat: completions ? ['openai-chat', 'openai-completions'] : ['openai-chat'] },
+    speaks: {
+      chat: ['openai-chat', ...(completions ? ['openai-completions'] : []), ...(responses ? ['openai-responses'] : [])],
+    },
     url: (target, dialect) => joinUrl(target.baseUrl, pathOf(dialect)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.

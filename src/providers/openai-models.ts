@@ -18,8 +18,21 @@ export const OPENAI_MODELS = [
   },
 ] satisfies Quirks['models'];
 
+const COMPLETIONS = 'gpt-3\\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002';
+/** Models that take tools on Responses alone, or that are served nowhere else. */
+const RESPONSES = 'gpt-6-astra|gpt-6\\.1-sol|(o1|o3|gpt-[5-9](\\.\\d)?)-pro|.*(codex|-deep-research)|computer-use';
+/** Models of sound and search answer chat completions alone. */
+const CHAT = 'gpt-4o-(mini-)?audio|gpt-audio|.*-search-(preview|api)';
+
 /** The models OpenAI serves as text completions: these and no others. */
 export const OPENAI_COMPLETIONS_ONLY = {
-  'openai-completions': /^(gpt-3\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002)/,
-  'openai-chat': /^(?!gpt-3\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002)/,
+  'openai-completions': new RegExp(`^(${COMPLETIONS})`),
+  'openai-chat': new RegExp(`^(?!${COMPLETIONS})`),
+};
+
+/** The same where it serves Responses too. */
+export const OPENAI_ONLY = {
+  'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],
+  'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES})`),
+  'openai-responses': new RegExp(`^(?!${COMPLETIONS}|${CHAT})`),
 };

@@ -1,6 +1,6 @@
 /** OpenAI itself. */
 import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
-import { OPENAI_COMPLETIONS_ONLY, OPENAI_MODELS } from './openai-models.ts';
+import { OPENAI_MODELS, OPENAI_ONLY } from './openai-models.ts';
 import type { Provider } from './provider.ts';
 
 export const openai: Provider = {
@@ -9,7 +9,8 @@ export const openai: Provider = {
     baseUrl: 'https://api.openai.com/v1',
     credentialVariable: 'OPENAI_API_KEY',
     completions: true,
-    only: OPENAI_COMPLETIONS_ONLY,
+    responses: true,
+    only: OPENAI_ONLY,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
   }),
   authorize(outgoing, target) {

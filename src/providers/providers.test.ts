@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { JsonObject } from '../canonical/json.ts';
+import { dialectNamed } from '../dialects/index.ts';
 import { memberPatches, quirksOf } from '../dialects/quirks.ts';
 import { PROVIDERS, providerOf } from './index.ts';
 import { type Outgoing, type Provider, spokenDialect, type Target } from './provider.ts';
@@ -100,7 +101,7 @@ describe('every row', () => {
 
   test.each(rows.map((row) => [row.name, row] as const))('%s is complete', (name, provider) => {
     expect(providerOf(name)).toBe(provider);
-    expect(provider.speaks.chat?.[0]).toBe('openai-chat');
+    expect(dialectNamed(provider.speaks.chat?.[0] ?? '')?.kind).toBe('chat');
     if (provider.baseUrl !== undefined) {
       expect(provider.baseUrl).toMatch(/^https?:\/\/[^/]+(\/.*[^/])?$/);
       expect(new URL(provider.baseUrl).protocol).toBe(
@@ -117,9 +118,11 @@ describe('every row', () => {
     '%s sends its credential in a lower-case header, and none without one',
     (_name, provider) => {
       const headers = authorized(provider, targetOf(provider, { credential: 'secret' }));
-      expect(Object.values(headers).filter((value) => value.includes('secret'))).toHaveLength(1);
+      const carriers = Object.keys(headers).filter((name) => headers[name]?.includes('secret'));
+      expect(carriers).toHaveLength(1);
       for (const name of Object.keys(headers)) expect(name).toBe(name.toLowerCase());
-      expect(authorized(provider, targetOf(provider, {}))).toEqual({});
+      const { [carriers[0] ?? '']: _, ...others } = headers;
+      expect(authorized(provider, targetOf(provider, {}))).toEqual(others);
     },
   );
 
@@ -162,6 +165,35 @@ describe('addresses', () => {
     expect(azure.url(target, dialect, CALL)).toBe(url);
   });
 
+  test.each([
+    ['https://api.anthropic.com', 'https://api.anthropic.com/v1/messages'],
+    ['https://example.com/proxy/', 'https://example.com/proxy/v1/messages'],
+    ['https://api.anthropic.com/v1', 'https://api.anthropic.com/v1/messages'],
+    ['https://api.anthropic.com/v1/', 'https://api.anthropic.com/v1/messages'],
+  ])('anthropic at %s', (baseUrl, url) => {
+    const anthropic = providerOf('anthropic')!;
+    expect(anthropic.url(targetOf(anthropic, { baseUrl }), 'anthropic-messages', CALL)).toBe(url);
+  });
+
+  test.each([
+    ['https://g.example/v1beta', 'gemini-x', false, 'https://g.example/v1beta/models/gemini-x:generateContent'],
+    ['https://g.example', 'gemini-x', true, 'https://g.example/v1beta/models/gemini-x:streamGenerateContent?alt=sse'],
+    ['https://g.example/v1/', 'models/gemini-x', false, 'https://g.example/v1/models/gemini-x:generateContent'],
+    ['https://g.example/v1alpha', 'tunedModels/y', false, 'https://g.example/v1alpha/tunedModels/y:generateContent'],
+  ])('google at %s for %s, streamed %p', (baseUrl, model, stream, url) => {
+    const google = providerOf('google')!;
+    expect(google.url(targetOf(google, { baseUrl, model }), 'gemini', { ...CALL, stream })).toBe(url);
+  });
+
+  test("anthropic is told a version, the client's own where it came along", () => {
+    const anthropic = providerOf('anthropic')!;
+    const target = targetOf(anthropic, { credential: 'k' });
+    expect(authorized(anthropic, target)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' });
+    const outgoing = { method: 'POST', url: '', headers: { 'anthropic-version': '2026-10-21' }, body: undefined };
+    void anthropic.authorize(outgoing, target);
+    expect(outgoing.headers['anthropic-version']).toBe('2026-10-21');
+  });
+
   test('a dialect without a path is our own fault', () => {
     const provider = providerOf('groq')!;
     expect(() => provider.url(targetOf(provider, {}), 'gemini', CALL)).toThrow('The gateway failed on its own side.');
@@ -194,6 +226,18 @@ describe('which dialect', () => {
     ['vllm', 'openai-completions', 'Llama-3.1-8B-Instruct', 'openai-completions'],
     ['sandbox', 'openai-completions', 'sandbox-chat', 'openai-completions'],
     ['azure', 'openai-chat', 'Llama-3.3-70B-Instruct', 'openai-chat'],
+    ['anthropic', 'openai-chat', 'claude-sonnet-5', 'anthropic-messages'],
+    ['google', 'openai-completions', 'gemini-3.8-flash', 'gemini'],
+    ['openai', 'gemini', 'gpt-4o', 'openai-chat'],
+    ['openai', 'openai-responses', 'gpt-4o', 'openai-responses'],
+    ['openai', 'openai-responses', 'gpt-4o-audio-preview', 'openai-chat'],
+    ['openai', 'openai-responses', 'babbage-002', 'openai-completions'],
+    ['openai', 'openai-chat', 'gpt-6-astra', 'openai-responses'],
+    ['openai', 'anthropic-messages', 'gpt-6.1-sol', 'openai-responses'],
+    ['openai', 'openai-chat', 'gpt-6.1-terra', 'openai-chat'],
+    ['openai', 'openai-chat', 'gpt-5-pro-2025-10-06', 'openai-responses'],
+    ['openai', 'openai-chat', 'gpt-5.1-codex-mini', 'openai-responses'],
+    ['groq', 'openai-responses', 'llama-3.1-8b-instant', 'openai-chat'],
   ])('%s asked in %s for %s: %s', (type, own, model, dialect) => {
     expect(spokenDialect(providerOf(type)!, 'chat', own, model)).toBe(dialect);
   });

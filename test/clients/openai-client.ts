@@ -1,8 +1,5 @@
 /** The official openai library in a child process: scenarios in, what its user sees out. */
-import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { clientNode, clientsFolder, installClients } from './install.ts';
+import { type ClientChild, startChild } from './child.ts';
 
 /** Majors by the name they are installed under. */
 export type OpenaiLibrary = 'openai' | 'openai-4' | 'openai-5' | 'openai-6';
@@ -78,47 +75,8 @@ export interface ClientView {
   };
 }
 
-export interface OpenaiClient {
-  /** Rejects where the child does not answer in time. */
-  run(scenario: Scenario): Promise<ClientView>;
-  /** Ends the child. Throws where it saw an unhandled rejection. */
-  stop(): void;
-}
+export type OpenaiClient = ClientChild<Scenario, ClientView>;
 
-const ANSWER_TIMEOUT_MS = 30_000;
-
-export async function startOpenaiClient(library: OpenaiLibrary = 'openai'): Promise<OpenaiClient> {
-  await installClients();
-  const child = spawn(clientNode(), [join(clientsFolder, 'openai-child.mjs'), library], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const waiting = new Map<number, (view: ClientView) => void>();
-  const unhandled: string[] = [];
-  let last = 0;
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const { id, ...view } = JSON.parse(line) as ClientView & { id: number | null; unhandled?: string };
-    if (id === null) unhandled.push(view.unhandled ?? line);
-    else waiting.get(id)?.(view);
-  });
-  return {
-    run(scenario) {
-      const id = ++last;
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(id);
-          reject(new Error(`the client did not answer within ${ANSWER_TIMEOUT_MS} ms: ${JSON.stringify(scenario)}`));
-        }, ANSWER_TIMEOUT_MS);
-        waiting.set(id, (view) => {
-          clearTimeout(timer);
-          waiting.delete(id);
-          resolve(view);
-        });
-        child.stdin.write(`${JSON.stringify({ id, ...scenario })}\n`);
-      });
-    },
-    stop() {
-      child.kill();
-      if (unhandled.length > 0) throw new Error(`the client saw unhandled rejections: ${unhandled.join('\n')}`);
-    },
-  };
+export function startOpenaiClient(library: OpenaiLibrary = 'openai'): Promise<OpenaiClient> {
+  return startChild('openai-child.mjs', library);
 }

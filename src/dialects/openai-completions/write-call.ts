@@ -2,6 +2,7 @@
 import type { ChatCall, Message, Part } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Patches, Quirks, Written } from '../dialect.ts';
+import { foreignMembers } from '../foreign-members.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
@@ -102,6 +103,9 @@ function lossesOf(call: ChatCall): string[] {
   if (call.reasoning) losses.push('The reasoning setting was dropped: the model completes text.');
   if (call.modalities?.some((modality) => modality !== 'text'))
     losses.push('`modalities` were dropped: the model answers in text.');
+  for (const { names } of foreignMembers(call, OPENAI_COMPLETIONS)) {
+    for (const name of names) losses.push(`\`${name}\` was dropped: the model completes text.`);
+  }
   return losses;
 }
 

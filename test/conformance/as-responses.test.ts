@@ -1,13 +1,13 @@
 /** Every recorded reply of the chat and messages formats, written for a Responses client, means to it what it meant. */
 import { describe, expect, test } from 'bun:test';
-import { chatCall } from '../../../test/chat-call.ts';
-import { replyOf } from '../../../test/conformance/dialect-laws.ts';
-import { recordedCases, replyBytes, replyContentType } from '../../../test/fixtures.ts';
-import type { ChatCall } from '../../canonical/call.ts';
-import type { FinishReason, Reply, ReplyEvent, ReplyPart } from '../../canonical/reply.ts';
-import { anthropicMessages } from '../anthropic-messages/anthropic-messages.ts';
-import { openaiChat } from '../openai-chat/openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import type { ChatCall } from '../../src/canonical/call.ts';
+import type { FinishReason, Reply, ReplyEvent, ReplyPart } from '../../src/canonical/reply.ts';
+import { anthropicMessages } from '../../src/dialects/anthropic-messages/anthropic-messages.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/openai-chat.ts';
+import { openaiResponses } from '../../src/dialects/openai-responses/openai-responses.ts';
+import { chatCall } from '../chat-call.ts';
+import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { replyOf } from './dialect-laws.ts';
 
 const NO_BYTES = new Uint8Array(0);
 

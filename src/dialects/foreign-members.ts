@@ -1,0 +1,32 @@
+/** Members that only the client's own format has, before a target of another: reported, unless they hold what the model is asked. */
+import type { ChatCall } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+
+/** Names of what a vendor keeps: without it another question would be answered. */
+const KEPT_ELSEWHERE: { readonly [dialect: string]: readonly string[] } = {
+  'openai-responses': ['previous_response_id', 'conversation', 'prompt'],
+  gemini: ['cachedContent'],
+};
+
+export interface ForeignMembers {
+  dialect: string;
+  names: readonly string[];
+}
+
+/** What the format `own` has no word for. Throws `invalid_request` naming a member that cannot be left out. */
+export function foreignMembers({ extras }: ChatCall, own: string): ForeignMembers[] {
+  const found: ForeignMembers[] = [];
+  for (const [dialect, members] of Object.entries(extras)) {
+    const names = Object.keys(members).filter((name) => members[name] !== null);
+    if (dialect === own || names.length === 0) continue;
+    const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
+    if (kept !== undefined) throw keptElsewhere(kept);
+    found.push({ dialect, names });
+  }
+  return found;
+}
+
+function keptElsewhere(param: string): GatewayError {
+  const sentence = `\`${param}\` names what this model's vendor does not hold: send the whole conversation instead.`;
+  return new GatewayError('invalid_request', sentence, { param });
+}

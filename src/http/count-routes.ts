@@ -1,0 +1,76 @@
+/** How many tokens a conversation has, by the gateway's own estimate: asked for by agents before a call, and not billed. */
+import { Type } from 'typebox';
+import type { Caller } from '../access/access.ts';
+import type { ChatCall } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { isObject, type JsonObject } from '../canonical/json.ts';
+import type { Dialect, WireRequest } from '../dialects/dialect.ts';
+import { estimateInputTokens } from '../dialects/estimate-input.ts';
+import { googlePaths } from './google-path.ts';
+import { GenerateQuery } from './public-schemas.ts';
+import type { Rooms } from './rooms.ts';
+import { type AnsweredRoute, type Asked, route } from './route.ts';
+
+// The dialects say what is wrong with the rest of a conversation.
+const CountMessages = Type.Object({ model: Type.String(), messages: Type.Array(Type.Object({})) });
+const CountGenerate = Type.Object({
+  contents: Type.Optional(Type.Unknown()),
+  generateContentRequest: Type.Optional(Type.Object({}, { description: 'a whole request' })),
+});
+
+export const COUNT_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/v1/messages/count_tokens', {
+    gate: 'caller',
+    carriers: { anthropic: true },
+    summary: 'Estimates how many tokens a conversation in the messages format has.',
+    body: CountMessages,
+    reply: Type.Object({ input_tokens: Type.Integer() }),
+    answer: (rooms, asked) => ({ input_tokens: countMessages(rooms, asked) }),
+  }),
+  ...googlePaths('countTokens', (action) => action === 'countTokens').map(({ path, reading }) =>
+    route('POST', path, {
+      reading,
+      gate: 'caller',
+      carriers: { google: true },
+      summary: 'Estimates how many tokens a conversation in the generateContent format has.',
+      query: GenerateQuery,
+      body: CountGenerate,
+      reply: Type.Object({ totalTokens: Type.Integer() }),
+      answer: (rooms, asked) => ({ totalTokens: countGenerate(rooms, asked) }),
+    }),
+  ),
+];
+
+function countMessages(rooms: Rooms, asked: Asked<unknown, unknown>): number {
+  // What a reply may have is not asked here, but the format wants it.
+  return count(rooms, asked.caller, read(rooms.dialect('anthropic-messages'), asked, { max_tokens: 1 }));
+}
+
+/** Some libraries send the whole request that they are about to make, others its contents alone. */
+function countGenerate(rooms: Rooms, asked: Asked<unknown, unknown>): number {
+  const { generateContentRequest: whole } = asked.body as JsonObject;
+  const said = {
+    ...asked,
+    body: isObject(whole) ? whole : asked.body,
+    path: { ...asked.path, action: 'generateContent' },
+  };
+  return count(rooms, said.caller, read(rooms.dialect('gemini'), said, {}));
+}
+
+function read(dialect: Dialect | undefined, asked: Asked<unknown, unknown>, more: JsonObject): ChatCall {
+  if (!dialect) throw new Error('A dialect that counts is not there.');
+  const { path, headers } = asked;
+  const body = new TextEncoder().encode(JSON.stringify({ ...(asked.body as JsonObject), ...more }));
+  const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
+  return dialect.readCall(request);
+}
+
+function count({ catalog, access }: Rooms, caller: Caller, call: ChatCall): number {
+  const model = catalog.find(call.model);
+  if (!model) {
+    const sentence = `There is no model "${call.model}". GET /v1/models lists those there are.`;
+    throw new GatewayError('model_not_found', sentence, { param: 'model' });
+  }
+  access.allowModel(caller, model.name);
+  return estimateInputTokens(call);
+}

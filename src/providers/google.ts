@@ -1,0 +1,24 @@
+/** Google's Gemini API (AI Studio). */
+import { joinUrl } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
+
+/** The official library's address ends before the version, others' with it. */
+const VERSIONED = /\/v\d+((alpha|beta)\d*)?\/?$/;
+const COLLECTION = /^(models|tunedModels)\//;
+
+export const google: Provider = {
+  name: 'google',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  credentialVariable: 'GEMINI_API_KEY',
+  needsCredential: true,
+  speaks: { chat: ['gemini'] },
+  url({ baseUrl, model }, _dialect, { stream }) {
+    const path = COLLECTION.test(model) ? `/${model}` : `/models/${model}`;
+    const action = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    return joinUrl(VERSIONED.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1beta'), `${path}:${action}`);
+  },
+  authorize({ headers }, { credential }) {
+    if (credential !== undefined) headers['x-goog-api-key'] = credential;
+  },
+  quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }] },
+};

@@ -1,0 +1,52 @@
+/** A child process that runs scenarios with official libraries: one JSON line in, one out. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { clientNode, clientsFolder, installClients } from './install.ts';
+
+export interface ClientChild<Scenario, View> {
+  /** Rejects where the child does not answer in time. */
+  run(scenario: Scenario): Promise<View>;
+  /** Ends the child. Throws where it saw an unhandled rejection. */
+  stop(): void;
+}
+
+const ANSWER_TIMEOUT_MS = 30_000;
+
+/** Starts a script of this folder. */
+export async function startChild<Scenario, View>(
+  script: string,
+  ...args: string[]
+): Promise<ClientChild<Scenario, View>> {
+  await installClients();
+  const child = spawn(clientNode(), [join(clientsFolder, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<number, (view: View) => void>();
+  const unhandled: string[] = [];
+  let last = 0;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { id, ...view } = JSON.parse(line) as View & { id: number | null; unhandled?: string };
+    if (id === null) unhandled.push(view.unhandled ?? line);
+    else waiting.get(id)?.(view as View);
+  });
+  return {
+    run(scenario) {
+      const id = ++last;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          waiting.delete(id);
+          reject(new Error(`the client did not answer within ${ANSWER_TIMEOUT_MS} ms: ${JSON.stringify(scenario)}`));
+        }, ANSWER_TIMEOUT_MS);
+        waiting.set(id, (view) => {
+          clearTimeout(timer);
+          waiting.delete(id);
+          resolve(view);
+        });
+        child.stdin.write(`${JSON.stringify({ id, ...scenario })}\n`);
+      });
+    },
+    stop() {
+      child.kill();
+      if (unhandled.length > 0) throw new Error(`the client saw unhandled rejections: ${unhandled.join('\n')}`);
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** What only the Responses format has: its settings, what its vendor keeps, its way of breaking off, as its users meet them. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { type Scene, startScene } from '../scene.ts';
+import { VENDORS, type Vendor } from '../vendor-answers.ts';
+
+const { responses: VENDOR, chat, messages, gemini } = VENDORS;
+const SAID = { texts: ['Hello ', 'there'] };
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });
+
+interface Reply {
+  error?: { message: string; param: string | null; code: string };
+  usage?: object;
+  output?: object[];
+}
+
+describe('what its vendor keeps', () => {
+  test('goes to it as it is', async () => {
+    const stage = await stageFor(VENDOR);
+    stage.script(VENDOR.whole(SAID));
+    const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1', store: true };
+    expect((await stage.post('/v1/responses', request)).status).toBe(200);
+    const [sent] = stage.journal();
+    expect(sent?.path).toEndWith('/v1/responses');
+    expect(sent?.body).toEqual({ ...request, model: VENDOR.upstreamModel });
+    await stage.settled();
+  });
+
+  test.each([chat, messages, gemini])(
+    'is refused by name where the model is another vendor’s: $type',
+    async (vendor) => {
+      const stage = await stageFor(vendor);
+      const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1' };
+      const response = await stage.post('/v1/responses', request);
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as Reply;
+      expect(error).toMatchObject({ code: 'invalid_request', param: 'previous_response_id' });
+      expect(stage.journal()).toEqual([]);
+      expect((await stage.settledCall()).cost).toBe('0');
+    },
+  );
+});
+
+test('a text alone is an input; usage has the names of both specifications', async () => {
+  const stage = await stageFor(chat);
+  stage.script(chat.whole(SAID));
+  const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', store: true });
+  const { usage, ...reply } = (await response.json()) as Reply;
+  expect(reply).toMatchObject({ object: 'response', status: 'completed', model: stage.model });
+  expect(usage).toMatchObject({
+    input_tokens: 11,
+    output_tokens: 7,
+    prompt_tokens: 11,
+    completion_tokens: 7,
+    total_tokens: 18,
+  });
+  await stage.settled();
+});
+
+test('a stream that breaks off says so and never completes', async () => {
+  for (const vendor of [VENDOR, chat]) {
+    const stage = await stageFor(vendor);
+    const answer = vendor.stream({ texts: ['one ', 'two ', 'three'] });
+    stage.script({ ...answer, paceMs: 5, fault: { before: (answer.events?.length ?? 0) - 2, does: 'cut' } });
+    const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', stream: true });
+    const text = await response.text();
+    expect(text).toContain('one ');
+    expect(text).toContain('event: response.failed');
+    expect(text).not.toContain('response.completed');
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+  }
+});
+
+test('what is not kept here is not found', async () => {
+  const response = await fetch(`${scene.gateway.url}/v1/responses/resp_1`);
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
+});
