@@ -1,4 +1,5 @@
 /** Opens the rooms on one database and wires them together. */
+import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
 import { newId } from './canonical/id.ts';
 import { writeMoney } from './canonical/money.ts';
@@ -11,7 +12,7 @@ import { dialectNamed } from './dialects/index.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { Fate, Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { errorMembers, type Log } from './log.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
@@ -46,17 +47,20 @@ export function openTransport(proxied: boolean): Transport {
 
 /** A process's name in the ledger: never used twice, and it says which process of this machine it was. */
 function newOwner(): string {
-  return `${newId('proc_', 12)}@${process.pid}`;
+  return `${newId('proc_', 12)}@${process.pid}@${hostname()}`;
 }
 
-/** Whether an owner on this machine is known to have died: its process is no more, or is this one, which is another. */
-export function isGone(owner: string): boolean {
-  const pid = Number(owner.split('@')[1]);
-  if (!Number.isInteger(pid) || pid === process.pid) return true;
+/** What this machine knows of an owner: nothing where it lives on another (or in another container, which is another host). */
+export function fateOf(owner: string): Fate {
+  const [, pid, host] = owner.split('@');
+  if (host !== hostname() || !Number.isInteger(Number(pid))) return 'unknown';
+  // A process of our number that is not this one was this one's predecessor.
+  if (Number(pid) === process.pid) return 'gone';
   try {
-    return !process.kill(pid, 0);
+    process.kill(Number(pid), 0);
+    return 'alive';
   } catch (thrown) {
-    return (thrown as { code?: string }).code === 'ESRCH';
+    return (thrown as { code?: string }).code === 'ESRCH' ? 'gone' : 'alive';
   }
 }
 

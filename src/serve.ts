@@ -2,7 +2,7 @@
 import { type Config, SettingError } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
-import { type House, isGone, openDatabase, openHouse, openTransport } from './house.ts';
+import { fateOf, type House, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { createLog, type Log } from './log.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
@@ -60,8 +60,7 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   await house.apply(await vendorCatalogue(config, transport), true);
   await house.apply(config.file);
   await catalog.reload();
-  // A file on this machine is shared with processes of this machine alone: who is not here is dead.
-  await ledger.sweep(now, config.databaseUrl === undefined ? isGone : undefined);
+  await ledger.sweep(now, fateOf);
   return keys;
 }
 
@@ -76,7 +75,7 @@ async function watchOver({ store, access, catalog, ledger, trouble }: House): Pr
       access.forget();
       await catalog.reload();
     }
-    await ledger.sweep(Date.now());
+    await ledger.sweep(Date.now(), fateOf);
   } catch (thrown) {
     trouble('The database could not be looked after.', thrown);
   }
@@ -120,7 +119,7 @@ function greet({ host }: Config, port: number, keys: FirstKeys | undefined, out:
 /** A signal, or the death of the launcher that would have passed it on. */
 function stopAsked(launcher: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve());
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => resolve());
     const look = () => {
       if (launcher !== undefined && process.ppid !== launcher) resolve();
     };
@@ -135,4 +134,5 @@ async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof
   await house.gateway.drain(drainMs);
   await Promise.race([closing, Bun.sleep(1000)]);
   await server.stop(true);
+  await house.gateway.drain(0);
 }

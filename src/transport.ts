@@ -156,6 +156,7 @@ class ExchangeState implements Exchange, Watched {
   deadline = Number.POSITIVE_INFINITY;
   failure: GatewayError | undefined;
   private sentence = '';
+  private hasRead = false;
   private response: Response | undefined;
   private reader: ByteReader | undefined;
   private readonly controller = new AbortController();
@@ -206,13 +207,16 @@ class ExchangeState implements Exchange, Watched {
     if (this.failure) return Promise.reject(this.failure);
     this.reader ??= this.response?.body?.getReader();
     if (!this.reader) return Promise.resolve(this.finish());
+    // The clock of silence runs while somebody listens: a client that pauses is not the upstream's silence.
+    if (this.hasRead) this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
     return this.reader.read().then(this.arrived, this.lost);
   }
 
   private readonly arrived = ({ done, value }: { done: boolean; value?: Uint8Array | undefined }) => {
     if (this.failure) throw this.failure;
     if (done) return this.finish();
-    this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
+    this.hasRead = true;
+    this.deadline = this.wholeDeadline;
     return value;
   };
 

@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { charge } from '../ledger/charge.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
-import { estimateInput, quote } from '../ledger/quote.ts';
+import { choices, estimateInput, quote } from '../ledger/quote.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { type Entrant, Walk } from './walk.ts';
@@ -17,7 +17,8 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = call.maxOutputTokens ?? model.maxOutputTokens;
   const estimatedInput = estimateInput(call);
-  const endRate = rooms.access.admit(caller, estimatedInput + ceiling, at);
+  if (choices(call) > MOST_CHOICES) throw tooManyChoices();
+  const endRate = rooms.access.admit(caller, estimatedInput + ceiling * choices(call), at);
   const request: HoldRequest = {
     callId: entrant.id,
     account: caller.account,
@@ -38,6 +39,14 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
     endRate(0);
     throw thrown;
   }
+}
+
+/** As many as OpenAI takes; each may be an upstream call of its own. */
+const MOST_CHOICES = 128;
+
+function tooManyChoices(): GatewayError {
+  const sentence = `A call may ask for ${MOST_CHOICES} choices at most, all prompts together.`;
+  return new GatewayError('invalid_request', sentence, { param: 'n' });
 }
 
 function unknownModel(name: string): GatewayError {

@@ -93,10 +93,26 @@ async function begin(
   const limits = rooms.settings.limits;
   const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
-    throw dialect.readError(exchange.status, exchange.headers, await exchange.readAll(MAX_ERROR_BYTES));
+    throw dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
   const reader = dialect.reader(call, exchange.headers.get('content-type') ?? '', provider.quirks ?? NO_QUIRKS);
   return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+}
+
+/** What came of a refusal's body: its status counts, whether or not the words arrive. */
+async function errorBody(exchange: Exchange): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for (let chunk = await exchange.read(); chunk && size < MAX_ERROR_BYTES; chunk = await exchange.read()) {
+      chunks.push(chunk);
+      size += chunk.length;
+    }
+  } catch {
+    // It broke off: what came before is all there is.
+  }
+  exchange.cancel();
+  return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
 }
 
 function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {
@@ -171,7 +187,8 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<
 async function whole(exchange: Exchange, reader: Reader, same: boolean, maxBytes: number): Promise<Upstream> {
   const body = await exchange.readAll(maxBytes);
   let frames: readonly Frame[] | undefined = [...reader.read(body), ...reader.end()];
-  throwFirstError(exchange, frames);
+  // Nothing of it has been delivered: an error anywhere in it leaves every other target to try.
+  for (const frame of frames) for (const event of frame.events) if (event.type === 'error') throw event.error;
   return {
     same,
     next() {

@@ -98,3 +98,15 @@ describe('merge', () => {
     expect(events.some((event) => event.type === 'usage')).toBe(false);
   });
 });
+
+test('a branch that fails after another has ended the call leaves no unhandled rejection', async () => {
+  const unhandled: unknown[] = [];
+  const note = (cause: unknown) => unhandled.push(cause);
+  process.on('unhandledRejection', note);
+  const failing: Upstream = { same: false, next: () => Promise.reject(new Error('cut')) };
+  const first = merge([upstreamOf(...reply('a', 2)), failing], 1).next();
+  await expect(first).rejects.toThrow('cut');
+  await Bun.sleep(10);
+  process.off('unhandledRejection', note);
+  expect(unhandled).toEqual([]);
+});

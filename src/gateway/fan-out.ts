@@ -77,6 +77,9 @@ export function merge(upstreams: readonly Upstream[], width: number): Upstream {
   };
 }
 
-async function arrival(upstream: Upstream, index: number) {
-  return { index, frames: await upstream.next() };
+/** What comes next from one of them. Nobody may be waiting when it fails: the call may have ended through another. */
+function arrival(upstream: Upstream, index: number) {
+  const arriving = upstream.next().then((frames) => ({ index, frames }));
+  arriving.catch(() => {});
+  return arriving;
 }

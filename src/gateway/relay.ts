@@ -1,5 +1,5 @@
 /** Frames to the client: whole replies and streams, each settled before its last bytes leave. */
-import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
+import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { Frame, Writer } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
@@ -15,15 +15,18 @@ export const CLIENT_GONE_STATUS = 499;
 export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream): Promise<Response> {
   const writer = walk.dialect.writer(walk.call);
   const parts: Uint8Array[] = [];
+  const seen: Frame[] = [];
   for (let frames = await upstream.next(); frames; frames = await upstream.next()) {
     for (const frame of frames) {
-      walk.meter.see(frame.events);
       const failure = errorIn(frame);
       if (failure) throw failure;
       parts.push(upstream.same ? writer.pass(frame) : writer.write(frame));
+      seen.push(frame);
     }
   }
   parts.push(writer.end());
+  // Metered once it is certain that it can be delivered: what fails before costs nothing.
+  for (const frame of seen) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
   const cost = await conclude(rooms, walk, { outcome: 'ok', status: 200 });
   const headers = replyHeaders(walk, writer);
@@ -65,6 +68,8 @@ export class StreamRelay {
   start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.controller = controller;
     this.quiet.add(this);
+    // Bun sends the headers with the first bytes, and there has been silence already.
+    if (this.upstream instanceof Promise) controller.enqueue(this.writer.keepAlive());
   }
 
   /** Brings the client its next bytes; without a client, reads to the end. */
@@ -103,7 +108,8 @@ export class StreamRelay {
     if (this.walk.meter.delivered) {
       this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.usage(), this.walk.model.price));
     }
-    if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);
+    if (!this.pulling && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) void this.breakOff(notRead());
+    else if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);
   }
 
   /** Sends what the frames say; the last one's bytes are kept back. Whether anything went out. */
@@ -229,6 +235,11 @@ function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {
 /** Header values are printable ASCII and of bounded length. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4000);
+}
+
+/** A client that stays and does not read would hold its money for ever. */
+function notRead(): GatewayError {
+  return new GatewayError('upstream_timeout', 'The call took longer than a whole call may take.');
 }
 
 function errorIn(frame: Frame): GatewayError | undefined {

@@ -1,5 +1,5 @@
 /** The way of one call, read as a list of verbs: authenticate, read, admit, attempt, relay; settle always. */
-import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
+import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
@@ -10,11 +10,14 @@ import { conclude, type Walk } from './walk.ts';
 
 export function createGateway(rooms: GatewayRooms): Gateway {
   const underWay = new Set<Walk>();
+  /** Calls at the door: not yet read, or not yet held. */
+  let entering = 0;
   const quiet = new QuietStreams(rooms.settings.keepAliveMs);
 
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Response> {
     const startedMs = performance.now();
     let walk: Walk | undefined;
+    entering++;
     try {
       const at = rooms.now();
       const caller = await rooms.access.authenticate(incoming.presented, at);
@@ -23,10 +26,12 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
       walk = await admit(rooms, { id: incoming.requestId, at, startedMs, dialect, caller, call, strict }, underWay);
+      entering--;
       return await answer(walk, incoming.signal);
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      if (walk) await fail(walk, error, incoming.signal.aborted);
+      if (!walk) entering--;
+      else await fail(walk, error, incoming.signal.aborted);
       const reply = dialect.writeError(error, incoming.requestId);
       if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
       return new Response(reply.body, reply);
@@ -66,9 +71,15 @@ export function createGateway(rooms: GatewayRooms): Gateway {
 
   async function drain(boundMs: number): Promise<void> {
     const end = performance.now() + boundMs;
-    while (underWay.size > 0 && performance.now() < end) await Bun.sleep(20);
+    while (underWay.size + entering > 0 && performance.now() < end) await Bun.sleep(20);
     for (const walk of underWay) walk.cancellation.cancel();
-    while (underWay.size > 0 && performance.now() < end + 1000) await Bun.sleep(20);
+    while (underWay.size > 0 && performance.now() < end + SETTLING_MS) await Bun.sleep(20);
+    // Who neither reads nor leaves is settled all the same.
+    const error = new GatewayError('upstream_failed', 'The gateway is stopping.');
+    const left = [...underWay].map((walk) => conclude(rooms, walk, { outcome: 'broken', status: 200, error }));
+    for (const settled of await Promise.allSettled(left)) {
+      if (settled.status === 'rejected') rooms.trouble('A call could not be settled before the stop.', settled.reason);
+    }
     await rooms.ledger.flush();
   }
 
@@ -76,10 +87,13 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     serve,
     drain,
     get active() {
-      return underWay.size;
+      return underWay.size + entering;
     },
   };
 }
+
+/** How long cancelled calls may take to settle. */
+const SETTLING_MS = 1000;
 
 /** The promise's value, or `undefined` where it takes longer than this. */
 function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {

@@ -27,7 +27,7 @@ const Entry = Type.Object({
 });
 
 const TopUp = Type.Object(
-  { amount: UsdAsked, note: Type.Optional(Type.String({ description: 'a text' })) },
+  { amount: UsdAsked, note: Type.Optional(Type.String({ description: 'a text', maxLength: 1000 })) },
   { additionalProperties: false },
 );
 
@@ -100,8 +100,9 @@ async function topUp(
   const idempotencyKey = headers.get('idempotency-key');
   const entry = await rooms.ledger.topUp(id, amount, {
     at: rooms.now(),
-    ...(body.note !== undefined && { note: body.note }),
-    ...(idempotencyKey !== null && { idempotencyKey }),
+    // Half a character would come back from the database as another one, and the entry's hash would not fit it.
+    ...(body.note !== undefined && { note: body.note.toWellFormed() }),
+    ...(idempotencyKey && { idempotencyKey }),
   });
   if (entry.amount !== amount) {
     const sentence = `This Idempotency-Key has topped up ${writeMoney(entry.amount)} USD: use a new one for a new top-up.`;

@@ -17,6 +17,9 @@ const DECOMPRESS: { readonly [encoding: string]: Decompress } = {
   zstd: promisify(zstdDecompress),
 };
 
+/** Each costs as much as a body of the largest size. */
+const MOST_ENCODINGS = 2;
+
 /** Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const length = request.headers.get('content-length');
@@ -42,7 +45,11 @@ async function readStream(stream: ReadableStream<Uint8Array> | null, maxBytes: n
 async function decompress(bytes: Uint8Array, encodings: string, maxBytes: number): Promise<Uint8Array> {
   let body = bytes;
   // The encodings stand in the order they were applied: the last one comes off first.
-  for (const name of encodings.split(',').reverse()) {
+  const names = encodings.split(',');
+  if (names.length > MOST_ENCODINGS) {
+    throw new GatewayError('invalid_request', 'The body may be encoded twice at most.', { status: 415 });
+  }
+  for (const name of names.reverse()) {
     const encoding = name.trim().toLowerCase();
     if (encoding === 'identity' || encoding === '') continue;
     const undo = DECOMPRESS[encoding];

@@ -157,8 +157,8 @@ async function removeProvider(rooms: Rooms, { path }: Asked<unknown, unknown>): 
 /** Reads a page of rows that are all at hand. */
 function among<Row extends { name: string }>(rows: Row[]) {
   return ({ limit, after }: { limit: number; after?: string }) => {
-    const start = after === undefined ? 0 : rows.findIndex((row) => row.name === after) + 1;
-    return Promise.resolve(rows.slice(start, start + limit));
+    const rest = after === undefined ? rows : rows.filter((row) => row.name > after);
+    return Promise.resolve(rest.slice(0, limit));
   };
 }
 

@@ -60,9 +60,18 @@ function countGenerate(rooms: Rooms, asked: Asked<unknown, unknown>): number {
 function read(dialect: Dialect | undefined, asked: Asked<unknown, unknown>, more: JsonObject): ChatCall {
   if (!dialect) throw new Error('A dialect that counts is not there.');
   const { path, headers } = asked;
-  const body = new TextEncoder().encode(JSON.stringify({ ...(asked.body as JsonObject), ...more }));
+  const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
   const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
   return dialect.readCall(request);
+}
+
+/** What can be read may still be nested too deeply to be written. */
+function writeAgain(body: JsonObject): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The body is nested too deeply.', { cause });
+  }
 }
 
 function count({ catalog, access }: Rooms, caller: Caller, call: ChatCall): number {

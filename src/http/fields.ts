@@ -13,28 +13,36 @@ export const UsdAsked = Type.Union([Type.String(), Type.Number()], { description
 export type UsdAsked = Static<typeof UsdAsked>;
 
 const NANO_DIGITS = 9;
+/** Ten million USD: far below what a database's integers hold, far above what anybody means. */
+const LARGEST = 10_000_000n * 10n ** 9n;
 
 export function moneyOf(value: UsdAsked, param: string): Money {
   const amount = readMoney(typeof value === 'number' ? value.toFixed(NANO_DIGITS) : value);
-  if (amount !== undefined) return amount;
-  throw new GatewayError('invalid_request', `"${param}" must be ${AN_AMOUNT}, with nine decimals at most.`, {
-    param,
-  });
+  if (amount !== undefined && amount <= LARGEST && amount >= -LARGEST) return amount;
+  throw new GatewayError(
+    'invalid_request',
+    `"${param}" must be ${AN_AMOUNT}, with nine decimals at most, and ten million at most.`,
+    {
+      param,
+    },
+  );
 }
 
 export const Time = Type.String({ format: 'date-time' });
 export const TimeAsked = Type.Union([Type.String(), Type.Number()], { description: A_TIME });
 export type TimeAsked = Static<typeof TimeAsked>;
 
+/** The last moment that a date can tell. */
+const LAST_TIME = 8.64e15;
 /** Seconds since 1970 stay below this for another 1100 years, milliseconds have been above it since 1971. */
 const FIRST_MILLISECONDS = 36_000_000_000;
 
 /** Milliseconds since 1970. */
 export function timeOf(value: TimeAsked, param: string): number {
   const number = typeof value === 'number' ? value : /^\d+$/.test(value) ? Number(value) : undefined;
-  if (number !== undefined) return number < FIRST_MILLISECONDS ? number * 1000 : number;
-  const time = Date.parse(String(value));
-  if (!Number.isNaN(time)) return time;
+  const given = number === undefined ? Date.parse(String(value)) : number < FIRST_MILLISECONDS ? number * 1000 : number;
+  const time = Math.round(given);
+  if (time >= 0 && time <= LAST_TIME) return time;
   throw new GatewayError('invalid_request', `"${param}" must be ${A_TIME}.`, { param });
 }
 

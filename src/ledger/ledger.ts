@@ -5,6 +5,9 @@ import type { Budget, CallRow, EntryKind, EntryRow, HoldRow, VerifyReport } from
 /** With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
 export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget };
 
+/** What is known of the process behind an owner; `unknown`: only its signs of life tell. */
+export type Fate = 'alive' | 'gone' | 'unknown';
+
 /** An open hold, as the call's way carries it along. */
 export interface Hold {
   readonly callId: string;
@@ -32,8 +35,9 @@ export interface Ledger {
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;
   /** Due every few seconds: renews this process's sign of life, and resolves the holds of dead ones: released where
-   *  nothing was sent, else charged at their checkpoint. `isGone` knows the dead among those who lately lived. Returns how many. */
-  sweep(now: number, isGone?: (owner: string) => boolean): Promise<number>;
+   *  nothing was sent, else charged at their checkpoint. Settlements that failed are tried again. `fateOf` knows more of an owner than its
+   *  signs of life tell. Returns how many holds were resolved. */
+  sweep(now: number, fateOf?: (owner: string) => Fate): Promise<number>;
   /** Waits until everything noted has been committed. */
   flush(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { LedgerStep } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
 
@@ -123,13 +124,38 @@ describe('entries', () => {
 });
 
 describe('sweep', () => {
+  test('of an owner known to be alive: never, however long it is silent', async () => {
+    const { store, ledger } = await books(1000n);
+    await ledger.sweep(NOON);
+    await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
+    const heir = createLedger({ store, owner: 'own_heir', now: () => NOON + 120_000 });
+    expect(await heir.sweep(NOON + 120_000, () => 'alive')).toBe(0);
+    expect(await heir.sweep(NOON + 120_000)).toBe(1);
+  });
+
+  test('settles again what the store did not take', async () => {
+    const { store } = await books(1000n);
+    let isFull = false;
+    const flaky = {
+      ...store,
+      ledger: (steps: readonly LedgerStep[]) => (isFull ? Promise.reject(new Error('disk full')) : store.ledger(steps)),
+    };
+    const ledger = createLedger({ store: flaky, owner: 'own_flaky', now: () => NOON });
+    const hold = await ledger.hold(holdRequest('call_1', 100n, { at: NOON }));
+    isFull = true;
+    await expect(ledger.settle(hold, callRecord('call_1', 60n))).rejects.toThrow('disk full');
+    isFull = false;
+    await ledger.sweep(NOON);
+    expect(await store.call('call_1')).toMatchObject({ cost: 60n });
+    expect((await store.verify()).faults).toEqual([]);
+  });
+
   test('of an owner known to be gone: at once, and never our own', async () => {
     const { store, ledger } = await books(1000n);
     await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON });
-    expect(await ledger.sweep(NOON, () => true)).toBe(0);
-    expect(await heir.sweep(NOON, (owner) => owner === 'own_heir')).toBe(0);
-    expect(await heir.sweep(NOON, () => true)).toBe(1);
+    expect(await ledger.sweep(NOON, () => 'gone')).toBe(0);
+    expect(await heir.sweep(NOON, () => 'gone')).toBe(1);
     expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 7n });
     expect((await store.verify()).faults).toEqual([]);
   });
@@ -146,7 +172,8 @@ describe('sweep', () => {
     ledger.checkpoint(hold, 20n);
     await ledger.flush();
     expect(await ledger.sweep(NOON)).toBe(0);
-    expect(await ledger.sweep(later)).toBe(2);
+    const heir = createLedger({ store, owner: 'own_heir', now: () => later });
+    expect(await heir.sweep(later)).toBe(2);
     expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 0n, attempts: 0 });
     expect(await store.call('call_2')).toMatchObject({ outcome: 'interrupted', cost: 20n, attempts: 1 });
     await ledger.settle(hold, callRecord('call_2', 90n));

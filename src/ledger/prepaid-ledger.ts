@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, EntryKind, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
 import { createGroupCommit } from './group-commit.ts';
-import type { Hold, HoldRequest, Ledger } from './ledger.ts';
+import type { Fate, Hold, HoldRequest, Ledger } from './ledger.ts';
 
 export interface LedgerSettings {
   store: Store;
@@ -26,6 +26,9 @@ const COUNTERS: { [kind in EntryKind]: string } = {
 
 export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps) => store.ledger(steps));
+  /** Settlements the store did not take: a full disk, a lock held too long. */
+  const unsettled = new Set<LedgerStep>();
+  let isFirstSweep = true;
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget } = request;
@@ -41,17 +44,36 @@ export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
   async function settle(hold: Hold, call: CallRow): Promise<void> {
     refuseNegative(call.cost);
     commits.forget(hold.callId);
-    const outcome = await commits.submit({ type: 'resolve', callId: hold.callId, amount: call.cost, call, hold });
+    const step: LedgerStep = { type: 'resolve', callId: hold.callId, amount: call.cost, call, hold };
+    let outcome: LedgerOutcome;
+    try {
+      outcome = await commits.submit(step);
+    } catch (cause) {
+      unsettled.add(step);
+      throw cause;
+    }
     if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, call.cost);
   }
 
-  async function sweep(at: number, isGone?: (owner: string) => boolean): Promise<number> {
+  /** Resolving twice changes nothing, so what failed may be tried again. */
+  async function settleAgain(): Promise<void> {
+    for (const step of [...unsettled]) {
+      await commits.submit(step);
+      unsettled.delete(step);
+    }
+  }
+
+  async function sweep(at: number, fateOf: (owner: string) => Fate = () => 'unknown'): Promise<number> {
+    await settleAgain();
     await store.heartbeat(owner, now());
-    const silent = await store.deadOwners(at - OWNER_LIFE_MS);
-    const holds = silent.length > 0 ? await store.holds({ owners: silent }) : [];
-    if (isGone)
-      for (const hold of await store.holds()) if (hold.owner !== owner && isGone(hold.owner)) holds.push(hold);
-    const steps = holds.map((hold) => resolveAbandoned(hold, at));
+    const silent = new Set(await store.deadOwners(at - OWNER_LIFE_MS));
+    if (silent.size === 0 && !isFirstSweep) return 0;
+    isFirstSweep = false;
+    const isDead = (other: string) => {
+      const fate = other === owner ? 'alive' : fateOf(other);
+      return fate === 'gone' || (fate === 'unknown' && silent.has(other));
+    };
+    const steps = (await store.holds()).filter((hold) => isDead(hold.owner)).map((hold) => resolveAbandoned(hold, at));
     const outcomes = await Promise.all(steps.map(commits.submit));
     return outcomes.filter((outcome) => outcome.type === 'resolved' && !outcome.repeated).length;
   }

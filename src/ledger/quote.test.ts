@@ -35,11 +35,11 @@ describe('quote', () => {
     expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 28n);
   });
 
-  test('every choice of every prompt may be as long as the ceiling', () => {
-    expect(quote(chat('Hello', { sampling: { n: 3 } }), price, 100)).toBe(input + 1200n);
+  test('every choice of every prompt may be as long as the ceiling, and a call of its own with all the input', () => {
+    expect(quote(chat('Hello', { sampling: { n: 3 } }), price, 100)).toBe(3n * input + 1200n);
     const completion = { prompts: ['a', 'b'], echo: false, bestOf: 5 };
     const call = chat('Hello', { sampling: { n: 3 }, completion });
-    expect(quote(call, price, 100)).toBe(BigInt(estimateInput(call)) + 10n * 400n);
+    expect(quote(call, price, 100)).toBe(5n * BigInt(estimateInput(call)) + 10n * 400n);
   });
 
   test('what may be dearer is quoted at the dearest', () => {

@@ -16,10 +16,13 @@ export function quote(call: Call, price: Price, ceiling: number): Money {
   const input = price.input ?? 0n;
   // Whether the vendor writes its cache is not known beforehand.
   const inputRate = dearest(input, price.cacheWrite, price.cacheWriteHour);
+  // Several choices may be several upstream calls, each with the whole input.
+  const sendings = BigInt(Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1));
   const pico =
-    BigInt(text) * inputRate +
-    BigInt(image) * dearest(inputRate, price.imageInput) +
-    BigInt(audio) * dearest(inputRate, price.audioInput) +
+    sendings *
+      (BigInt(text) * inputRate +
+        BigInt(image) * dearest(inputRate, price.imageInput) +
+        BigInt(audio) * dearest(inputRate, price.audioInput)) +
     BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, price);
   return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * (price.perImage ?? 0n);
 }
@@ -35,7 +38,7 @@ function outputRate(call: ChatCall, price: Price): Pico {
 }
 
 /** How many texts the model writes. */
-function choices({ sampling, completion }: ChatCall): number {
+export function choices({ sampling, completion }: ChatCall): number {
   const n = Math.max(sampling.n ?? 1, completion?.bestOf ?? 1);
   return n * Math.max(completion?.prompts.length ?? 1, 1);
 }

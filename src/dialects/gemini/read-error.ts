@@ -7,14 +7,14 @@ import { readErrorObject, readOpenaiError } from '../openai-errors.ts';
 const KEY_REASONS: readonly unknown[] = ['API_KEY_INVALID', 'API_KEY_EXPIRED', 'API_KEY_SERVICE_BLOCKED'];
 const PLACE = /location is not supported/i;
 const SECONDS = /^(\d+(?:\.\d+)?)s$/;
-const MAX_LOGGED_LENGTH = 4000;
 const UNAUTHENTICATED = 401;
 const TOO_MANY = 429;
 
 export function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
   const error = errorIn(text);
-  const cause = { status, body: text.slice(0, MAX_LOGGED_LENGTH) };
+  // For the log: words, never sentences. Those may quote a key, a project or a prompt.
+  const cause = { status, word: error.status };
   if (isGatewaysFault(error)) return readOpenaiError(UNAUTHENTICATED, headers, body);
   const refusal = status === TOO_MANY ? tooMany(cause) : readOpenaiError(status, headers, body);
   return withDetails(refusal, error, headers.get('retry-after') === null);
@@ -23,7 +23,7 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
 /** The `error` member of an answer that came with status 200. */
 export function readStreamError(error: JsonObject): GatewayError {
   if (isGatewaysFault(error)) return readErrorObject({ ...error, status_code: UNAUTHENTICATED });
-  const cause = { error: JSON.stringify(error).slice(0, MAX_LOGGED_LENGTH) };
+  const cause = { status: error.code, word: error.status };
   return withDetails(error.code === TOO_MANY ? tooMany(cause) : readErrorObject(error), error, true);
 }
 
