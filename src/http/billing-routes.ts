@@ -112,8 +112,12 @@ const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
     query: DashboardQuery,
     reply: DashboardUsage,
     answer: async (rooms, { caller, query }) => {
-      const from = query.start_date === undefined ? 0 : timeOf(query.start_date, 'start_date');
-      const to = query.end_date === undefined ? rooms.now() + 1 : timeOf(query.end_date, 'end_date') + DAY_MS;
+      const { start_date, end_date } = query;
+      if (start_date === undefined && end_date === undefined) {
+        return { object: 'list', total_usage: inDollars(await spentInAll(rooms, caller)) * 100 };
+      }
+      const from = start_date === undefined ? 0 : timeOf(start_date, 'start_date');
+      const to = end_date === undefined ? rooms.now() + 1 : timeOf(end_date, 'end_date') + DAY_MS;
       return { object: 'list', total_usage: inDollars(await spent(rooms, caller, from, to)) * 100 };
     },
   }),
@@ -122,7 +126,7 @@ const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
 /** The tools show `hard_limit_usd` less the usage as what is left. */
 async function subscription(rooms: Rooms, { caller }: Asked<unknown, unknown>): Promise<object> {
   const { available, held } = await balanceOf(rooms, caller);
-  const limit = inDollars(available + held + (await spent(rooms, caller, 0, rooms.now() + 1)));
+  const limit = inDollars(available + held + (await spentInAll(rooms, caller)));
   return {
     object: 'billing_subscription',
     has_payment_method: true,
@@ -136,6 +140,20 @@ async function subscription(rooms: Rooms, { caller }: Asked<unknown, unknown>): 
 async function spent(rooms: Rooms, caller: Caller, from: number, to: number): Promise<Money> {
   const sums = await rooms.store.usage({ account: caller.account, from, to, groupBy: 'day' });
   return sums.reduce((sum, one) => sum + one.cost, 0n);
+}
+
+const KEYS_AT_ONCE = 500;
+
+/** By the keys' own sums: adding up every call the account ever made would hold up all others. */
+async function spentInAll({ store, ledger, now }: Rooms, { account }: Caller): Promise<Money> {
+  let sum = -((await ledger.balance(account))?.held ?? 0n);
+  for (let after: string | undefined, more = true; more; ) {
+    const keys = await store.keys({ account, limit: KEYS_AT_ONCE, ...(after !== undefined && { after }) });
+    for (const { id } of keys) sum += (await store.keySpending(id, now())).total;
+    after = keys.at(-1)?.id;
+    more = keys.length === KEYS_AT_ONCE;
+  }
+  return sum;
 }
 
 async function balanceOf(rooms: Rooms, caller: Caller): Promise<{ available: Money; held: Money }> {
