@@ -64,7 +64,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     try {
       await conclude(rooms, walk, { outcome, status: gone ? CLIENT_GONE_STATUS : error.status, error });
     } catch (thrown) {
-      // The failure that the client is told stands; the hold stays open for the sweeper.
+      // The failure that the client is told stands; the ledger tries the settlement again.
       rooms.trouble('A failed call could not be settled.', thrown);
     }
   }

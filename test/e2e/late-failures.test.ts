@@ -1,0 +1,97 @@
+/** What goes wrong beside the straight way: clients that stay and do not read, refusals too long to read, replies that fail at their end. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { connect } from 'node:net';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../chat-answers.ts';
+import { type Scene, startScene } from '../scene.ts';
+
+const KEEP_ALIVE_MS = 1000;
+const WHOLE_MS = 4000;
+
+let scene: Scene;
+beforeAll(async () => {
+  const environment = { MODELPORT_KEEP_ALIVE_MS: String(KEEP_ALIVE_MS), MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS) };
+  scene = await startScene({ environment });
+}, 30_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+test('a client that stays and does not read is settled when a whole call may take no longer', async () => {
+  const stage = await scene.stage();
+  const line = 'x'.repeat(64 * 1024);
+  stage.script(streamAnswer(Array.from({ length: 1000 }, () => line)));
+  const body = JSON.stringify(chatRequest(stage.model, { stream: true }));
+  const { hostname, port } = new URL(scene.gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.on('error', () => {});
+  const head = `host: x\r\nauthorization: Bearer ${stage.caller.key}\r\ncontent-length: ${body.length}`;
+  socket.write(`POST /v1/chat/completions HTTP/1.1\r\n${head}\r\n\r\n${body}`);
+  await Bun.sleep(WHOLE_MS + 1000);
+  expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
+  socket.destroy();
+}, 20_000);
+
+test('the first keep-alive comes after one silence, with the headers, and the answer still follows', async () => {
+  const stage = await scene.stage();
+  stage.script(streamAnswer(['late'], { fault: { before: 'headers', does: 2 * KEEP_ALIVE_MS + 800 } }));
+  const asked = performance.now();
+  const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
+  expect(performance.now() - asked).toBeLessThan(2 * KEEP_ALIVE_MS);
+  const text = await response.text();
+  expect(text).toStartWith(':');
+  expect(text).toContain('late');
+  expect(text).toEndWith('data: [DONE]\n\n');
+  await stage.settledCall();
+}, 15_000);
+
+test('more choices than a call may have are refused before anything is held or sent', async () => {
+  const stage = await scene.stage();
+  const asked: [string, object, number][] = [
+    ['/v1/chat/completions', chatRequest(stage.model, { n: 129 }), 400],
+    ['/v1/completions', { model: stage.model, prompt: Array.from({ length: 65 }, () => 'Hi'), n: 2 }, 400],
+  ];
+  for (const [path, body, status] of asked) {
+    const response = await stage.post(path, body);
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ error: { code: 'invalid_request', param: 'n' } });
+  }
+  expect(stage.journal()).toHaveLength(0);
+  expect(await stage.settled()).toHaveLength(0);
+});
+
+test('a refusal longer than anybody reads, or cut short, is a refusal still: no other target is tried', async () => {
+  const long = errorAnswer(400, 'x'.repeat(200_000));
+  const cut = errorAnswer(422, 'No such thing.', { fault: { before: 0, inside: 'event', does: 'cut' } });
+  for (const [answer, status] of [
+    [long, 400],
+    [cut, 422],
+  ] as const) {
+    const stage = await scene.stage({ targets: 2 });
+    stage.scriptTarget(0, answer);
+    stage.scriptTarget(1, answer);
+    const response = await stage.post('/v1/chat/completions', chatRequest(stage.model));
+    expect(response.status).toBe(status);
+    expect(stage.journal()).toHaveLength(1);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'refused', cost: '0' });
+  }
+});
+
+test('a whole reply that holds an error beside its text is a failed attempt: the next target answers, one charge', async () => {
+  const stage = await scene.stage({ targets: 2 });
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'half' }, finish_reason: 'error' }];
+  stage.scriptTarget(0, {
+    json: {
+      id: 'a',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices,
+      error: { message: 'died', type: 'server_error' },
+    },
+  });
+  stage.scriptTarget(1, wholeAnswer('whole'));
+  stage.scriptTarget(0, wholeAnswer('whole'));
+  const response = await stage.post('/v1/chat/completions', chatRequest(stage.model));
+  expect(await response.text()).toContain('whole');
+  expect(await stage.settledCall()).toMatchObject({ outcome: 'ok' });
+});
