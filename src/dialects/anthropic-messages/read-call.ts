@@ -12,9 +12,10 @@ import type {
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { wrong } from '../request-body.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { cacheOf, readContent } from './read-parts.ts';
-import { Body, checked, FunctionTool, wrong } from './schema.ts';
+import { Body, checked, FunctionTool } from './schema.ts';
 import { readEffort } from './thinking.ts';
 import { clientVersion } from './version.ts';
 

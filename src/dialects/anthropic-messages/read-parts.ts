@@ -1,9 +1,10 @@
 /** The blocks of a message as parts. */
 import type { CacheMark, Media, MediaSource, Part } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
+import { wrong } from '../request-body.ts';
 import { readCitation } from './citations.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
-import { BLOCKS, checked, SOURCES, wrong } from './schema.ts';
+import { BLOCKS, checked, SOURCES } from './schema.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 
 type Content = string | { type: string }[];

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
+import { wrong } from '../request-body.ts';
 
 const text = (description: string) => Type.String({ description });
 const flag = () => Type.Boolean({ description: 'true or false' });
@@ -180,10 +181,6 @@ function faultOf(schema: TSchema, faults: readonly Fault[], at: string): Gateway
   }
   if (!member) return new GatewayError('invalid_request', 'The body must be a JSON object.');
   return wrong(member, `must be ${(fault && descriptionAt(schema, fault.schemaPath)) ?? 'of the right type'}`);
-}
-
-export function wrong(param: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
 }
 
 /** "messages[0]" and "/content/1/type" -> "messages[0].content[1].type". */

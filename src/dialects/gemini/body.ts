@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { parseBody, wrong } from '../request-body.ts';
 
 const open = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema], { description }));
 const text = open(Type.String(), 'a string');
@@ -119,11 +120,10 @@ const Body = Type.Object({
 });
 
 const validator = Compile(Body);
-const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readBody(bytes: Uint8Array): JsonObject {
-  const spelled = respelled(parse(bytes));
+  const spelled = respelled(parseBody(bytes));
   if (!isObject(spelled)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   const body = {
     ...spelled,
@@ -132,18 +132,6 @@ export function readBody(bytes: Uint8Array): JsonObject {
   };
   if (validator.Check(body)) return body;
   throw faultOf(validator.Errors(body) as Fault[]);
-}
-
-export function wrong(param: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
-}
-
-function parse(bytes: Uint8Array): Json {
-  try {
-    return JSON.parse(decoder.decode(bytes)) as Json;
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause });
-  }
 }
 
 /** One content may stand alone, and a string for a content of one text. */

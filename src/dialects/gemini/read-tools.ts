@@ -1,7 +1,7 @@
 /** Tools, and how they are to be chosen. */
 import type { Tool, ToolChoice } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import { wrong } from './body.ts';
+import { wrong } from '../request-body.ts';
 import { GEMINI } from './name.ts';
 import { fromOpenapi } from './schema.ts';
 

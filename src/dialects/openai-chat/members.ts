@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
+import { dotted, parseBody, wrong } from '../request-body.ts';
 
 /** Many clients write `null` for a member they leave open. */
 const open = (schema: TSchema, description: string) =>
@@ -66,11 +67,10 @@ const MEMBERS = {
 } satisfies { [member: string]: TSchema };
 
 const validator = Compile(Type.Object(MEMBERS));
-const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /** A request's body whose top-level members are of the right types and in range. Throws `invalid_request` naming the member. */
 export function readMembers(body: Uint8Array): JsonObject {
-  const members = parse(body);
+  const members = parseBody(body);
   if (!isObject(members)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   if (validator.Check(members)) return members;
   for (const required of ['model', 'messages'] as const) {
@@ -88,25 +88,4 @@ export function readMembers(body: Uint8Array): JsonObject {
 function descriptionOf(member: string): string {
   const schemas: { readonly [member: string]: TSchema & { description?: string } } = MEMBERS;
   return schemas[member]?.description ?? 'as the API describes it';
-}
-
-/** A client's mistake. */
-export function wrong(param: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
-}
-
-/** `['messages', '2', 'content']` -> `messages[2].content` */
-function dotted(path: readonly string[]): string {
-  return path.reduce(
-    (whole, step) => whole + (/^\d+$/.test(step) ? `[${step}]` : whole === '' ? step : `.${step}`),
-    '',
-  );
-}
-
-function parse(body: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(body));
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause });
-  }
 }

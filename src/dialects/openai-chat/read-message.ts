@@ -1,7 +1,7 @@
 /** Reads the messages of a chat request, part by part. */
 import type { CacheMark, Media, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import { wrong } from './members.ts';
+import { wrong } from '../request-body.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { ownSeal, readSeal, readThoughts } from './seal-carriers.ts';
 

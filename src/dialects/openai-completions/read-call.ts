@@ -3,6 +3,7 @@ import type { ChatCall, Completion, Sampling } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { wrong } from '../request-body.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
 /** Members that a call has a word for; the others only this format can say. */
@@ -173,8 +174,4 @@ function booleanOf(body: JsonObject, member: string): boolean | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'boolean') throw wrong(member, 'must be true or false');
   return value;
-}
-
-function wrong(param: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
 }

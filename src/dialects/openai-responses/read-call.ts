@@ -2,7 +2,8 @@
 import type { ChatCall, Message, OutputFormat, Reasoning, Sampling, Tool, ToolChoice } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
-import { EFFORTS, readMembers, wrong } from './members.ts';
+import { wrong } from '../request-body.ts';
+import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { readInput } from './read-items.ts';
 

@@ -2,7 +2,7 @@
 import type { Message, Part, ReasoningPart, ToolResultPart } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { CarriedSeal } from '../carried-seal.ts';
-import { wrong } from './members.ts';
+import { wrong } from '../request-body.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { readContent, requiredText, textAt } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './seals.ts';

@@ -1,8 +1,8 @@
 /** Reads the parts of a message's content and of a tool's output. */
 import type { CacheMark, Media, Part } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { wrong } from '../request-body.ts';
 import { readAnnotation } from './citations.ts';
-import { wrong } from './members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 
 /** Text or a list of parts. */

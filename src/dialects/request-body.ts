@@ -1,0 +1,27 @@
+/** What every format does with a client's body: reads it as JSON, and names the member that is wrong. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { Json } from '../canonical/json.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Throws `invalid_request` where the body is no JSON in UTF-8. */
+export function parseBody(body: Uint8Array): Json {
+  try {
+    return JSON.parse(decoder.decode(body)) as Json;
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause });
+  }
+}
+
+/** A client's mistake: the member by its path, and what is wrong with it. */
+export function wrong(param: string, what: string): GatewayError {
+  return new GatewayError('invalid_request', `\`${param}\` ${what}.`, { param });
+}
+
+/** `['messages', '2', 'content']` -> `messages[2].content` */
+export function dotted(path: readonly string[]): string {
+  return path.reduce(
+    (whole, step) => whole + (/^\d+$/.test(step) ? `[${step}]` : whole === '' ? step : `.${step}`),
+    '',
+  );
+}
