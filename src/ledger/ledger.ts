@@ -3,7 +3,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Budget, CallRow, EntryKind, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
 
 /** With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
-export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget };
+export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget; accountBudget?: Budget };
 
 /** What is known of the process behind an owner; `unknown`: only its signs of life tell. */
 export type Fate = 'alive' | 'gone' | 'unknown';

@@ -31,12 +31,15 @@ export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
   let isFirstSweep = true;
 
   async function hold(request: HoldRequest): Promise<Hold> {
-    const { callId, account, key, amount, model, priceId, at, budget } = request;
+    const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
     refuseNegative(amount);
     const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner };
     if (request.sentAt !== undefined) row.sentAt = request.sentAt;
     if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
-    const outcome = await commits.submit(budget ? { type: 'hold', hold: row, budget } : { type: 'hold', hold: row });
+    const step: LedgerStep = { type: 'hold', hold: row };
+    if (budget) step.budget = budget;
+    if (accountBudget) step.accountBudget = accountBudget;
+    const outcome = await commits.submit(step);
     if (outcome.type !== 'held') throw refusal(outcome, account, amount);
     return row;
   }
@@ -116,12 +119,12 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
   }
   const cost = `This call may cost up to ${writeMoney(amount)} USD`;
   const left = writeMoney(outcome.available > 0n ? outcome.available : 0n);
-  return outcome.why === 'insufficient_balance'
-    ? new GatewayError(outcome.why, `${cost}, the balance has ${left} USD available: top up, or ask for less output.`)
-    : new GatewayError(
-        outcome.why,
-        `${cost}, the key's budget has ${left} USD left: raise it, or ask for less output.`,
-      );
+  if (outcome.why === 'insufficient_balance') {
+    const sentence = `${cost}, the balance has ${left} USD available: top up, or ask for less output.`;
+    return new GatewayError(outcome.why, sentence);
+  }
+  const sentence = `${cost}, the ${outcome.of}'s budget has ${left} USD left: raise it, or ask for less output.`;
+  return new GatewayError(outcome.why, sentence);
 }
 
 /** What is known of a call whose process died: nothing was charged where nothing was sent, else what the hold last noted. */

@@ -7,11 +7,10 @@ import type { CallRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } f
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
 
-/** The books of one account as the batch finds them and leaves them. */
-export interface AccountBooks {
+/** The books of one account as the batch finds them and leaves them; what its keys together have spent among them. */
+export interface AccountBooks extends Spending {
   readonly id: string;
   balance: Money;
-  held: Money;
   /** Seq and hash of the newest entry; 0 and CHAIN_START where there is none. */
   lastSeq: number;
   lastHash: string;
@@ -83,15 +82,22 @@ function apply(batch: Batch, step: LedgerStep): LedgerOutcome {
   }
 }
 
-function hold(batch: Batch, { hold, budget }: StepOf<'hold'>): LedgerOutcome {
+function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): LedgerOutcome {
   const account = accountOf(batch, hold.account);
   if (!account) return { type: 'unknown-account' };
   const available = account.balance - account.held;
   if (hold.amount > available) return { type: 'refused', why: 'insufficient_balance', available };
   const spending = spendingOf(batch, hold.key);
   turnTo(spending, hold.at);
+  turnTo(account, hold.at);
   const left = budget && budgetLeft(spending, budget);
-  if (left !== undefined && hold.amount > left) return { type: 'refused', why: 'budget_exhausted', available: left };
+  if (left !== undefined && hold.amount > left) {
+    return { type: 'refused', why: 'budget_exhausted', of: 'key', available: left };
+  }
+  const leftOfAll = accountBudget && budgetLeft(account, accountBudget);
+  if (leftOfAll !== undefined && hold.amount > leftOfAll) {
+    return { type: 'refused', why: 'budget_exhausted', of: 'account', available: leftOfAll };
+  }
   account.held += hold.amount;
   spending.held += hold.amount;
   batch.accounts.add(account);
@@ -132,6 +138,7 @@ function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'re
   if (amount > 0n) {
     const at = call.at + Math.round(call.durationMs);
     spend(spending, amount, at);
+    spend(account, amount, at);
     entrySeq = enter(batch, account, { kind: 'charge', amount: -amount, counter: 'revenue', callId, at }).seq;
   }
   batch.calls.push({ row: call.cost === amount ? call : { ...call, cost: amount }, entrySeq });

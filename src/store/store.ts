@@ -1,7 +1,15 @@
 /** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
 import type { Money } from '../canonical/money.ts';
 
-export interface AccountRow {
+/** How much may be called how fast; of a key, or of all keys of an account together. */
+export interface Pace {
+  requestsPerMinute?: number;
+  tokensPerMinute?: number;
+  /** Calls at once. */
+  concurrency?: number;
+}
+
+export interface AccountRow extends Pace {
   id: string;
   name: string;
   /** Sum of the account's entries. */
@@ -9,6 +17,19 @@ export interface AccountRow {
   /** Sum of its open holds. */
   held: Money;
   createdAt: number;
+  disabledAt?: number;
+  /** What all its keys together may spend. */
+  budget?: Budget;
+}
+
+/** A member that is absent stays as it is, `null` takes it away. */
+export interface AccountChange {
+  name?: string;
+  disabledAt?: number | null;
+  budget?: Budget | null;
+  requestsPerMinute?: number | null;
+  tokensPerMinute?: number | null;
+  concurrency?: number | null;
 }
 
 export type KeyKind = 'caller' | 'admin';
@@ -20,7 +41,7 @@ export interface Budget {
   month?: Money;
 }
 
-export interface KeyRow {
+export interface KeyRow extends Pace {
   id: string;
   account: string;
   kind: KeyKind;
@@ -37,9 +58,42 @@ export interface KeyRow {
   addresses?: string[];
   scopes?: string[];
   budget?: Budget;
-  requestsPerMinute?: number;
-  tokensPerMinute?: number;
-  concurrency?: number;
+  /** The hash it had before it was rotated, which opens until `priorUntil`. */
+  priorHash?: string;
+  priorUntil?: number;
+}
+
+/** A member that is absent stays as it is, `null` takes it away. */
+export interface KeyChange {
+  name?: string;
+  hash?: string;
+  last4?: string;
+  expiresAt?: number | null;
+  disabledAt?: number | null;
+  models?: string[] | null;
+  addresses?: string[] | null;
+  scopes?: string[] | null;
+  budget?: Budget | null;
+  requestsPerMinute?: number | null;
+  tokensPerMinute?: number | null;
+  concurrency?: number | null;
+  priorHash?: string | null;
+  priorUntil?: number | null;
+}
+
+/** Something an admin has changed: who, what, when, and how it was before. Never a secret. */
+export interface AuditRow {
+  id: string;
+  at: number;
+  /** The admin key's id; `cli`, `file`, `start` where no key was used. */
+  actor: string;
+  /** What was done: `key.created`, `model.changed` … */
+  action: string;
+  /** The id or name of what was changed. */
+  subject: string;
+  /** JSON text of an object; absent: there was, or is, none. */
+  before?: string;
+  after?: string;
 }
 
 export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment';
@@ -149,7 +203,7 @@ export interface ModelRow {
 
 /** One step of the ledger; a batch of them is one transaction, applied in order. */
 export type LedgerStep =
-  | { type: 'hold'; hold: HoldRow; budget?: Budget }
+  | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
   | { type: 'mark'; callId: string; sentAt?: number; checkpoint?: Money }
   /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look. */
   | { type: 'resolve'; callId: string; amount: Money; call: CallRow; hold?: HeldFor }
@@ -166,7 +220,8 @@ export type LedgerStep =
 
 export type LedgerOutcome =
   | { type: 'held' }
-  | { type: 'refused'; why: 'insufficient_balance' | 'budget_exhausted'; available: Money }
+  | { type: 'refused'; why: 'insufficient_balance'; available: Money }
+  | { type: 'refused'; why: 'budget_exhausted'; of: 'key' | 'account'; available: Money }
   | { type: 'marked' }
   /** `repeated`: the hold was resolved before, nothing changed now. */
   | { type: 'resolved'; repeated: boolean; amount: Money }
@@ -227,13 +282,17 @@ export interface Store {
   /** By id, else by name; throws `conflict` where several accounts bear the name. */
   account(idOrName: string): Promise<AccountRow | undefined>;
   accounts(page: Page): Promise<AccountRow[]>;
+  updateAccount(id: string, change: AccountChange): Promise<AccountRow | undefined>;
+  /** Spent and held of an account in all, this UTC day and this UTC month. */
+  accountSpending(id: string, now: number): Promise<Required<Budget>>;
 
   createKey(key: KeyRow): Promise<void>;
-  updateKey(
-    id: string,
-    change: { disabledAt?: number | null; hash?: string; last4?: string },
-  ): Promise<KeyRow | undefined>;
+  updateKey(id: string, change: KeyChange): Promise<KeyRow | undefined>;
+  /** By its hash or by the one before it. */
   keyByHash(hash: string): Promise<KeyRow | undefined>;
+  keyById(id: string): Promise<KeyRow | undefined>;
+  /** Its calls and what it spent stay on record. */
+  removeKey(id: string): Promise<boolean>;
   keys(page: Page & { account?: string }): Promise<KeyRow[]>;
   /** Spent and held of a key in all, this UTC day and this UTC month. */
   keySpending(id: string, now: number): Promise<Required<Budget>>;
@@ -248,6 +307,10 @@ export interface Store {
   saveModel(model: ModelRow): Promise<void>;
   models(): Promise<ModelRow[]>;
   removeModel(name: string): Promise<boolean>;
+
+  audit(entry: AuditRow): Promise<void>;
+  /** Newest first. */
+  audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
 
   call(id: string): Promise<CallRow | undefined>;
   /** Newest first. */

@@ -1,12 +1,12 @@
-/** Accounts, keys and what keys have spent, in SQLite. */
+/** Accounts, what they have spent, and who is alive, in SQLite. */
 import type { Database } from 'bun:sqlite';
 import { GatewayError } from '../../canonical/errors.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
-import type { AccountRow, Budget, KeyKind, KeyRow, Page } from '../store.ts';
-import { readSpending } from './ledger-tables.ts';
+import type { AccountChange, AccountRow, Budget, Page } from '../store.ts';
+import { budgetColumns, type LimitColumns, limitsFrom, updateRow } from './limit-columns.ts';
 
-interface AccountColumns {
+interface AccountColumns extends LimitColumns {
   id: string;
   name: string;
   balance: bigint;
@@ -15,7 +15,14 @@ interface AccountColumns {
 }
 
 function toAccount(row: AccountColumns): AccountRow {
-  return { id: row.id, name: row.name, balance: row.balance, held: row.held, createdAt: Number(row.created_at) };
+  return {
+    id: row.id,
+    name: row.name,
+    balance: row.balance,
+    held: row.held,
+    createdAt: Number(row.created_at),
+    ...limitsFrom(row),
+  };
 }
 
 /** An account begins empty: money comes in by entries alone. */
@@ -26,6 +33,32 @@ export function insertAccount(db: Database, account: AccountRow): void {
   db.query(
     `INSERT INTO accounts (id, name, balance, held, last_seq, last_hash, created_at) VALUES (?, ?, 0, 0, 0, ?, ?)`,
   ).run(account.id, account.name, CHAIN_START, account.createdAt);
+  changeAccount(db, account.id, account);
+}
+
+export function changeAccount(db: Database, id: string, change: AccountChange): AccountRow | undefined {
+  const row = updateRow<AccountColumns>(db, 'accounts', id, {
+    name: change.name,
+    disabled_at: change.disabledAt,
+    requests_per_minute: change.requestsPerMinute,
+    tokens_per_minute: change.tokensPerMinute,
+    concurrency: change.concurrency,
+    ...budgetColumns(change.budget),
+  });
+  return row && toAccount(row);
+}
+
+/** Spent and held together, per window. */
+export function readAccountSpending(db: Database, id: string, now: number): Required<Budget> {
+  const row = db
+    .query<{ held: bigint; total: bigint; day: bigint; daySpent: bigint; month: bigint; monthSpent: bigint }, [string]>(
+      'SELECT held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent FROM accounts WHERE id = ?',
+    )
+    .safeIntegers(true)
+    .get(id);
+  const spending = row ? { ...row, day: Number(row.day), month: Number(row.month) } : noSpending();
+  turnTo(spending, now);
+  return committed(spending);
 }
 
 /** By id, else by name; a name that several accounts bear names none of them. */
@@ -49,129 +82,6 @@ export function readAccounts(db: Database, page: Page): AccountRow[] {
     .safeIntegers(true)
     .all(page.after ?? null, page.limit)
     .map(toAccount);
-}
-
-interface KeyColumns {
-  id: string;
-  account: string;
-  kind: KeyKind;
-  name: string;
-  hash: string;
-  last4: string;
-  created_at: bigint;
-  expires_at: bigint | null;
-  disabled_at: bigint | null;
-  models: string | null;
-  addresses: string | null;
-  scopes: string | null;
-  budget_total: bigint | null;
-  budget_day: bigint | null;
-  budget_month: bigint | null;
-  requests_per_minute: bigint | null;
-  tokens_per_minute: bigint | null;
-  concurrency: bigint | null;
-}
-
-function toKey(row: KeyColumns): KeyRow {
-  const budget: Budget = {
-    ...(row.budget_total !== null && { total: row.budget_total }),
-    ...(row.budget_day !== null && { day: row.budget_day }),
-    ...(row.budget_month !== null && { month: row.budget_month }),
-  };
-  return {
-    id: row.id,
-    account: row.account,
-    kind: row.kind,
-    name: row.name,
-    hash: row.hash,
-    last4: row.last4,
-    createdAt: Number(row.created_at),
-    ...(row.expires_at !== null && { expiresAt: Number(row.expires_at) }),
-    ...(row.disabled_at !== null && { disabledAt: Number(row.disabled_at) }),
-    ...(row.models !== null && { models: JSON.parse(row.models) as string[] }),
-    ...(row.addresses !== null && { addresses: JSON.parse(row.addresses) as string[] }),
-    ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
-    ...(Object.keys(budget).length > 0 && { budget }),
-    ...(row.requests_per_minute !== null && { requestsPerMinute: Number(row.requests_per_minute) }),
-    ...(row.tokens_per_minute !== null && { tokensPerMinute: Number(row.tokens_per_minute) }),
-    ...(row.concurrency !== null && { concurrency: Number(row.concurrency) }),
-  };
-}
-
-const list = (items: string[] | undefined) => (items ? JSON.stringify(items) : null);
-
-export function insertKey(db: Database, key: KeyRow): void {
-  if (!db.query('SELECT 1 FROM accounts WHERE id = ?').get(key.account)) {
-    throw new GatewayError('not_found', `There is no account with the id "${key.account}".`);
-  }
-  db.query(
-    `INSERT INTO keys (id, account, kind, name, hash, last4, created_at, expires_at, disabled_at, models, addresses,
-       scopes, budget_total, budget_day, budget_month, requests_per_minute, tokens_per_minute, concurrency)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
-    key.id,
-    key.account,
-    key.kind,
-    key.name,
-    key.hash,
-    key.last4,
-    key.createdAt,
-    key.expiresAt ?? null,
-    key.disabledAt ?? null,
-    list(key.models),
-    list(key.addresses),
-    list(key.scopes),
-    key.budget?.total ?? null,
-    key.budget?.day ?? null,
-    key.budget?.month ?? null,
-    key.requestsPerMinute ?? null,
-    key.tokensPerMinute ?? null,
-    key.concurrency ?? null,
-  );
-}
-
-/** A member that is absent stays as it is; `disabledAt: null` enables the key again. */
-export function changeKey(
-  db: Database,
-  id: string,
-  change: { disabledAt?: number | null; hash?: string; last4?: string },
-): KeyRow | undefined {
-  const row = db
-    .query<KeyColumns, [string, number, number | null, string | null, string | null]>(
-      `UPDATE keys SET disabled_at = iif(?2, ?3, disabled_at), hash = coalesce(?4, hash), last4 = coalesce(?5, last4)
-       WHERE id = ?1 RETURNING *`,
-    )
-    .safeIntegers(true)
-    .get(
-      id,
-      change.disabledAt === undefined ? 0 : 1,
-      change.disabledAt ?? null,
-      change.hash ?? null,
-      change.last4 ?? null,
-    );
-  return row ? toKey(row) : undefined;
-}
-
-export function readKeyByHash(db: Database, hash: string): KeyRow | undefined {
-  const row = db.query<KeyColumns, [string]>('SELECT * FROM keys WHERE hash = ?').safeIntegers(true).get(hash);
-  return row ? toKey(row) : undefined;
-}
-
-export function readKeys(db: Database, page: Page & { account?: string }): KeyRow[] {
-  return db
-    .query<KeyColumns, [string | null, string | null, number]>(
-      `SELECT * FROM keys WHERE (?1 IS NULL OR account = ?1) AND (?2 IS NULL OR seq > (SELECT seq FROM keys WHERE id = ?2))
-       ORDER BY seq LIMIT ?3`,
-    )
-    .safeIntegers(true)
-    .all(page.account ?? null, page.after ?? null, page.limit)
-    .map(toKey);
-}
-
-export function readKeySpending(db: Database, id: string, now: number): Required<Budget> {
-  const spending = readSpending(db, id) ?? noSpending();
-  turnTo(spending, now);
-  return committed(spending);
 }
 
 /** Renews the owner's mark, and forgets marks too old to matter to anybody. */

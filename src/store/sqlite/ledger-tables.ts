@@ -16,10 +16,17 @@ export function prepareLedger(db: Database): (steps: readonly LedgerStep[]) => L
   };
 }
 
+interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
+  day: bigint;
+  month: bigint;
+  lastSeq: bigint;
+}
+
 function prepareView(db: Database): LedgerView {
   const account = db
-    .prepare<{ id: string; balance: bigint; held: bigint; lastSeq: bigint; lastHash: string }, [string]>(
-      'SELECT id, balance, held, last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?',
+    .prepare<BooksColumns, [string]>(
+      `SELECT id, balance, held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent,
+         last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?`,
     )
     .safeIntegers(true);
   // Two statements: DELETE … RETURNING costs three times as much.
@@ -32,7 +39,8 @@ function prepareView(db: Database): LedgerView {
   return {
     account(id): AccountBooks | undefined {
       const row = account.get(id);
-      return row ? { ...row, lastSeq: Number(row.lastSeq) } : undefined;
+      if (!row) return undefined;
+      return { ...row, day: Number(row.day), month: Number(row.month), lastSeq: Number(row.lastSeq) };
     },
     spending: (key) => readSpending(db, key),
     takeHold(callId, known) {
@@ -60,7 +68,10 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
      WHERE call_id = ?1`,
   );
   const enter = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
-  const saveAccount = db.prepare('UPDATE accounts SET balance = ?, held = ?, last_seq = ?, last_hash = ? WHERE id = ?');
+  const saveAccount = db.prepare(
+    `UPDATE accounts SET balance = ?, held = ?, spent = ?, day = ?, day_spent = ?, month = ?, month_spent = ?,
+       last_seq = ?, last_hash = ? WHERE id = ?`,
+  );
   const saveSpending = db.prepare('INSERT OR REPLACE INTO spendings VALUES (?, ?, ?, ?, ?, ?, ?)');
   const insertCall = prepareCallInsert(db);
   return (changes) => {
@@ -77,7 +88,10 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       enter.run(e.account, e.seq, e.kind, e.amount, e.balanceAfter, e.counter, callId, note, key, e.at, e.hash);
     }
     for (const { row, entrySeq } of changes.calls) insertCall(row, entrySeq);
-    for (const a of changes.accounts) saveAccount.run(a.balance, a.held, a.lastSeq, a.lastHash, a.id);
+    for (const a of changes.accounts) {
+      const { balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash } = a;
+      saveAccount.run(balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash, a.id);
+    }
     for (const [key, s] of changes.spendings) {
       saveSpending.run(key, s.held, s.total, s.day, s.daySpent, s.month, s.monthSpent);
     }

@@ -140,6 +140,45 @@ const STEPS: readonly string[] = [
     targets TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE accounts ADD COLUMN disabled_at INTEGER;
+  ALTER TABLE accounts ADD COLUMN budget_total INTEGER;
+  ALTER TABLE accounts ADD COLUMN budget_day INTEGER;
+  ALTER TABLE accounts ADD COLUMN budget_month INTEGER;
+  ALTER TABLE accounts ADD COLUMN requests_per_minute INTEGER;
+  ALTER TABLE accounts ADD COLUMN tokens_per_minute INTEGER;
+  ALTER TABLE accounts ADD COLUMN concurrency INTEGER;
+  ALTER TABLE accounts ADD COLUMN spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN day INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN day_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN month INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN month_spent INTEGER NOT NULL DEFAULT 0;
+  UPDATE accounts SET
+    spent = coalesce((SELECT -sum(amount) FROM entries WHERE account = accounts.id AND kind = 'charge'), 0),
+    day = coalesce((SELECT max(day) FROM spendings JOIN keys ON keys.id = key WHERE account = accounts.id), 0),
+    month = coalesce((SELECT max(month) FROM spendings JOIN keys ON keys.id = key WHERE account = accounts.id), 0);
+  UPDATE accounts SET
+    day_spent = coalesce((SELECT sum(day_spent) FROM spendings JOIN keys ON keys.id = key
+      WHERE account = accounts.id AND spendings.day = accounts.day), 0),
+    month_spent = coalesce((SELECT sum(month_spent) FROM spendings JOIN keys ON keys.id = key
+      WHERE account = accounts.id AND spendings.month = accounts.month), 0);
+
+  ALTER TABLE keys ADD COLUMN prior_hash TEXT;
+  ALTER TABLE keys ADD COLUMN prior_until INTEGER;
+  CREATE UNIQUE INDEX keys_by_prior_hash ON keys (prior_hash) WHERE prior_hash IS NOT NULL;
+
+  CREATE TABLE audits (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    before TEXT,
+    after TEXT
+  ) STRICT;
+  CREATE INDEX audits_by_subject ON audits (subject);
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -2,15 +2,12 @@
 import { Database } from 'bun:sqlite';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
 import {
-  changeKey,
+  changeAccount,
   insertAccount,
-  insertKey,
   readAccount,
+  readAccountSpending,
   readAccounts,
   readDeadOwners,
-  readKeyByHash,
-  readKeySpending,
-  readKeys,
   saveHeartbeat,
 } from './account-tables.ts';
 import { readCallById, readCalls, readUsage } from './call-table.ts';
@@ -25,6 +22,17 @@ import {
   saveModelRow,
   saveProviderRow,
 } from './catalog-tables.ts';
+import {
+  changeKey,
+  deleteKey,
+  insertAudit,
+  insertKey,
+  readAudits,
+  readKeyByHash,
+  readKeyById,
+  readKeySpending,
+  readKeys,
+} from './key-tables.ts';
 import { prepareLedger, readEntries, readHolds } from './ledger-tables.ts';
 import { migrateSqlite, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 import { verifySqlite } from './verify.ts';
@@ -81,10 +89,14 @@ export function openSqliteStore(path: string, sync: SqliteSync): Store {
     createAccount: async (account) => insertAccount(db, account),
     account: async (idOrName) => readAccount(db, idOrName),
     accounts: async (page) => readAccounts(db, page),
+    updateAccount: async (id, members) => change(() => changeAccount(db, id, members)),
+    accountSpending: async (id, now) => readAccountSpending(db, id, now),
 
     createKey: async (key) => change(() => insertKey(db, key)),
     updateKey: async (id, members) => change(() => changeKey(db, id, members)),
     keyByHash: async (hash) => readKeyByHash(db, hash),
+    keyById: async (id) => readKeyById(db, id),
+    removeKey: async (id) => change(() => deleteKey(db, id)),
     keys: async (page) => readKeys(db, page),
     keySpending: async (id, now) => readKeySpending(db, id, now),
 
@@ -97,6 +109,9 @@ export function openSqliteStore(path: string, sync: SqliteSync): Store {
     saveModel: async (model) => change(() => saveModelRow(db, model)),
     models: async () => readModels(db),
     removeModel: async (name) => change(() => deleteModel(db, name)),
+
+    audit: async (entry) => insertAudit(db, entry),
+    audits: async (page) => readAudits(db, page),
 
     call: async (id) => readCallById(db, id),
     calls: async (filter) => readCalls(db, filter),

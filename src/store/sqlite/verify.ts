@@ -12,6 +12,7 @@ interface AccountColumns {
   id: string;
   balance: bigint;
   held: bigint;
+  spent: bigint;
   last_seq: bigint;
   last_hash: string;
 }
@@ -43,7 +44,9 @@ export async function verifySqlite(path: string): Promise<VerifyReport> {
 }
 
 async function verifyAccounts(db: Database, faults: string[]): Promise<{ accounts: number; entries: number }> {
-  const accounts = db.query<AccountColumns, []>('SELECT id, balance, held, last_seq, last_hash FROM accounts').all();
+  const accounts = db
+    .query<AccountColumns, []>('SELECT id, balance, held, spent, last_seq, last_hash FROM accounts')
+    .all();
   const held = db.query<{ sum: bigint }, [string]>(
     'SELECT coalesce(sum(amount), 0) AS sum FROM holds WHERE account = ?',
   );
@@ -65,12 +68,14 @@ async function verifyEntries(db: Database, account: AccountColumns, faults: stri
     `SELECT * FROM entries WHERE account = ? AND seq > ? ORDER BY seq LIMIT ${CHUNK}`,
   );
   let count = 0;
+  let charged = 0n;
   let last = { seq: 0, balance: 0n as Money, hash: CHAIN_START };
   for (;;) {
     const rows = page.all(account.id, last.seq);
     for (const row of rows) {
       const entry = readEntry(row);
       verifyEntry(db, entry, last, faults);
+      if (entry.kind === 'charge') charged -= entry.amount;
       last = { seq: entry.seq, balance: last.balance + entry.amount, hash: entry.hash };
       count++;
     }
@@ -79,6 +84,9 @@ async function verifyEntries(db: Database, account: AccountColumns, faults: stri
   }
   if (last.balance !== account.balance) {
     faults.push(`Account ${account.id} has the balance ${account.balance}, but its entries add up to ${last.balance}.`);
+  }
+  if (charged !== account.spent) {
+    faults.push(`Account ${account.id} has spent ${account.spent}, but its charges add up to ${charged}.`);
   }
   if (last.seq !== Number(account.last_seq) || last.hash !== account.last_hash) {
     faults.push(
