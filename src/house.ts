@@ -88,9 +88,9 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     },
     now,
     random: Math.random,
-    log(call, usage, cause) {
+    log(call, usage, lost, cause) {
       metrics.called(call);
-      log.info('call', callMembers(call, usage, cause));
+      log.info('call', callMembers(call, usage, lost, cause));
     },
     trouble,
   });
@@ -104,7 +104,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
 }
 
 /** A call as a line of the log: never a prompt, a reply or a secret. Written out: it is made for every call. */
-function callMembers(call: CallRow, usage: Usage | undefined, cause: unknown): object {
+function callMembers(call: CallRow, usage: Usage | undefined, lost: number, cause: unknown): object {
   const members = {
     id: call.id,
     account: call.account,
@@ -121,6 +121,7 @@ function callMembers(call: CallRow, usage: Usage | undefined, cause: unknown): o
     attempts: call.attempts,
     cost: writeMoney(call.cost),
     usage,
+    lost: lost > 0 ? lost : undefined,
     durationMs: call.durationMs,
     firstByteMs: call.firstByteMs,
   };

@@ -15,6 +15,8 @@ export type ReplyEvent =
   | { type: 'part-logprobs'; choice: number; part: number; logprobs: Json[] }
   | { type: 'part-end'; choice: number; part: number }
   | { type: 'choice-end'; choice: number; finish: Finish }
+  /** What only `dialect` can say about the reply or its choices: ratings, searches that were run … */
+  | { type: 'aside'; dialect: string; members: JsonObject }
   /** The last one counts. */
   | { type: 'usage'; usage: Usage }
   | { type: 'reply-end' }
@@ -92,6 +94,7 @@ export function addEvent(reply: Reply, event: ReplyEvent): void {
     case 'reply-end':
     case 'error':
     case 'part-end':
+    case 'aside':
       return;
     default:
       addToPart(partAt(reply, event.choice, event.part), event);

@@ -37,6 +37,11 @@ export interface Reader {
 export interface Writer {
   /** `content-type` of the answer. */
   readonly contentType: string;
+  /**
+   * What of the frames written anew the format could not say so far, a sentence each. A stream whose format has comments
+   * names them in one before its end: its headers left before they were known.
+   */
+  readonly warnings: readonly string[];
   /** Writes a frame of another dialect anew, from its meaning. */
   write(frame: Frame): Uint8Array;
   /** Passes a frame of this dialect on: its own bytes but for the model's name, what the client did not ask for, and repairs. */

@@ -46,6 +46,7 @@ export function merge(upstreams: readonly Upstream[], width: number): Upstream {
       case 'reply-end':
         return [];
       case 'error':
+      case 'aside':
         return [event];
       default:
         return [{ ...event, choice: event.choice + index * width }];

@@ -28,6 +28,7 @@ export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upst
   // Metered once it is certain that it can be delivered: what fails before costs nothing.
   for (const frame of seen) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
+  addWarnings(walk, writer);
   const cost = await conclude(rooms, walk, { outcome: 'ok', status: 200 });
   const headers = replyHeaders(walk, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
@@ -143,6 +144,7 @@ export class StreamRelay {
 
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
   private async finish(upstream: Upstream): Promise<void> {
+    addWarnings(this.walk, this.writer);
     await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
     this.quiet.delete(this);
     readOut(upstream);
@@ -220,6 +222,11 @@ function readOut(upstream: Upstream): void {
     (more) => more && readOut(upstream),
     () => {},
   );
+}
+
+/** What the reply lost on its way joins what the request lost. */
+function addWarnings(walk: Walk, writer: Writer): void {
+  if (writer.warnings.length > 0) walk.warnings = [...walk.warnings, ...writer.warnings];
 }
 
 function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {

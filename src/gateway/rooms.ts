@@ -21,8 +21,8 @@ export interface GatewayRooms {
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** One line a call; `cause` is what went wrong behind a failure, for the operator alone. */
-  log(call: CallRow, usage: Usage | undefined, cause: unknown): void;
+  /** One line a call; `lost`: how much its translation could not say; `cause`: what went wrong behind a failure, for the operator alone. */
+  log(call: CallRow, usage: Usage | undefined, lost: number, cause: unknown): void;
   /** Something an operator must look into. */
   trouble(sentence: string, cause: unknown): void;
 }

@@ -105,7 +105,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   try {
     await rooms.ledger.settle(walk.hold, record);
   } finally {
-    rooms.log(record, used, conclusion.error?.cause);
+    rooms.log(record, used, walk.warnings.length, conclusion.error?.cause);
     walk.underWay.delete(walk);
   }
   return cost;

@@ -58,7 +58,7 @@ function view(reply: Reply) {
   return {
     text: said('text', 'audio'),
     reasoning: said('reasoning'),
-    refusal: said('refusal'),
+    refusal: said('refusal') || (choice?.finish?.explanation ?? ''),
     images: said('image'),
     calls: parts.flatMap(({ opens, content }) => (opens.type === 'tool-call' ? [{ ...opens, content }] : [])),
     seals: parts.flatMap((part) => part.seal ?? []),

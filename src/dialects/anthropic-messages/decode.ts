@@ -9,7 +9,7 @@ import { legalToolId, legalToolName } from './legal-names.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { readStreamError } from './read-error.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
-import { readUsage } from './usage.ts';
+import { readTier, readUsage } from './usage.ts';
 import { answerToolName, isAnswerWrapped, unwrapAnswer, unwrapFreeText } from './wrapped-tools.ts';
 
 interface Block {
@@ -23,6 +23,9 @@ interface Block {
   signature: string;
   citations: Json[];
 }
+
+/** What no other format has a word for. */
+const ASIDES = ['container', 'context_management', 'diagnostics'] as const;
 
 export class Decoder {
   readonly #answerTool: string | undefined;
@@ -113,7 +116,13 @@ export class Decoder {
   /** A message that begins may be whole already: programmatic tool calls come so, with nothing but a stop behind them. */
   #start(message: JsonObject, isWhole: boolean): void {
     this.started = true;
-    this.#events.push({ type: 'reply-start', id: textOf(message.id), model: textOf(message.model) });
+    const extras = readTier(message.usage);
+    this.#events.push({
+      type: 'reply-start',
+      id: textOf(message.id),
+      model: textOf(message.model),
+      ...(extras.service_tier !== undefined && { extras }),
+    });
     if (isObject(message.usage)) {
       this.#noteUsage(message.usage);
       if (!isWhole) this.#events.push({ type: 'usage', usage: readUsage(message.usage, 'partial') });
@@ -132,8 +141,14 @@ export class Decoder {
     this.#hasNewUsage = true;
   }
 
-  #noteFinish({ stop_reason, stop_sequence, stop_details }: JsonObject): void {
+  #noteFinish(said: JsonObject): void {
+    const { stop_reason, stop_sequence, stop_details } = said;
     if (typeof stop_reason === 'string') this.#finish = readFinish(stop_reason, stop_sequence, stop_details);
+    for (const name of ASIDES) {
+      const value = said[name];
+      if (value === undefined || value === null) continue;
+      this.#events.push({ type: 'aside', dialect: ANTHROPIC_MESSAGES, members: { [name]: value } });
+    }
   }
 
   /** Says once why the reply ended and, each time it is known better, what it cost. */

@@ -9,7 +9,7 @@ import { writeFinish } from './finish.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { callBlock, carrierOf, pictureText } from './reply-blocks.ts';
 import { shownThinking, writeSignature } from './thinking-blocks.ts';
-import { writeUsage } from './usage.ts';
+import { writeTier, writeUsage } from './usage.ts';
 
 type PartEvent = Extract<
   ReplyEvent,
@@ -81,7 +81,7 @@ export class StreamScript {
     if ('choice' in event && event.choice !== 0) return;
     switch (event.type) {
       case 'reply-start':
-        this.#start(event.id, together);
+        this.#start(event, together);
         return;
       case 'part-start':
         this.#add(event.part, event.opens);
@@ -101,6 +101,7 @@ export class StreamScript {
         return;
       case 'reply-end':
       case 'error':
+      case 'aside':
         return;
       default:
         this.#more(event);
@@ -108,7 +109,7 @@ export class StreamScript {
   }
 
   /** Clients show the input's size at once: an estimate, unless the vendor has said it already. */
-  #start(id: string, together: readonly ReplyEvent[] = []): void {
+  #start({ id, extras }: { id: string; extras?: JsonObject }, together: readonly ReplyEvent[] = []): void {
     if (this.#started) return;
     this.#started = true;
     const known = together.find((event) => event.type === 'usage')?.usage;
@@ -123,13 +124,13 @@ export class StreamScript {
         content: [],
         stop_reason: null,
         stop_sequence: null,
-        usage: writeUsage({ ...usage, output: 1 }),
+        usage: { ...writeUsage({ ...usage, output: 1 }), ...writeTier(extras) },
       },
     });
   }
 
   #add(part: number, opens: PartOpening): Line {
-    this.#start('');
+    this.#start({ id: '' });
     const line = this.#enqueue(opens);
     this.#lines.set(part, line);
     if (!this.#current || hasWords(this.#current.opens)) this.#advance();
@@ -298,7 +299,7 @@ export class StreamScript {
 
   #end(): void {
     this.#ended = true;
-    this.#start('');
+    this.#start({ id: '' });
     for (const line of this.#queue) line.over = true;
     this.#advance();
     const usage = this.#usage ?? estimateUsage(this.#call, this.#outputCharacters);

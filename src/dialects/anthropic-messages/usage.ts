@@ -53,6 +53,17 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
+/** The tier a reply was served by, as the other formats say it. */
+export function readTier(usage: Json | undefined): { service_tier?: string } {
+  const tier = isObject(usage) ? usage.service_tier : undefined;
+  return typeof tier === 'string' ? { service_tier: tier === 'standard' ? 'default' : tier } : {};
+}
+
+export function writeTier(extras: JsonObject | undefined): { service_tier?: string } {
+  const tier = extras?.service_tier;
+  return typeof tier === 'string' ? { service_tier: tier === 'default' ? 'standard' : tier } : {};
+}
+
 function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
 }

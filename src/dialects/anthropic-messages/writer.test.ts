@@ -40,7 +40,7 @@ function streamed(events: ReplyEvent[], call = chatCall()): JsonObject[] {
   const text = texts.join('') + decoder.decode(writer.end());
   const payloads = text
     .split('\n\n')
-    .filter(Boolean)
+    .filter((event) => event !== '' && !event.startsWith(':'))
     .map((event) => {
       const [head = '', data = ''] = event.split('\n');
       const payload = JSON.parse(data.slice('data: '.length)) as JsonObject;

@@ -6,12 +6,14 @@ import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { anthropicErrorType } from '../error-bodies.ts';
 import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { estimateUsage } from './estimate.ts';
 import { writeFinish } from './finish.ts';
 import { MessageFrame } from './reader.ts';
 import { replyBlocks } from './reply-blocks.ts';
+import { REPLY_ROOM } from './reply-room.ts';
 import { eventText, messageId, StreamScript } from './stream-script.ts';
-import { writeUsage } from './usage.ts';
+import { writeTier, writeUsage } from './usage.ts';
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -23,14 +25,19 @@ export function createWriter(call: ChatCall): Writer {
 
 function streamWriter(call: ChatCall): Writer {
   let script: StreamScript | undefined;
+  const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'text/event-stream; charset=utf-8',
+    get warnings() {
+      return losses.warnings;
+    },
     write(frame) {
       script ??= new StreamScript(call);
+      losses.see(frame.events);
       return encoder.encode(script.write(frame.events));
     },
     pass: (frame) => passed(frame, call.model),
-    end: () => (script ? encoder.encode(script.end()) : NO_BYTES),
+    end: () => (script ? encoder.encode(warningComment(losses.warnings) + script.end()) : NO_BYTES),
     fail: (error) => encoder.encode(eventText({ type: 'error', error: errorObject(error) })),
     keepAlive: () => KEEP_ALIVE,
   };
@@ -39,10 +46,15 @@ function streamWriter(call: ChatCall): Writer {
 function wholeWriter(call: ChatCall): Writer {
   const pieces: Uint8Array[] = [];
   let reply: Reply | undefined;
+  const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'application/json',
+    get warnings() {
+      return losses.warnings;
+    },
     write(frame) {
       reply ??= emptyReply();
+      losses.see(frame.events);
       for (const event of frame.events) addEvent(reply, event);
       return NO_BYTES;
     },
@@ -71,13 +83,16 @@ function messageOf(call: ChatCall, reply: Reply): JsonObject {
     model: call.model,
     content: parts.flatMap((part): JsonObject[] => replyBlocks(call, part)),
     ...writeFinish(choice?.finish, seen),
-    usage: writeUsage(
-      reply.usage ??
-        estimateUsage(
-          call,
-          parts.reduce((sum, { content }) => sum + content.length, 0),
-        ),
-    ),
+    usage: {
+      ...writeUsage(
+        reply.usage ??
+          estimateUsage(
+            call,
+            parts.reduce((sum, { content }) => sum + content.length, 0),
+          ),
+      ),
+      ...writeTier(reply.extras),
+    },
   };
 }
 

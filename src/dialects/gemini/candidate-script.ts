@@ -1,6 +1,7 @@
 /** The events of one choice as the parts of a candidate, piece by piece. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Finish, ReplyEvent, ReplyPart } from '../../canonical/reply.ts';
+import { saysRefusal } from '../refusal.ts';
 import { writeFinish } from './finish.ts';
 import { type PlacedCitation, writeGrounding } from './grounding.ts';
 import { writeLogprobs } from './logprobs.ts';
@@ -79,7 +80,7 @@ export class CandidateScript {
     const texts = new Map([...this.#parts].map(([number, part]) => [number, part.content]));
     return {
       content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
-      ...(this.#finish && writeFinish(this.#finish)),
+      ...(this.#finish && writeFinish(this.#finish, saysRefusal([...this.#parts.values()]))),
       ...writeGrounding(this.#citations, texts),
       ...writeLogprobs(this.#logprobs ?? []),
     };

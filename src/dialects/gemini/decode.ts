@@ -6,16 +6,23 @@ import { PartsDecoder } from './decode-parts.ts';
 import { blockedFinish, isFinish, readFinish } from './finish.ts';
 import { readCitations } from './grounding.ts';
 import { readLogprobs } from './logprobs.ts';
+import { GEMINI } from './name.ts';
 import { readStreamError } from './read-error.ts';
 import { type KnownTool, knownTools } from './tool-names.ts';
-import { readUsage } from './usage.ts';
+import { readTier, readUsage } from './usage.ts';
 
 interface Candidate {
   parts: PartsDecoder;
   finish?: { raw: string; message: Json | undefined };
   grounding: JsonObject;
   recited: JsonObject;
+  /** What no other format has a word for. */
+  asides: JsonObject;
 }
+
+/** Members of a candidate and of its grounding that no other format has a word for. */
+const ASIDES = ['safetyRatings', 'urlContextMetadata', 'avgLogprobs', 'tokenCount'] as const;
+const GROUNDING_ASIDES = ['searchEntryPoint', 'retrievalMetadata', 'googleMapsWidgetContextToken'] as const;
 
 const MAX_CANDIDATES = 128;
 
@@ -65,20 +72,25 @@ export class Decoder {
     }
     if (this.#candidates.size === 0 && this.#block) {
       const { blockReason, blockReasonMessage } = this.#block;
+      const asides: JsonObject = {};
+      keepSaid(this.#block, ['safetyRatings'], asides);
+      if (Object.keys(asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: asides });
       events.push({ type: 'choice-end', choice: 0, finish: blockedFinish(blockReason, blockReasonMessage) });
     }
     if (this.#usage) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'reported') });
     events.push({ type: 'reply-end' });
   }
 
-  #start({ responseId, modelVersion, createTime }: JsonObject, events: ReplyEvent[]): void {
+  #start({ responseId, modelVersion, createTime, usageMetadata }: JsonObject, events: ReplyEvent[]): void {
     this.#started = true;
     const created = typeof createTime === 'string' ? Date.parse(createTime) : Number.NaN;
+    const extras = readTier(usageMetadata);
     events.push({
       type: 'reply-start',
       id: typeof responseId === 'string' ? responseId : '',
       model: typeof modelVersion === 'string' ? modelVersion : '',
       ...(!Number.isNaN(created) && { createdSeconds: Math.floor(created / 1000) }),
+      ...(extras.service_tier !== undefined && { extras }),
     });
   }
 
@@ -93,15 +105,19 @@ export class Decoder {
     const logprobs = readLogprobs(raw.logprobsResult);
     const text = candidate.parts.lastText;
     if (logprobs.length > 0 && text) events.push({ type: 'part-logprobs', choice, part: text.part, logprobs });
+    keepSaid(raw, ASIDES, candidate.asides);
     if (isFinish(raw.finishReason)) candidate.finish = { raw: raw.finishReason, message: raw.finishMessage };
   }
 
-  #endCandidate(choice: number, { parts, finish, grounding, recited }: Candidate, events: ReplyEvent[]): void {
+  #endCandidate(choice: number, candidate: Candidate, events: ReplyEvent[]): void {
+    const { parts, finish, grounding, recited, asides } = candidate;
     if (!parts.lastText && Array.isArray(grounding.groundingChunks)) parts.openText(events);
     for (const { part, citation } of readCitations(grounding, recited, parts.texts)) {
       events.push({ type: 'part-citation', choice, part, citation });
     }
     parts.close(events);
+    keepSaid(grounding, GROUNDING_ASIDES, asides);
+    if (Object.keys(asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: asides });
     if (!finish) return;
     events.push({ type: 'choice-end', choice, finish: readFinish(finish.raw, finish.message, parts.sawCall) });
   }
@@ -110,7 +126,7 @@ export class Decoder {
     let candidate = this.#candidates.get(choice);
     if (!candidate) {
       const parts = new PartsDecoder({ turn: this.#turn, choice, tools: this.#tools });
-      candidate = { parts, grounding: {}, recited: {} };
+      candidate = { parts, grounding: {}, recited: {}, asides: {} };
       this.#candidates.set(choice, candidate);
     }
     return candidate;
@@ -124,6 +140,16 @@ export class Decoder {
       if (Array.isArray(grounding.webSearchQueries)) searches += grounding.webSearchQueries.length;
     }
     return { images, searches };
+  }
+}
+
+/** Adds those of the members that say something. */
+function keepSaid(raw: JsonObject, names: readonly string[], kept: JsonObject): void {
+  for (const name of names) {
+    const value = raw[name];
+    if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0))
+      continue;
+    kept[name] = value;
   }
 }
 

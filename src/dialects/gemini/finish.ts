@@ -56,8 +56,12 @@ export function blockedFinish(raw: unknown, message: unknown): Finish {
   };
 }
 
-/** The members that say so. */
-export function writeFinish({ reason, raw, explanation }: Finish): { finishReason: string; finishMessage?: string } {
-  const word = raw !== undefined && REASONS[raw] === reason ? raw : WORDS[reason];
+/** The members that say so; `refused`: the reply's own words are a refusal. */
+export function writeFinish(
+  { reason, raw, explanation }: Finish,
+  refused: boolean,
+): { finishReason: string; finishMessage?: string } {
+  const isOwn = raw !== undefined && REASONS[raw] === reason;
+  const word = isOwn ? raw : refused && reason === 'stop' ? WORDS.refusal : WORDS[reason];
   return { finishReason: word, ...(explanation !== undefined && { finishMessage: explanation }) };
 }

@@ -44,6 +44,19 @@ export function writeUsage(usage: Usage): JsonObject {
   };
 }
 
+/** The tier a reply was served by, as the other formats say it. */
+export function readTier(usage: Json | undefined): { service_tier?: string } {
+  const tier = isObject(usage) ? usage.serviceTier : undefined;
+  if (typeof tier !== 'string' || tier === '') return {};
+  const word = tier.toLowerCase().replace(/^service_tier_/, '');
+  return { service_tier: word === 'standard' ? 'default' : word };
+}
+
+export function writeTier(extras: JsonObject | undefined): { serviceTier?: string } {
+  const tier = extras?.service_tier;
+  return typeof tier === 'string' ? { serviceTier: tier === 'default' ? 'standard' : tier } : {};
+}
+
 function ofModality(modality: string, lists: readonly (Json | undefined)[]): number {
   let sum = 0;
   for (const list of lists) {

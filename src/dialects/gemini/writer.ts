@@ -7,12 +7,15 @@ import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { googleErrorObject } from '../error-bodies.ts';
 import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { saysRefusal } from '../refusal.ts';
+import { ReplyLosses } from '../reply-losses.ts';
 import { CandidateScript } from './candidate-script.ts';
 import { writeFinish } from './finish.ts';
 import { writeGrounding } from './grounding.ts';
 import { writeLogprobs } from './logprobs.ts';
 import { AnswerFrame } from './reader.ts';
-import { writeUsage } from './usage.ts';
+import { REPLY_ROOM } from './reply-room.ts';
+import { writeTier, writeUsage } from './usage.ts';
 import { argsOf, writePart } from './write-parts.ts';
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
@@ -65,7 +68,9 @@ class StreamWriter implements Writer {
   readonly #call: ChatCall;
   readonly #framing: Framing;
   readonly #candidates = new Map<number, CandidateScript>();
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   #head: JsonObject = {};
+  #tier: JsonObject = {};
   #usage: Usage | undefined;
   #passed = false;
 
@@ -75,7 +80,13 @@ class StreamWriter implements Writer {
     this.#framing = framing;
   }
 
+  /** The stream itself is silent about them: a comment would break the Python library. */
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     for (const event of frame.events) this.#take(event);
     const candidates: JsonObject[] = [];
     for (const [index, script] of this.#candidates) {
@@ -89,12 +100,14 @@ class StreamWriter implements Writer {
     switch (event.type) {
       case 'reply-start':
         this.#head = headOf(event, this.#call.model);
+        this.#tier = writeTier(event.extras);
         return;
       case 'usage':
         this.#usage = event.usage;
         return;
       case 'reply-end':
       case 'error':
+      case 'aside':
         return;
       default:
         this.#scriptAt(event.choice).take(event);
@@ -137,7 +150,7 @@ class StreamWriter implements Writer {
   end(): Uint8Array {
     if (this.#passed) return encoder.encode(this.#framing.end());
     const candidates = [...this.#candidates].map(([index, script]) => ({ ...script.closing(), index }));
-    const usage = this.#usage && { usageMetadata: writeUsage(this.#usage) };
+    const usage = this.#usage && { usageMetadata: { ...writeUsage(this.#usage), ...this.#tier } };
     const last = this.#answer({ candidates, ...usage, ...this.#head });
     // The array's end is known only behind its last element.
     return joinBytes([last, encoder.encode(this.#framing.end())]);
@@ -160,13 +173,19 @@ class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #call: ChatCall;
   readonly #reply = emptyReply();
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   #passed = false;
 
   constructor(call: ChatCall) {
     this.#call = call;
   }
 
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     for (const event of frame.events) addEvent(this.#reply, event);
     return NO_BYTES;
   }
@@ -179,7 +198,7 @@ class WholeWriter implements Writer {
 
   end(): Uint8Array {
     if (this.#passed) return NO_BYTES;
-    const { id, createdSeconds, choices, usage } = this.#reply;
+    const { id, createdSeconds, choices, usage, extras } = this.#reply;
     const head = {
       type: 'reply-start' as const,
       id,
@@ -188,7 +207,7 @@ class WholeWriter implements Writer {
     };
     const answer = {
       candidates: choices.map(writeCandidate),
-      ...(usage && { usageMetadata: writeUsage(usage) }),
+      ...(usage && { usageMetadata: { ...writeUsage(usage), ...writeTier(extras) } }),
       ...headOf(head, this.#call.model),
     };
     return encoder.encode(JSON.stringify(answer));
@@ -214,7 +233,7 @@ function writeCandidate({ parts, finish }: Reply['choices'][number], index: numb
   );
   return {
     content: { role: 'model', parts: written.length > 0 ? written : [{ text: '' }] },
-    ...(finish && writeFinish(finish)),
+    ...(finish && writeFinish(finish, saysRefusal(parts))),
     index,
     ...writeGrounding(citations, new Map(parts.map((part, number) => [number, part.content]))),
     ...writeLogprobs(parts.flatMap((part) => part.logprobs ?? [])),

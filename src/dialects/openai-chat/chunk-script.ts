@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { writeUsage } from '../openai-usage.ts';
+import { explainedRefusal } from '../refusal.ts';
 import { annotation, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
 
@@ -69,13 +70,19 @@ export class ChunkScript {
         const choice = this.#choice(event.choice);
         if (choice.ended) return '';
         choice.ended = true;
-        return this.#delta(event.choice, {}, finishWord(event.finish, choice.calls > 0, this.#oldFunctions));
+        const refusal = explainedRefusal(event.finish, choice.parts);
+        const word = finishWord(event.finish, choice.calls > 0, this.#oldFunctions);
+        return (
+          (refusal === undefined ? '' : this.#delta(event.choice, { refusal })) +
+          this.#delta(event.choice, {}, word, null, event.finish.stopSequence)
+        );
       }
       case 'usage':
         this.#usage = event.usage;
         return '';
       case 'reply-end':
       case 'error':
+      case 'aside':
         return '';
       default:
         return event satisfies never;
@@ -119,11 +126,18 @@ export class ChunkScript {
     return parts[part];
   }
 
-  #delta(index: number, delta: JsonObject, finish: string | null = null, logprobs: Json = null): string {
+  #delta(
+    index: number,
+    delta: JsonObject,
+    finish: string | null = null,
+    logprobs: Json = null,
+    stopSequence?: string,
+  ): string {
     const choice = this.#choice(index);
     const named = choice.hasRole ? delta : { role: 'assistant', ...delta };
     choice.hasRole = true;
-    const said = JSON.stringify({ index, delta: named, logprobs, finish_reason: finish });
+    const stopped = stopSequence === undefined ? undefined : { stop_reason: stopSequence };
+    const said = JSON.stringify({ index, delta: named, logprobs, finish_reason: finish, ...stopped });
     return `${this.#prefix()}"choices":[${said}]${this.#call.wantsUsage ? ',"usage":null' : ''}}\n\n`;
   }
 

@@ -4,6 +4,7 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
 import { writeUsage } from '../openai-usage.ts';
+import { explainedRefusal } from '../refusal.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
 
@@ -74,9 +75,10 @@ export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
       const hasCalls = parts.some((part) => part.opens.type === 'tool-call');
       return {
         index,
-        message: messageOf(parts, oldFunctions),
+        message: messageOf(parts, finish && explainedRefusal(finish, parts), oldFunctions),
         logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
         finish_reason: finishWord(finish ?? { reason: 'stop' }, hasCalls, oldFunctions),
+        ...(finish?.stopSequence !== undefined && { stop_reason: finish.stopSequence }),
       };
     }),
     ...(reply.usage && { usage: writeUsage(reply.usage) }),
@@ -84,10 +86,10 @@ export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
   };
 }
 
-function messageOf(parts: readonly ReplyPart[], oldFunctions: boolean): JsonObject {
+function messageOf(parts: readonly ReplyPart[], explained: string | undefined, oldFunctions: boolean): JsonObject {
   let content: string | null = null;
   let thoughts = '';
-  let refusal: string | null = null;
+  let refusal: string | null = explained ?? null;
   const members: JsonObject = {};
   const details: Json[] = [];
   const annotations: Json[] = [];

@@ -1,9 +1,10 @@
 /** What well-formed chunks and messages of this format mean, as events. */
 import type { ChatCall, Citation } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
+import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks } from '../dialect.ts';
 import { readUsage } from '../openai-usage.ts';
+import { OPENAI_CHAT } from './name.ts';
 import { ownSeal } from './seal-carriers.ts';
 
 interface CallPart {
@@ -59,6 +60,8 @@ export class Decoder {
   /** Perplexity names its sources beside the choices, anew in every chunk. */
   #sources: readonly Json[] = [];
   #events: ReplyEvent[] = [];
+  /** What only this format says, and has been told. */
+  readonly #asides = new Set<string>();
 
   constructor(call: ChatCall, quirks: Quirks) {
     this.#call = call;
@@ -75,6 +78,8 @@ export class Decoder {
     if (Array.isArray(payload.search_results)) this.#sources = payload.search_results;
     else if (Array.isArray(payload.citations)) this.#sources = payload.citations;
     for (const choice of choices) if (isObject(choice)) this.#choice(choice, whole);
+    this.#aside('moderation', payload.moderation);
+    this.#aside('prompt_filter_results', payload.prompt_filter_results);
     if (usage) events.push({ type: 'usage', usage: readUsage(usage, this.#quirks) });
     return events;
   }
@@ -96,6 +101,13 @@ export class Decoder {
       this.#finish(choice, state, undefined);
     }
     return words;
+  }
+
+  /** Once is enough: it is reported by its name. */
+  #aside(name: string, value: Json | undefined): void {
+    if (value === undefined || value === null || this.#asides.has(name) || Object.keys(value).length === 0) return;
+    this.#asides.add(name);
+    this.#events.push({ type: 'aside', dialect: OPENAI_CHAT, members: { [name]: value } });
   }
 
   #start(payload: JsonObject): void {
@@ -135,8 +147,11 @@ export class Decoder {
     const said = (whole ? [message, delta] : [delta, message]).find(isObject);
     if (said && !state.ended) this.#delta(index, state, said);
     if (isObject(choice.logprobs)) this.#logprobs(index, state, choice.logprobs);
+    this.#aside('content_filter_results', choice.content_filter_results);
     const finish = choice.finish_reason;
-    if (typeof finish === 'string' && finish !== '' && !state.ended) this.#finish(index, state, finish);
+    if (typeof finish === 'string' && finish !== '' && !state.ended) {
+      this.#finish(index, state, finish, choice.stop_reason);
+    }
   }
 
   #delta(choice: number, state: ChoiceState, delta: JsonObject): void {
@@ -283,7 +298,8 @@ export class Decoder {
     this.#events.push({ type: 'part-logprobs', choice, part, logprobs: tokens });
   }
 
-  #finish(choice: number, state: ChoiceState, raw: string | undefined): void {
+  /** vLLM names the stop sequence beside the reason. */
+  #finish(choice: number, state: ChoiceState, raw: string | undefined, stopSequence?: Json): void {
     for (const source of this.#sources) {
       const citation = sourceCitation(source);
       if (citation) this.#cite(choice, state, citation);
@@ -296,8 +312,11 @@ export class Decoder {
     }
     state.ended = true;
     let reason = raw === undefined ? 'stop' : (FINISH_REASONS[raw] ?? 'other');
+    const isCut = reason === 'stop' && typeof stopSequence === 'string';
+    if (isCut) reason = 'stop-sequence';
     if (state.calls.size > 0 && reason === 'stop') reason = 'tool-calls';
-    this.#events.push({ type: 'choice-end', choice, finish: { reason, ...(raw !== undefined && { raw }) } });
+    const finish: Finish = { reason, ...(raw !== undefined && { raw }), ...(isCut && { stopSequence }) };
+    this.#events.push({ type: 'choice-end', choice, finish });
   }
 }
 

@@ -6,9 +6,11 @@ import { addEvent, emptyReply } from '../../canonical/reply.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { memberSpan, spliceBytes } from '../json.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ChunkScript } from './chunk-script.ts';
 import { writeCompletion } from './completion.ts';
 import { ChatFrame } from './reader.ts';
+import { REPLY_ROOM } from './reply-room.ts';
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -24,6 +26,7 @@ class StreamWriter implements Writer {
   readonly #call: ChatCall;
   readonly #script: ChunkScript;
   readonly #model: ModelName;
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   #done = false;
 
   constructor(call: ChatCall) {
@@ -32,7 +35,12 @@ class StreamWriter implements Writer {
     this.#model = new ModelName(call.model);
   }
 
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     let text = '';
     for (const event of frame.events) text += this.#script.chunksOf(event);
     return text === '' ? NO_BYTES : encoder.encode(text);
@@ -65,8 +73,8 @@ class StreamWriter implements Writer {
   end(): Uint8Array {
     if (this.#done) return NO_BYTES;
     this.#done = true;
-    const usage = this.#script.usageChunk();
-    return usage === '' ? DONE : encoder.encode(`${usage}data: [DONE]\n\n`);
+    const last = this.#script.usageChunk() + warningComment(this.warnings);
+    return last === '' ? DONE : encoder.encode(`${last}data: [DONE]\n\n`);
   }
 
   fail(error: GatewayError): Uint8Array {
@@ -82,13 +90,19 @@ class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #call: ChatCall;
   readonly #reply = emptyReply();
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   #passed = false;
 
   constructor(call: ChatCall) {
     this.#call = call;
   }
 
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     for (const event of frame.events) addEvent(this.#reply, event);
     return NO_BYTES;
   }

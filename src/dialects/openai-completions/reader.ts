@@ -1,7 +1,7 @@
 /** Cuts a text completion reply, streamed or whole, into frames and says what they mean. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { FinishReason, ReplyEvent } from '../../canonical/reply.ts';
+import type { Finish, FinishReason, ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../dialect.ts';
 import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
@@ -131,7 +131,7 @@ function createDecoder(quirks: Quirks) {
     if (typeof raw !== 'string' || raw === '') return;
     state.ended = true;
     if (state.text) events.push({ type: 'part-end', ...at });
-    events.push({ type: 'choice-end', choice: index, finish: { reason: FINISH_REASONS[raw] ?? 'other', raw } });
+    events.push({ type: 'choice-end', choice: index, finish: finishOf(raw, choice.stop_reason) });
   }
 
   return {
@@ -139,6 +139,13 @@ function createDecoder(quirks: Quirks) {
     /** Every choice that began has said why it ended. */
     isComplete: () => open.size > 0 && [...open.values()].every((state) => state.ended),
   };
+}
+
+/** vLLM has the stop sequence that was met beside the reason. */
+function finishOf(raw: string, stopSequence: Json | undefined): Finish {
+  const reason = FINISH_REASONS[raw] ?? 'other';
+  if (reason !== 'stop' || typeof stopSequence !== 'string') return { reason, raw };
+  return { reason: 'stop-sequence', raw, stopSequence };
 }
 
 function parse(text: string): JsonObject | undefined {

@@ -2,14 +2,23 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import { addEvent, emptyReply, type FinishReason, type ReplyEvent, type ReplyPart } from '../../canonical/reply.ts';
+import {
+  addEvent,
+  emptyReply,
+  type Finish,
+  type FinishReason,
+  type ReplyEvent,
+  type ReplyPart,
+} from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
 import { writeUsage } from '../openai-usage.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { CompletionFrame } from './reader.ts';
+import { REPLY_ROOM } from './reply-room.ts';
 
 const FINISH_WORDS = {
   stop: 'stop',
@@ -60,6 +69,7 @@ function streamWriter(call: ChatCall): Writer {
   const begun = new Set<number>();
   const silent = new Set<string>();
   const tail: Uint8Array[] = [];
+  const losses = new ReplyLosses(REPLY_ROOM);
 
   function chunk(choices: Json[], figures: Json): string {
     const { id, created } = head;
@@ -68,10 +78,10 @@ function streamWriter(call: ChatCall): Writer {
     return `data: ${JSON.stringify(body)}\n\n`;
   }
 
-  function choiceChunk(index: number, delta: string, finish: string | null, rows?: readonly Json[]): string {
+  function choiceChunk(index: number, delta: string, end?: Finish, rows?: readonly Json[]): string {
     const text = begun.has(index) ? delta : echoOf(call, index) + delta;
     begun.add(index);
-    return chunk([{ text, index, logprobs: writeLogprobs(rows), finish_reason: finish }], null);
+    return chunk([{ text, index, logprobs: writeLogprobs(rows), ...writeFinish(end) }], null);
   }
 
   function write(event: ReplyEvent): string {
@@ -83,11 +93,12 @@ function streamWriter(call: ChatCall): Writer {
         if (!isText(event.opens)) silent.add(`${event.choice} ${event.part}`);
         return '';
       case 'part-delta':
-        return silent.has(`${event.choice} ${event.part}`) ? '' : choiceChunk(event.choice, event.delta, null);
+        return silent.has(`${event.choice} ${event.part}`) ? '' : choiceChunk(event.choice, event.delta);
       case 'part-logprobs':
-        return choiceChunk(event.choice, '', null, event.logprobs);
+        if (silent.has(`${event.choice} ${event.part}`)) return '';
+        return choiceChunk(event.choice, '', undefined, event.logprobs);
       case 'choice-end':
-        return choiceChunk(event.choice, '', FINISH_WORDS[event.finish.reason]);
+        return choiceChunk(event.choice, '', event.finish);
       case 'usage':
         usage = event.usage;
         return '';
@@ -98,7 +109,13 @@ function streamWriter(call: ChatCall): Writer {
 
   return {
     contentType: 'text/event-stream',
-    write: (frame) => encoder.encode(frame.events.map(write).join('')),
+    get warnings() {
+      return losses.warnings;
+    },
+    write(frame) {
+      losses.see(frame.events);
+      return encoder.encode(frame.events.map(write).join(''));
+    },
     pass(frame) {
       if (tail.length > 0 || frame.events.some((event) => event.type === 'reply-end')) {
         tail.push(frame.bytes);
@@ -110,8 +127,8 @@ function streamWriter(call: ChatCall): Writer {
     end() {
       const passed = joinBytes(tail);
       if (passed.length > 0) return passed;
-      const figures = call.wantsUsage && usage ? encoder.encode(chunk([], writeUsage(usage))) : NO_BYTES;
-      return joinBytes([figures, DONE]);
+      const figures = call.wantsUsage && usage ? chunk([], writeUsage(usage)) : '';
+      return joinBytes([encoder.encode(figures + warningComment(losses.warnings)), DONE]);
     },
     fail: (error) => encoder.encode(`data: ${JSON.stringify({ error: openaiErrorObject(error) })}\n\n`),
     keepAlive: () => KEEP_ALIVE,
@@ -122,10 +139,15 @@ function wholeWriter(call: ChatCall): Writer {
   const reply = emptyReply();
   const passed: Uint8Array[] = [];
   let head: Head = { id: '', created: 0 };
+  const losses = new ReplyLosses(REPLY_ROOM);
 
   return {
     contentType: 'application/json',
+    get warnings() {
+      return losses.warnings;
+    },
     write(frame) {
+      losses.see(frame.events);
       for (const event of frame.events) {
         if (event.type === 'reply-start') head = headOf(call, event);
         addEvent(reply, event);
@@ -146,8 +168,8 @@ function wholeWriter(call: ChatCall): Writer {
             .map((part) => part.content)
             .join(''),
         index,
-        logprobs: writeLogprobs(parts.flatMap((part) => part.logprobs ?? [])),
-        finish_reason: FINISH_WORDS[finish?.reason ?? 'stop'],
+        logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
+        ...writeFinish(finish ?? { reason: 'stop' }),
       }));
       const { id, created } = head;
       const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
@@ -157,6 +179,13 @@ function wholeWriter(call: ChatCall): Writer {
     fail: (error: GatewayError) => encoder.encode(JSON.stringify({ error: openaiErrorObject(error) })),
     keepAlive: () => NO_BYTES,
   };
+}
+
+/** vLLM has the stop sequence that was met beside the reason. */
+function writeFinish(finish: Finish | undefined): JsonObject {
+  if (!finish) return { finish_reason: null };
+  const { reason, stopSequence } = finish;
+  return { finish_reason: FINISH_WORDS[reason], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
 }
 
 /** A refusal is the answer's text here: the format has no place of its own for it. */

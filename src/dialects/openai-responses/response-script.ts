@@ -4,6 +4,7 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { explainedRefusal } from '../refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { echoedSettings, writeFinish } from './response-object.ts';
@@ -82,17 +83,28 @@ export class ResponseScript {
         this.#close(this.#part(event.part));
         return;
       case 'choice-end':
-        this.#finish = event.finish;
+        this.#end(event.finish);
         return;
       case 'usage':
         this.#usage = event.usage;
         return;
       case 'reply-end':
       case 'error':
+      case 'aside':
         return;
       default:
         event satisfies never;
     }
+  }
+
+  /** Why a reply was refused is a piece of its message here. */
+  #end(finish: Finish): void {
+    this.#finish = finish;
+    const refusal = explainedRefusal(finish, this.#parts);
+    if (refusal === undefined || refusal === '') return;
+    const part = newPart({ type: 'refusal' });
+    this.#parts.push(part);
+    this.#text(part, refusal);
   }
 
   /** The whole response of a reply that is complete; a stream's last event holds it. */

@@ -5,7 +5,9 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { memberSpan, spliceBytes } from '../json.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ResponseFrame } from './reader.ts';
+import { REPLY_ROOM } from './reply-room.ts';
 import { ResponseScript } from './response-script.ts';
 
 const NO_BYTES = new Uint8Array(0);
@@ -20,6 +22,7 @@ class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #script: ResponseScript;
   readonly #model: ModelName;
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   /** Events written and not yet handed out. */
   #text = '';
   #sequence = 0;
@@ -32,7 +35,12 @@ class StreamWriter implements Writer {
     this.#script = new ResponseScript(call, (type, members) => this.#emit(type, members));
   }
 
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     for (const event of frame.events) this.#script.take(event);
     return this.#handOut();
   }
@@ -54,6 +62,7 @@ class StreamWriter implements Writer {
   end(): Uint8Array {
     if (this.#passes) return NO_BYTES;
     const response = this.#script.complete();
+    this.#text += warningComment(this.warnings);
     const word = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed';
     this.#emit(`response.${word}`, { response });
     return this.#handOut();
@@ -92,6 +101,7 @@ class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #script: ResponseScript;
   readonly #model: ModelName;
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
   #passed = false;
 
   constructor(call: ChatCall) {
@@ -99,7 +109,12 @@ class WholeWriter implements Writer {
     this.#script = new ResponseScript(call, () => {});
   }
 
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
   write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
     for (const event of frame.events) this.#script.take(event);
     return NO_BYTES;
   }

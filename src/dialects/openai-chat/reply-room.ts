@@ -1,0 +1,14 @@
+/** What a chat completion has room for. */
+import type { ReplyRoom } from '../reply-losses.ts';
+import { OPENAI_CHAT } from './name.ts';
+
+export const REPLY_ROOM: ReplyRoom = {
+  dialect: OPENAI_CHAT,
+  without: {},
+  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
+  shows: ({ url }) => url !== undefined,
+  extras: ['service_tier', 'system_fingerprint'],
+  severalChoices: true,
+  stopSequence: true,
+  explanation: true,
+};
