@@ -1,5 +1,6 @@
 /** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
 import type { Money } from '../canonical/money.ts';
+import type { KeptStore } from './kept.ts';
 
 /** How much may be called how fast; of a key, or of all keys of an account together. */
 export interface Pace {
@@ -316,6 +317,9 @@ export interface Store {
   /** Newest first. */
   calls(filter: CallFilter): Promise<CallRow[]>;
   usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
+
+  /** What is kept of conversations. */
+  readonly kept: KeptStore;
 
   /** Living processes: each renews its mark; the sweeper resolves holds of owners that left none since `aliveSince`. */
   heartbeat(owner: string, at: number): Promise<void>;

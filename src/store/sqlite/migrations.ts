@@ -179,6 +179,41 @@ const STEPS: readonly string[] = [
   ) STRICT;
   CREATE INDEX audits_by_subject ON audits (subject);
   `,
+  `
+  CREATE TABLE responses (
+    account TEXT NOT NULL,
+    id TEXT NOT NULL,
+    previous TEXT,
+    at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    kept_until INTEGER NOT NULL,
+    maker TEXT,
+    input TEXT NOT NULL,
+    output TEXT NOT NULL,
+    reply TEXT NOT NULL,
+    PRIMARY KEY (account, id)
+  ) STRICT;
+  CREATE INDEX responses_by_previous ON responses (account, previous) WHERE previous IS NOT NULL;
+  CREATE INDEX responses_by_expiry ON responses (expires_at);
+  CREATE INDEX responses_by_end ON responses (kept_until);
+
+  CREATE TABLE response_items (
+    account TEXT NOT NULL,
+    item TEXT NOT NULL,
+    response TEXT NOT NULL,
+    PRIMARY KEY (account, item)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX response_items_by_response ON response_items (account, response);
+
+  CREATE TABLE proofs (
+    account TEXT NOT NULL,
+    key TEXT NOT NULL,
+    expires_at INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (account, key)
+  ) STRICT;
+  CREATE INDEX proofs_by_expiry ON proofs (expires_at);
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -22,6 +22,7 @@ import {
   saveModelRow,
   saveProviderRow,
 } from './catalog-tables.ts';
+import { keptTables } from './kept-tables.ts';
 import {
   changeKey,
   deleteKey,
@@ -116,6 +117,8 @@ export function openSqliteStore(path: string, sync: SqliteSync): Store {
     call: async (id) => readCallById(db, id),
     calls: async (filter) => readCalls(db, filter),
     usage: async (filter) => readUsage(db, filter),
+
+    kept: keptTables(db, transact),
 
     heartbeat: async (owner, at) => transact(() => saveHeartbeat(db, owner, at)),
     deadOwners: async (aliveSince) => readDeadOwners(db, aliveSince),
