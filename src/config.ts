@@ -53,6 +53,11 @@ export interface Config {
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
   maxBodyBytes: number;
+  /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
+  fetchAllowed: readonly string[];
+  /** The largest medium fetched for a client, and how long that may take. */
+  maxFetchBytes: number;
+  fetchMs: number;
   /** How long a stop waits for calls under way. */
   drainMs: number;
   /** For models that do not say it themselves. */
@@ -90,6 +95,9 @@ export const SETTINGS = {
   MODELPORT_WHOLE_TIMEOUT_MS: '1800000',
   MODELPORT_KEEP_ALIVE_MS: '15000',
   MODELPORT_MAX_BODY_BYTES: '67108864',
+  MODELPORT_FETCH_ALLOW: '',
+  MODELPORT_FETCH_MAX_BYTES: '20971520',
+  MODELPORT_FETCH_TIMEOUT_MS: '15000',
   MODELPORT_DRAIN_MS: '30000',
   MODELPORT_ON_DISCONNECT: 'abort',
   MODELPORT_DISCONNECT_DRAIN_MS: '120000',
@@ -140,6 +148,9 @@ export function loadConfig(
     },
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
+    maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
+    fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
     drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
     onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),

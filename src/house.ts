@@ -1,6 +1,7 @@
 /** Opens the rooms on one database and wires them together. */
 import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
+import { inRanges, readRange } from './access/cidr.ts';
 import { newId } from './canonical/id.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
@@ -20,6 +21,7 @@ import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { openStore } from './store/open-store.ts';
 import type { CallRow, Store } from './store/store.ts';
+import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport.ts';
 
 export interface House {
@@ -43,6 +45,13 @@ export function openDatabase(config: Config): Promise<Store> {
 /** The transport of this house: the sandbox answers in this process. */
 export function openTransport(proxied: boolean): Transport {
   return createTransport({ local: { [new URL(SANDBOX_BASE_URL).origin]: createSandbox() }, proxied });
+}
+
+/** What fetches for clients: from public addresses, and from those the operator allows. */
+function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFetch {
+  const ranges = fetchAllowed.flatMap((text) => readRange(text) ?? []);
+  const allows = (address: string) => inRanges(address, ranges);
+  return createGuardedFetch({ allows, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
 }
 
 /** A process's name in the ledger: never used twice, and it says which process of this machine it was. */
@@ -78,6 +87,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     catalog,
     ledger,
     transport,
+    guard: openGuard(config),
     provider: providerOf,
     dialect: requiredDialect,
     settings: {
@@ -85,6 +95,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       keepAliveMs: config.keepAliveMs,
       drainAfterDisconnectMs: config.disconnectDrainMs,
       maxReplyBytes: config.maxBodyBytes,
+      maxMediaBytes: config.maxBodyBytes,
     },
     now,
     random: Math.random,

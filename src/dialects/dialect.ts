@@ -1,5 +1,5 @@
 /** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
-import type { Call } from '../canonical/call.ts';
+import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
@@ -90,6 +90,8 @@ export interface Quirks {
   toolCallIds?: 'any' | 'nine-alphanumeric';
   /** Structured output the vendor takes: absent means all. */
   structuredOutput?: 'json-schema' | 'json' | 'none';
+  /** Media the vendor fetches itself where a call names their address; absent: what its dialect says. */
+  takesUrls?: readonly Media['kind'][];
   /** How the vendor takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
   schemas?: 'json-schema' | 'openapi';
 }
@@ -99,6 +101,8 @@ export interface Dialect<C extends Call = Call> {
   readonly kind: C['kind'];
   /** The format has one choice a reply: several choices are asked for in several calls. */
   readonly singleChoice?: true;
+  /** Media that may be named by address, to be fetched by the vendor; all others are handed over inline. */
+  readonly takesUrls?: readonly Media['kind'][];
 
   // facing the client
   /** Throws GatewayError('invalid_request', …, { param }). */

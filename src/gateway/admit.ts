@@ -1,11 +1,14 @@
 /** Whether a call may begin: the model is on sale, the key may use it, its rates and the balance cover it. */
 import { GatewayError } from '../canonical/errors.ts';
+import type { ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
 import { choices, estimateInput, quote } from '../ledger/quote.ts';
+import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { type Entrant, Walk } from './walk.ts';
+import { urlsTaken, wayTo } from './way.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
 export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set<Walk>): Promise<Walk> {
@@ -33,12 +36,24 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   };
   if (caller.budget) request.budget = caller.budget;
   try {
+    const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
+    if (media) await inlineForFirst(rooms, entrant, media, targets);
     const hold = await rooms.ledger.hold(request);
-    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), endRate }, underWay);
+    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, endRate }, underWay);
   } catch (thrown) {
     endRate(0);
     throw thrown;
   }
+}
+
+/** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
+async function inlineForFirst(
+  rooms: GatewayRooms,
+  { call, dialect }: Entrant,
+  media: AddressedMedia,
+  [first]: readonly ModelTarget[],
+): Promise<void> {
+  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first)));
 }
 
 /** As many as OpenAI takes; each may be an upstream call of its own. */

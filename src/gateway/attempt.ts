@@ -2,13 +2,14 @@
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
+import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
 import { patchMembers } from '../dialects/json.ts';
-import { type Outgoing, type Provider, spokenDialect, type Target } from '../providers/provider.ts';
+import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport.ts';
 import { fanOut, merge } from './fan-out.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
+import { NO_QUIRKS, urlsTaken, type Way, wayTo } from './way.ts';
 
 /** An upstream that has begun to answer: its frames, the first of which are already here. */
 export interface Upstream {
@@ -20,7 +21,6 @@ export interface Upstream {
 
 /** Upstream errors larger than this say nothing more. */
 const MAX_ERROR_BYTES = 64 * 1024;
-const NO_QUIRKS: Quirks = {};
 
 /** Resolves with the first target that answers. Throws the error the client should see when none does. */
 export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream> {
@@ -50,16 +50,13 @@ function worthTelling(errors: readonly GatewayError[]): GatewayError {
 }
 
 async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
-  const provider = rooms.provider(choice.type);
-  if (!provider)
-    throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
-  const target = toTarget(rooms, choice, provider);
-  const dialect = dialectFor(rooms, walk, provider, target.model);
+  const way = wayTo(rooms, walk.call, walk.dialect, choice);
+  const { dialect } = way;
   walk.target = choice;
   walk.upstreamDialect = dialect.name;
   walk.warnings = [];
-  const way = { provider, target, dialect };
-  const calls = dialect.name === walk.dialect.name ? [walk.call] : fanOut(walk.call, dialect);
+  const call = walk.media ? await walk.media.inlineFor(urlsTaken(way)) : walk.call;
+  const calls = dialect.name === walk.dialect.name ? [call] : fanOut(call, dialect);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
   const branches = new Cancellation();
   walk.cancellation.listen(() => branches.cancel());
@@ -70,13 +67,6 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
     branches.cancel();
     throw thrown;
   }
-}
-
-/** How a target is reached. */
-interface Way {
-  provider: Provider;
-  target: Target;
-  dialect: Dialect;
 }
 
 /** Sends one upstream call and waits until it has begun to answer. */
@@ -115,29 +105,17 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
 }
 
-function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {
-  const baseUrl = choice.baseUrl ?? provider.baseUrl;
-  if (baseUrl === undefined)
-    throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` has no address.`);
-  return { model: choice.model, baseUrl, credential: rooms.catalog.credential(choice), settings: choice.settings };
-}
-
-function dialectFor(rooms: GatewayRooms, walk: Walk, provider: Provider, model: string): Dialect {
-  const { kind } = walk.call;
-  const spoken = spokenDialect(provider, kind, walk.dialect.name, model);
-  if (spoken !== undefined) return rooms.dialect(spoken);
-  throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${kind} calls.`);
-}
-
 async function outgoingFor(
   walk: Walk,
   { provider, target, dialect }: Way,
   call: Call,
   same: boolean,
 ): Promise<Outgoing> {
-  const { body, warnings } = same
-    ? patched(dialect, call, target, provider)
-    : dialect.writeCall(call, target.model, provider.quirks ?? NO_QUIRKS);
+  // A call that has been given what it named by address is no longer the client's own bytes.
+  const { body, warnings } =
+    same && call === walk.call
+      ? patched(dialect, call, target, provider)
+      : dialect.writeCall(call, target.model, provider.quirks ?? NO_QUIRKS);
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }

@@ -6,6 +6,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits, Transport } from '../transport.ts';
 
 export interface GatewayRooms {
@@ -13,6 +14,8 @@ export interface GatewayRooms {
   catalog: Catalog;
   ledger: Ledger;
   transport: Transport;
+  /** Fetches what clients name by address. */
+  guard: GuardedFetch;
   /** `undefined` where the table has no such row. */
   provider(type: string): Provider | undefined;
   dialect(name: string): Dialect;
@@ -35,4 +38,6 @@ export interface GatewaySettings {
   drainAfterDisconnectMs: number;
   /** The largest whole answer taken from an upstream. */
   maxReplyBytes: number;
+  /** What the media of a call may hold in all that are fetched for it. */
+  maxMediaBytes: number;
 }

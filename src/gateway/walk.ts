@@ -10,6 +10,7 @@ import { charge } from '../ledger/charge.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport.ts';
+import type { AddressedMedia } from './addressed-media.ts';
 import type { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 
@@ -33,6 +34,8 @@ export interface Admission {
   readonly targets: readonly ModelTarget[];
   readonly hold: Hold;
   readonly meter: Meter;
+  /** What the call names by address, where it does. */
+  readonly media: AddressedMedia | undefined;
   /** Ends the key's rate reservation with the tokens used. */
   readonly endRate: (usedTokens: number) => void;
 }
@@ -49,6 +52,7 @@ export class Walk implements Entrant, Admission {
   readonly targets: readonly ModelTarget[];
   readonly hold: Hold;
   readonly meter: Meter;
+  readonly media: AddressedMedia | undefined;
   readonly endRate: (usedTokens: number) => void;
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
@@ -76,6 +80,7 @@ export class Walk implements Entrant, Admission {
     this.targets = admission.targets;
     this.hold = admission.hold;
     this.meter = admission.meter;
+    this.media = admission.media;
     this.endRate = admission.endRate;
     this.underWay = underWay;
     underWay.add(this);
@@ -100,6 +105,7 @@ export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion
 async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
   const used = walk.meter.delivered ? walk.meter.usage() : undefined;
   const cost = used ? charge(used, walk.model.price) : 0n;
+  walk.media?.cancel();
   walk.endRate(used ? used.input + used.output : 0);
   const record = recordOf(walk, conclusion, used, cost);
   try {

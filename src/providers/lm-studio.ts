@@ -8,5 +8,5 @@ export const lmStudio = openaiCompatibleVendor({
   credentialVariable: 'LM_STUDIO_API_KEY',
   needsCredential: false,
   completions: true,
-  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+  quirks: { takesUrls: [], renames: { max_completion_tokens: 'max_tokens' } },
 });

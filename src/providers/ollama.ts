@@ -9,6 +9,7 @@ export const ollama = openaiCompatibleVendor({
   needsCredential: false,
   completions: true,
   quirks: {
+    takesUrls: [],
     renames: { max_completion_tokens: 'max_tokens' },
     // Passed over in silence: dropping them says so.
     fixed: { n: 1 },

@@ -30,6 +30,11 @@ export const OPENAI_COMPLETIONS_ONLY = {
   'openai-chat': new RegExp(`^(?!${COMPLETIONS})`),
 };
 
+/** What takes tools on chat completions only while it does not think: its tools go by way of Responses. */
+export const OPENAI_UNTHINKING_TOOLS = {
+  'openai-chat': { thinks: /^gpt-([6-9]|\d\d)(?!.*-chat)/, mayThink: /^gpt-5\.[4-9](?!.*-chat)/ },
+};
+
 /** The same where it serves Responses too. */
 export const OPENAI_ONLY = {
   'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],

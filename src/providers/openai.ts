@@ -1,6 +1,6 @@
 /** OpenAI itself. */
 import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
-import { OPENAI_MODELS, OPENAI_ONLY } from './openai-models.ts';
+import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
 import type { Provider } from './provider.ts';
 
 export const openai: Provider = {
@@ -11,6 +11,7 @@ export const openai: Provider = {
     completions: true,
     responses: true,
     only: OPENAI_ONLY,
+    unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
   }),
   authorize(outgoing, target) {

@@ -1,5 +1,5 @@
 /** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
-import type { Call, Kind } from '../canonical/call.ts';
+import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 
 /** Where a call goes: one upstream model at one configured provider. */
@@ -36,15 +36,28 @@ export interface Provider {
   readonly speaks: Partial<Record<Kind, readonly [string, ...string[]]>>;
   /** Dialects that only models of these names speak, and the others do not. */
   readonly only?: { readonly [dialect: string]: RegExp };
+  /** By dialect, models that take tools there only while they do not think: unless told to, or unless told not to. */
+  readonly unthinkingTools?: { readonly [dialect: string]: { thinks: RegExp; mayThink: RegExp } };
   url(target: Target, dialect: string, call: Call): string;
   authorize(outgoing: Outgoing, target: Target): void | Promise<void>;
   readonly quirks?: Quirks;
 }
 
 /** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
-export function spokenDialect(provider: Provider, kind: Kind, own: string, model: string): string | undefined {
-  const spoken = provider.speaks[kind];
+export function spokenDialect(provider: Provider, call: Call, own: string, model: string): string | undefined {
+  const spoken = provider.speaks[call.kind];
   if (!spoken) return undefined;
-  const knows = (dialect: string) => spoken.includes(dialect) && (provider.only?.[dialect]?.test(model) ?? true);
+  const knows = (dialect: string) =>
+    spoken.includes(dialect) &&
+    (provider.only?.[dialect]?.test(model) ?? true) &&
+    !(call.tools.length > 0 && refusesTools(provider, dialect, model, call.reasoning));
   return knows(own) ? own : (spoken.find(knows) ?? spoken[0]);
+}
+
+function refusesTools(provider: Provider, dialect: string, model: string, reasoning: Reasoning = {}): boolean {
+  const rule = provider.unthinkingTools?.[dialect];
+  if (!rule) return false;
+  const { effort, budgetTokens = 0, adaptive = false } = reasoning;
+  const asked = effort === undefined ? budgetTokens > 0 || adaptive : effort !== 'none';
+  return rule.thinks.test(model) ? effort !== 'none' : asked && rule.mayThink.test(model);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../test/chat-call.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { JsonObject } from '../canonical/json.ts';
@@ -239,7 +240,21 @@ describe('which dialect', () => {
     ['openai', 'openai-chat', 'gpt-5.1-codex-mini', 'openai-responses'],
     ['groq', 'openai-responses', 'llama-3.1-8b-instant', 'openai-chat'],
   ])('%s asked in %s for %s: %s', (type, own, model, dialect) => {
-    expect(spokenDialect(providerOf(type)!, 'chat', own, model)).toBe(dialect);
+    expect(spokenDialect(providerOf(type)!, chatCall(), own, model)).toBe(dialect);
+  });
+
+  test.each([
+    ['gpt-6-luna', undefined, 'openai-responses'],
+    ['gpt-6-luna', { effort: 'low' }, 'openai-responses'],
+    ['gpt-6-luna', { effort: 'none' }, 'openai-chat'],
+    ['gpt-5.5', undefined, 'openai-chat'],
+    ['gpt-5.5', { effort: 'none' }, 'openai-chat'],
+    ['gpt-5.5', { effort: 'high' }, 'openai-responses'],
+    ['gpt-5.5', { budgetTokens: 2000 }, 'openai-responses'],
+    ['gpt-4o', { effort: 'high' }, 'openai-chat'],
+  ] as const)('tools of a chat client for %s at OpenAI, thinking %j: %s', (model, reasoning, dialect) => {
+    const call = chatCall({ tools: [{ type: 'function', name: 'look_up' }], ...(reasoning && { reasoning }) });
+    expect(spokenDialect(providerOf('openai')!, call, 'openai-chat', model)).toBe(dialect);
   });
 });
 

@@ -14,6 +14,7 @@ export const anthropicMessages: Dialect<ChatCall> = {
   name: ANTHROPIC_MESSAGES,
   kind: 'chat',
   singleChoice: true,
+  takesUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
   writeError: anthropicError,

@@ -13,6 +13,7 @@ import { createWriter } from './writer.ts';
 export const openaiChat: Dialect<ChatCall> = {
   name: OPENAI_CHAT,
   kind: 'chat',
+  takesUrls: ['image', 'video'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

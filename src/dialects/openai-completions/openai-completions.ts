@@ -12,6 +12,8 @@ import { createWriter } from './writer.ts';
 export const openaiCompletions: Dialect<ChatCall> = {
   name: OPENAI_COMPLETIONS,
   kind: 'chat',
+  // It has no place for any of them: fetching one would be in vain.
+  takesUrls: ['image', 'audio', 'document', 'video'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

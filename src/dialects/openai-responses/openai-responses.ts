@@ -14,6 +14,7 @@ export const openaiResponses: Dialect<ChatCall> = {
   name: OPENAI_RESPONSES,
   kind: 'chat',
   singleChoice: true,
+  takesUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
   writeError: openaiError,
