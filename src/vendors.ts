@@ -1,4 +1,5 @@
 /** Vendors that the environment or the database names: put on sale, asked for their models, probed. */
+import type { Kind } from './canonical/call.ts';
 import { asGatewayError } from './canonical/errors.ts';
 import { isObject } from './canonical/json.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
@@ -18,16 +19,22 @@ const LOCAL_PRICE = { input: 0, output: 0 };
 /** What the house itself sells: honest about being a sandbox, priced small but not zero. */
 export const SANDBOX_CATALOGUE: CatalogueForm = {
   providers: [{ name: 'sandbox', type: 'sandbox' }],
-  models: ['sandbox-chat', 'sandbox-reasoner'].map((name) => ({
-    name,
-    kind: 'chat',
-    ownedBy: 'modelport',
-    price: { input: '0.10', cachedInput: '0.05', output: '0.40' },
-    maxOutputTokens: 4096,
-    contextTokens: 128_000,
-    targets: [{ provider: 'sandbox', model: name }],
-  })),
+  models: [
+    ...['sandbox-chat', 'sandbox-reasoner'].map((name) =>
+      sandboxModel(name, 'chat', {
+        price: { input: '0.10', cachedInput: '0.05', output: '0.40' },
+        maxOutputTokens: 4096,
+        contextTokens: 128_000,
+      }),
+    ),
+    sandboxModel('sandbox-embed', 'embed', { price: { input: '0.02' } }),
+    sandboxModel('sandbox-rerank', 'rerank', { price: { input: '0.02', perCall: '0.0001' } }),
+  ],
 };
+
+function sandboxModel(name: string, kind: Kind, more: object) {
+  return { name, kind, ownedBy: 'modelport', ...more, targets: [{ provider: 'sandbox', model: name }] };
+}
 
 /** What the vendors of the environment sell, at their list prices; servers of one's own are asked, and cost nothing. */
 export async function vendorCatalogue({ vendors }: Config, transport: Transport): Promise<CatalogueForm> {

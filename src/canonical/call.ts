@@ -5,6 +5,8 @@ export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
 
 /** What every call carries. */
 export interface Asked {
+  /** The answer is wanted piece by piece. */
+  stream: boolean;
   /** The public model name, letter case as the client wrote it. */
   model: string;
   /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
@@ -20,7 +22,6 @@ export interface Asked {
 /** A conversation, or a text completion (then `completion` is present and `messages` holds the first prompt). */
 export interface ChatCall extends Asked {
   kind: 'chat';
-  stream: boolean;
   messages: Message[];
   tools: Tool[];
   toolChoice?: ToolChoice;
@@ -46,7 +47,34 @@ export interface ChatCall extends Asked {
   completion?: Completion;
 }
 
-export type Call = ChatCall;
+/** Texts to turn into vectors. */
+export interface EmbedCall extends Asked {
+  kind: 'embed';
+  /** Texts, or token ids that only a model of the same format can read. */
+  inputs: (string | number[])[];
+  /** How the client wants its vectors: as numbers, or as base64 of little-endian float32. */
+  encoding: 'float' | 'base64';
+  /** Length of a vector, where the model offers several. */
+  dimensions?: number;
+  /** What the vectors are for, in Google's words (`RETRIEVAL_QUERY` …). */
+  task?: string;
+  /** Title of the document that is embedded. */
+  title?: string;
+  user?: string;
+}
+
+/** Documents to put in the order in which they answer a query. */
+export interface RerankCall extends Asked {
+  kind: 'rerank';
+  query: string;
+  documents: string[];
+  /** How many of the best to return; absent: all. */
+  topN?: number;
+  returnDocuments: boolean;
+  maxTokensPerDocument?: number;
+}
+
+export type Call = ChatCall | EmbedCall | RerankCall;
 
 export type Modality = 'text' | 'audio' | 'image';
 

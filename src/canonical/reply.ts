@@ -17,10 +17,28 @@ export type ReplyEvent =
   | { type: 'choice-end'; choice: number; finish: Finish }
   /** What only `dialect` can say about the reply or its choices: ratings, searches that were run … */
   | { type: 'aside'; dialect: string; members: JsonObject }
+  /** What is no text: there at once. */
+  | { type: 'result'; result: Result }
   /** The last one counts. */
   | { type: 'usage'; usage: Usage }
   | { type: 'reply-end' }
   | { type: 'error'; error: GatewayError };
+
+/** What other calls than conversations bring back. */
+export type Result = { type: 'vectors'; vectors: Vector[] } | { type: 'ranking'; ranking: Ranked[] };
+
+/** `values` are numbers, or base64 of little-endian float32, as the vendor gave them. */
+export interface Vector {
+  /** Place of its text among the inputs. */
+  index: number;
+  values: readonly number[] | string;
+}
+
+export interface Ranked {
+  /** Place of the document among those asked about. */
+  index: number;
+  score: number;
+}
 
 /** Part numbers rise from 0 within a choice in the order in which the parts open. */
 export type PartOpening =
@@ -61,6 +79,7 @@ export interface Reply {
   createdSeconds?: number;
   extras?: JsonObject;
   choices: { parts: ReplyPart[]; finish?: Finish }[];
+  result?: Result;
   usage?: Usage;
 }
 
@@ -87,6 +106,9 @@ export function addEvent(reply: Reply, event: ReplyEvent): void {
       return;
     case 'choice-end':
       choiceAt(reply, event.choice).finish = event.finish;
+      return;
+    case 'result':
+      reply.result = event.result;
       return;
     case 'usage':
       reply.usage = event.usage;

@@ -32,6 +32,8 @@ export interface Usage {
   seconds?: number;
   /** Characters spoken or counted. */
   characters?: number;
+  /** Searches that a ranking was, where a vendor bills by them. */
+  searches?: number;
   /** Searches and fetches the vendor ran on its side. */
   serverToolCalls?: number;
   source: UsageSource;

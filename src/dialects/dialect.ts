@@ -94,6 +94,12 @@ export interface Quirks {
   takesUrls?: readonly Media['kind'][];
   /** How the vendor takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
   schemas?: 'json-schema' | 'openapi';
+  /** How many texts the vendor embeds in one call; absent: any number. */
+  mostInputs?: number;
+  /** The vendor writes vectors as numbers alone, whatever is asked. */
+  plainVectors?: true;
+  /** Base64 from the vendor is of whole numbers from -128 to 127, not of float32. */
+  wholeNumbers?: true;
 }
 
 export interface Dialect<C extends Call = Call> {

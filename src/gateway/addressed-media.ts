@@ -1,5 +1,5 @@
 /** Pictures and documents that a call names by address, fetched for a target that takes them inline alone: each once a call. */
-import type { Call, Media, Message, Part } from '../canonical/call.ts';
+import type { Call, ChatCall, Media, Message, Part } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json } from '../canonical/json.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
@@ -18,7 +18,7 @@ interface Inline {
 
 /** What a call names by address, and what became of it. */
 export class AddressedMedia {
-  private readonly call: Call;
+  private readonly call: ChatCall;
   private readonly media: readonly Named[];
   private readonly guard: GuardedFetch;
   private readonly maxBytes: number;
@@ -26,7 +26,7 @@ export class AddressedMedia {
   private readonly controller = new AbortController();
   private bytes = 0;
 
-  constructor(call: Call, media: readonly Named[], guard: GuardedFetch, maxBytes: number) {
+  constructor(call: ChatCall, media: readonly Named[], guard: GuardedFetch, maxBytes: number) {
     this.call = call;
     this.media = media;
     this.guard = guard;
@@ -37,7 +37,7 @@ export class AddressedMedia {
    * The call with inline what a target that takes only these kinds by address cannot take so; the call itself where that is nothing.
    * Throws `invalid_request` naming the member: first what needs no network to be refused, then what cannot be fetched.
    */
-  async inlineFor(takes: readonly Media['kind'][]): Promise<Call> {
+  async inlineFor(takes: readonly Media['kind'][]): Promise<ChatCall> {
     const wanted = this.media.filter(({ kind }) => !takes.includes(kind));
     if (wanted.length === 0) return this.call;
     const addresses = new Set(wanted.map(({ source }) => source.url));
@@ -99,6 +99,7 @@ export class AddressedMedia {
 
 /** What a call names by address; `undefined` for the calls that name nothing so, which are nearly all. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
+  if (call.kind !== 'chat') return undefined;
   const found: Named[] = [];
   for (const message of call.messages) collect(message.parts, found);
   return found.length > 0 ? new AddressedMedia(call, found, guard, maxBytes) : undefined;

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
-import { choices, estimateInput, quote } from '../ledger/quote.ts';
+import { choices, estimateInput, outputCeiling, quote } from '../ledger/quote.ts';
 import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -18,7 +18,7 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   rooms.access.allowModel(caller, call.model);
   if (model.kind !== call.kind) throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
-  const ceiling = call.maxOutputTokens ?? model.maxOutputTokens;
+  const ceiling = outputCeiling(call, model.maxOutputTokens);
   const estimatedInput = estimateInput(call);
   if (choices(call) > MOST_CHOICES) throw tooManyChoices();
   const endRate = rooms.access.admit(caller, estimatedInput + ceiling * choices(call), at);

@@ -2,14 +2,14 @@
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
+import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
 import { patchMembers } from '../dialects/json.ts';
-import type { Outgoing, Provider, Target } from '../providers/provider.ts';
+import type { Outgoing } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport.ts';
-import { fanOut, merge } from './fan-out.ts';
+import { inPieces, joinPieces } from './pieces.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
-import { NO_QUIRKS, urlsTaken, type Way, wayTo } from './way.ts';
+import { urlsTaken, type Way, wayTo } from './way.ts';
 
 /** An upstream that has begun to answer: its frames, the first of which are already here. */
 export interface Upstream {
@@ -56,17 +56,31 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   walk.upstreamDialect = dialect.name;
   walk.warnings = [];
   const call = walk.media ? await walk.media.inlineFor(urlsTaken(way)) : walk.call;
-  const calls = dialect.name === walk.dialect.name ? [call] : fanOut(call, dialect);
+  const calls = inPieces(call, dialect, way.quirks, dialect.name === walk.dialect.name);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
   const branches = new Cancellation();
   walk.cancellation.listen(() => branches.cancel());
   try {
-    const upstreams = await Promise.all(calls.map((call) => begin(rooms, walk, way, call, branches)));
-    return merge(upstreams, calls[0]!.sampling.n ?? 1);
+    return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)));
   } catch (thrown) {
     branches.cancel();
     throw thrown;
   }
+}
+
+/** How many of a call's pieces are under way at once, where each comes back whole. */
+const PIECES_AT_ONCE = 8;
+
+/** Streams begin together, since they are read together; what comes whole is asked for a few at a time. */
+async function beginAll(calls: readonly Call[], beginOne: (call: Call) => Promise<Upstream>): Promise<Upstream[]> {
+  if (calls[0]?.stream) return Promise.all(calls.map(beginOne));
+  const upstreams: Upstream[] = [];
+  const left = calls.entries();
+  const work = async () => {
+    for (const [index, call] of left) upstreams[index] = await beginOne(call);
+  };
+  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, work));
+  return upstreams;
 }
 
 /** Sends one upstream call and waits until it has begun to answer. */
@@ -77,7 +91,7 @@ async function begin(
   call: Call,
   cancellation: Cancellation,
 ): Promise<Upstream> {
-  const { provider, dialect } = way;
+  const { dialect, quirks } = way;
   const same = dialect.name === walk.dialect.name;
   const outgoing = await outgoingFor(walk, way, call, same);
   const limits = rooms.settings.limits;
@@ -85,7 +99,7 @@ async function begin(
   if (exchange.status >= 300) {
     throw dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
-  const reader = dialect.reader(call, exchange.headers.get('content-type') ?? '', provider.quirks ?? NO_QUIRKS);
+  const reader = dialect.reader(call, exchange.headers.get('content-type') ?? '', quirks);
   return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
 }
 
@@ -107,15 +121,15 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
 
 async function outgoingFor(
   walk: Walk,
-  { provider, target, dialect }: Way,
+  { provider, target, dialect, quirks }: Way,
   call: Call,
   same: boolean,
 ): Promise<Outgoing> {
-  // A call that has been given what it named by address is no longer the client's own bytes.
+  // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
   const { body, warnings } =
     same && call === walk.call
-      ? patched(dialect, call, target, provider)
-      : dialect.writeCall(call, target.model, provider.quirks ?? NO_QUIRKS);
+      ? patched(dialect, call, target.model, quirks)
+      : dialect.writeCall(call, target.model, quirks);
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
@@ -130,8 +144,8 @@ async function outgoingFor(
   return outgoing;
 }
 
-function patched(dialect: Dialect, call: Call, target: Target, provider: Provider): Written {
-  const { members, warnings } = dialect.patches(call, target.model, provider.quirks ?? NO_QUIRKS);
+function patched(dialect: Dialect, call: Call, model: string, quirks: Quirks): Written {
+  const { members, warnings } = dialect.patches(call, model, quirks);
   return { body: patchMembers(call.origin.body, members), warnings };
 }
 

@@ -45,6 +45,7 @@ export function merge(upstreams: readonly Upstream[], width: number): Upstream {
         return [];
       case 'reply-end':
         return [];
+      case 'result':
       case 'error':
       case 'aside':
         return [event];

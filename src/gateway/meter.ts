@@ -38,6 +38,9 @@ export class Meter {
           this.finish = event.finish.reason;
           this.delivered = true;
           break;
+        case 'result':
+          this.delivered = true;
+          break;
         case 'reply-end':
           this.complete = true;
           break;

@@ -4,16 +4,15 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect, Quirks } from '../dialects/dialect.ts';
 import { quirksOf } from '../dialects/quirks.ts';
-import { type Provider, spokenDialect, type Target } from '../providers/provider.ts';
+import { type Provider, quirksFor, spokenDialect, type Target } from '../providers/provider.ts';
 import type { GatewayRooms } from './rooms.ts';
 
 export interface Way {
   provider: Provider;
   target: Target;
   dialect: Dialect;
+  quirks: Quirks;
 }
-
-export const NO_QUIRKS: Quirks = {};
 
 /** `own`: the client's dialect, which is spoken upstream where the vendor knows it. Throws `upstream_failed`. */
 export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget): Way {
@@ -24,12 +23,12 @@ export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: Mod
   const spoken = spokenDialect(provider, call, own.name, target.model);
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
-  return { provider, target, dialect: rooms.dialect(spoken) };
+  return { provider, target, dialect: rooms.dialect(spoken), quirks: quirksFor(provider, call.kind) };
 }
 
 /** The media this target fetches itself where a call names their address. */
-export function urlsTaken({ provider, target, dialect }: Way): NonNullable<Dialect['takesUrls']> {
-  return quirksOf(provider.quirks ?? NO_QUIRKS, target.model).takesUrls ?? dialect.takesUrls ?? [];
+export function urlsTaken({ quirks, target, dialect }: Way): NonNullable<Dialect['takesUrls']> {
+  return quirksOf(quirks, target.model).takesUrls ?? dialect.takesUrls ?? [];
 }
 
 function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {

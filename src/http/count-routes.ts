@@ -62,7 +62,9 @@ function read(dialect: Dialect | undefined, asked: Asked<unknown, unknown>, more
   const { path, headers } = asked;
   const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
   const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
-  return dialect.readCall(request);
+  const call = dialect.readCall(request);
+  if (call.kind !== 'chat') throw new Error(`The dialect ${dialect.name} has no conversations to count.`);
+  return call;
 }
 
 /** What can be read may still be nested too deeply to be written. */

@@ -139,6 +139,58 @@ export const GenerateRequest = Type.Object({
   systemInstruction: Type.Optional(Type.Object({})),
 });
 
+/** Specification 2.11. */
+export const EmbeddingsRequest = Type.Object({
+  model: text(),
+  input: Type.Unknown({ description: 'a text, texts, or token ids' }),
+  encoding_format: Type.Optional(Type.Enum(['float', 'base64'], { default: 'float' })),
+  dimensions: Type.Optional(count()),
+  user: Type.Optional(text()),
+});
+
+export const EmbeddingsReply = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(Type.Object({ object: Type.Literal('embedding'), index: count(), embedding: Type.Unknown() })),
+  model: text(),
+  usage: Type.Object({ prompt_tokens: count(), total_tokens: count() }),
+});
+
+const EmbedContent = {
+  content: Type.Object({ parts: Type.Array(Type.Object({ text: text() })) }),
+  taskType: Type.Optional(text()),
+  title: Type.Optional(text()),
+  outputDimensionality: Type.Optional(count()),
+};
+export const EmbedContentRequest = Type.Object(EmbedContent);
+export const BatchEmbedRequest = Type.Object({
+  requests: Type.Array(Type.Object({ model: Type.Optional(text()), ...EmbedContent })),
+});
+export const EmbedContentsReply = Type.Object({
+  embedding: Type.Optional(Type.Object({ values: Type.Array(Type.Number()) })),
+  embeddings: Type.Optional(Type.Array(Type.Object({ values: Type.Array(Type.Number()) }))),
+});
+
+export const RerankRequest = Type.Object({
+  model: text(),
+  query: text(),
+  documents: Type.Array(Type.Unknown({ description: 'a text, or an object with a `text`' })),
+  top_n: Type.Optional(count()),
+  return_documents: Type.Optional(Type.Boolean({ default: false })),
+  max_tokens_per_doc: Type.Optional(count()),
+});
+
+export const RerankReply = Type.Object({
+  id: text(),
+  results: Type.Array(
+    Type.Object({
+      index: count(),
+      relevance_score: Type.Number(),
+      document: Type.Optional(Type.Object({ text: text() })),
+    }),
+  ),
+  meta: Type.Object({}),
+});
+
 export const GenerateQuery = Type.Object({
   alt: Type.Optional(Type.String({ description: '`sse` for server-sent events; a JSON array otherwise' })),
   key: Type.Optional(text()),

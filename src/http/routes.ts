@@ -1,4 +1,5 @@
 /** The route table: what is handed to the gateway, in which dialect, and what the edge answers itself. */
+import type { TSchema } from 'typebox';
 import { ACCOUNT_ROUTES } from './account-routes.ts';
 import { BILLING_ROUTES } from './billing-routes.ts';
 import { CALL_ROUTES } from './call-routes.ts';
@@ -8,15 +9,22 @@ import { googlePaths } from './google-path.ts';
 import { KEY_ROUTES } from './key-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
 import {
+  BatchEmbedRequest,
   ChatReply,
   ChatRequest,
   CompletionReply,
   CompletionRequest,
+  EmbedContentRequest,
+  EmbedContentsReply,
+  EmbeddingsReply,
+  EmbeddingsRequest,
   GenerateQuery,
   GenerateReply,
   GenerateRequest,
   MessagesReply,
   MessagesRequest,
+  RerankReply,
+  RerankRequest,
   ResponsesReply,
   ResponsesRequest,
 } from './public-schemas.ts';
@@ -69,10 +77,61 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     body: ResponsesRequest,
     reply: ResponsesReply,
   },
+  {
+    method: 'POST',
+    path: '/v1/embeddings',
+    dialect: 'openai-embeddings',
+    gate: 'caller',
+    carriers: {},
+    summary: 'Turns texts into vectors, as numbers or as base64 of little-endian float32.',
+    query: NO_QUERY,
+    body: EmbeddingsRequest,
+    reply: EmbeddingsReply,
+  },
+  {
+    method: 'POST',
+    path: '/v1/engines/:model{.+}/embeddings',
+    dialect: 'openai-embeddings',
+    gate: 'caller',
+    carriers: {},
+    summary: "Turns texts into vectors; the body names the path's model again.",
+    query: NO_QUERY,
+    body: EmbeddingsRequest,
+    reply: EmbeddingsReply,
+  },
+  ...['/v1/rerank', '/v2/rerank'].map(
+    (path): RelayedRoute => ({
+      method: 'POST',
+      path,
+      dialect: 'rerank',
+      gate: 'caller',
+      carriers: {},
+      summary: 'Puts documents in the order in which they answer a query.',
+      query: NO_QUERY,
+      body: RerankRequest,
+      reply: RerankReply,
+    }),
+  ),
+  ...embedRoutes('embedContent', 'gemini-embed', EmbedContentRequest, 'Turns one text into a vector.'),
+  ...embedRoutes('batchEmbedContents', 'gemini-batch-embed', BatchEmbedRequest, 'Turns texts into vectors.'),
   ...generateRoutes('streamGenerateContent', 'Answers a conversation in the generateContent format, as a stream.'),
   // Its rows come last: an action that nobody knows is refused by the dialect.
   ...generateRoutes('generateContent', 'Answers a conversation in the generateContent format.'),
 ];
+
+function embedRoutes(action: string, dialect: string, body: TSchema, summary: string): RelayedRoute[] {
+  return googlePaths(action, (asked) => asked === action).map((place) => ({
+    method: 'POST',
+    ...place,
+    dialect,
+    gate: 'caller',
+    carriers: { google: true },
+    summary,
+    query: GenerateQuery,
+    body,
+    reply: EmbedContentsReply,
+  }));
+}
 
 function generateRoutes(action: 'generateContent' | 'streamGenerateContent', summary: string): RelayedRoute[] {
   const takes = (asked: string) => action === 'generateContent' || asked === action;

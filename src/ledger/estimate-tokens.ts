@@ -1,5 +1,5 @@
 /** How many tokens a call's input may be, before any vendor has counted: fast, and rather too many than too few. */
-import type { ChatCall, Media, Part } from '../canonical/call.ts';
+import type { Call, ChatCall, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
 
 /** Estimated tokens by what a price tells apart; documents and films count as text. */
 export interface InputEstimate {
@@ -27,8 +27,37 @@ const VIDEO = { bytesPerToken: 1000, least: 3000, most: 1_000_000 };
 const UNPACKED_AUDIO = { bytesPerToken: 1000, least: 50, most: 300_000 };
 const PACKED_AUDIO = { bytesPerToken: 125, least: 50, most: 300_000 };
 
-export function estimateTokens(call: ChatCall): InputEstimate {
-  const seen: Seen = { bytes: 0, wideBytes: 0, inlineBytes: 0, image: 0, audio: 0, document: 0 };
+export function estimateTokens(call: Call): InputEstimate {
+  switch (call.kind) {
+    case 'chat':
+      return estimateConversation(call);
+    case 'embed':
+      return { text: tokensOfAll(call.inputs), image: 0, audio: 0 };
+    case 'rerank':
+      return { text: rankingTokens(call), image: 0, audio: 0 };
+    default:
+      return call satisfies never;
+  }
+}
+
+/** Rankers read the query with every document. */
+function rankingTokens({ query, documents }: RerankCall): number {
+  return tokensOfAll(documents) + tokensOfAll([query]) * documents.length;
+}
+
+function tokensOfAll(inputs: EmbedCall['inputs']): number {
+  const seen = nothingSeen();
+  let ids = 0;
+  for (const input of inputs) {
+    if (typeof input === 'string') seeText(seen, input);
+    else ids += input.length;
+  }
+  // Each text has a mark at either end.
+  return Math.ceil(seen.bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE) + ids + 2 * inputs.length;
+}
+
+function estimateConversation(call: ChatCall): InputEstimate {
+  const seen = nothingSeen();
   for (const message of call.messages) seeParts(seen, message.parts);
   for (const prompt of call.completion?.prompts ?? []) {
     if (typeof prompt === 'string') seeText(seen, prompt);
@@ -49,6 +78,10 @@ interface Seen {
   image: number;
   audio: number;
   document: number;
+}
+
+function nothingSeen(): Seen {
+  return { bytes: 0, wideBytes: 0, inlineBytes: 0, image: 0, audio: 0, document: 0 };
 }
 
 function promptTokens(call: ChatCall): number {

@@ -12,6 +12,17 @@ export function estimateInput(call: Call): number {
 
 /** `ceiling` is how many tokens the model writes where the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number): Money {
+  if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
+  const { text } = estimateTokens(call);
+  return roundUp(BigInt(text) * (price.input ?? 0n)) + (price.perCall ?? 0n);
+}
+
+/** The most tokens a choice may have: what the call asks for, else `most`, the model's own limit. */
+export function outputCeiling(call: Call, most: number): number {
+  return call.kind === 'chat' ? (call.maxOutputTokens ?? most) : 0;
+}
+
+function quoteConversation(call: ChatCall, price: Price, ceiling: number): Money {
   const { text, image, audio } = estimateTokens(call);
   const input = price.input ?? 0n;
   // Whether the vendor writes its cache is not known beforehand.
@@ -38,7 +49,9 @@ function outputRate(call: ChatCall, price: Price): Pico {
 }
 
 /** How many texts the model writes. */
-export function choices({ sampling, completion }: ChatCall): number {
+export function choices(call: Call): number {
+  if (call.kind !== 'chat') return 1;
+  const { sampling, completion } = call;
   const n = Math.max(sampling.n ?? 1, completion?.bestOf ?? 1);
   return n * Math.max(completion?.prompts.length ?? 1, 1);
 }

@@ -12,6 +12,7 @@ export const azure: Provider = {
     credentialVariable: 'AZURE_OPENAI_API_KEY',
     baseUrlVariable: 'AZURE_OPENAI_ENDPOINT',
     completions: true,
+    embeddings: {},
     only: OPENAI_COMPLETIONS_ONLY,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
   }),

@@ -2,12 +2,14 @@
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { cerebras } from './cerebras.ts';
+import { cohere } from './cohere.ts';
 import { dashscope } from './dashscope.ts';
 import { deepseek } from './deepseek.ts';
 import { fireworks } from './fireworks.ts';
 import { google } from './google.ts';
 import { groq } from './groq.ts';
 import { huggingface } from './huggingface.ts';
+import { jina } from './jina.ts';
 import { llamacpp } from './llamacpp.ts';
 import { lmStudio } from './lm-studio.ts';
 import { mistral } from './mistral.ts';
@@ -23,6 +25,7 @@ import { siliconflow } from './siliconflow.ts';
 import { snowflake } from './snowflake.ts';
 import { together } from './together.ts';
 import { vllm } from './vllm.ts';
+import { voyage } from './voyage.ts';
 import { xai } from './xai.ts';
 import { zai, zhipu } from './zhipu.ts';
 
@@ -32,12 +35,14 @@ const ROWS: readonly Provider[] = [
   anthropic,
   azure,
   cerebras,
+  cohere,
   dashscope,
   deepseek,
   fireworks,
   google,
   groq,
   huggingface,
+  jina,
   llamacpp,
   lmStudio,
   mistral,
@@ -50,6 +55,7 @@ const ROWS: readonly Provider[] = [
   snowflake,
   together,
   vllm,
+  voyage,
   xai,
   zai,
   zhipu,

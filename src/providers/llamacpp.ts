@@ -6,6 +6,8 @@ export const llamacpp = openaiCompatibleVendor({
   baseUrl: 'http://localhost:8080/v1',
   baseUrlVariable: 'LLAMACPP_BASE_URL',
   credentialVariable: 'LLAMACPP_API_KEY',
+  embeddings: { plainVectors: true },
+  rerank: {},
   needsCredential: false,
   completions: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },

@@ -6,6 +6,7 @@ export const lmStudio = openaiCompatibleVendor({
   baseUrl: 'http://localhost:1234/v1',
   baseUrlVariable: 'LM_STUDIO_BASE_URL',
   credentialVariable: 'LM_STUDIO_API_KEY',
+  embeddings: { plainVectors: true },
   needsCredential: false,
   completions: true,
   quirks: { takesUrls: [], renames: { max_completion_tokens: 'max_tokens' } },

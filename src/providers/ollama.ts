@@ -6,6 +6,7 @@ export const ollama = openaiCompatibleVendor({
   baseUrl: 'http://localhost:11434/v1',
   baseUrlVariable: 'OLLAMA_BASE_URL',
   credentialVariable: 'OLLAMA_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'] },
   needsCredential: false,
   completions: true,
   quirks: {

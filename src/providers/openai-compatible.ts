@@ -11,26 +11,36 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly completions?: true;
   /** It also serves Responses. */
   readonly responses?: true;
+  /** It embeds texts, with these deviations. */
+  readonly embeddings?: Quirks;
+  /** It ranks documents, with these deviations. */
+  readonly rerank?: Quirks;
 }
 
 const PATHS: { readonly [dialect: string]: string } = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-responses': '/responses',
+  'openai-embeddings': '/embeddings',
+  rerank: '/rerank',
+  'voyage-rerank': '/rerank',
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, responses, quirks, ...row } = vendor;
+  const { completions, responses, embeddings, rerank, quirks, ...row } = vendor;
   return {
     needsCredential: true,
     ...row,
     speaks: {
       chat: ['openai-chat', ...(completions ? ['openai-completions'] : []), ...(responses ? ['openai-responses'] : [])],
+      ...(embeddings && { embed: ['openai-embeddings'] }),
+      ...(rerank && { rerank: ['rerank'] }),
     },
     url: (target, dialect) => joinUrl(target.baseUrl, pathOf(dialect)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
     quirks: { developerRole: 'system', ...quirks } satisfies Quirks,
+    otherQuirks: { ...(embeddings && { embed: embeddings }), ...(rerank && { rerank }) },
   };
 }
 
@@ -58,4 +68,6 @@ export const openaiCompatible = openaiCompatibleVendor({
   name: 'openai-compatible',
   needsCredential: false,
   completions: true,
+  embeddings: { plainVectors: true },
+  rerank: {},
 });

@@ -10,6 +10,7 @@ export const openai: Provider = {
     credentialVariable: 'OPENAI_API_KEY',
     completions: true,
     responses: true,
+    embeddings: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },

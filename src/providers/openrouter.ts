@@ -5,6 +5,8 @@ export const openrouter = openaiCompatibleVendor({
   name: 'openrouter',
   baseUrl: 'https://openrouter.ai/api/v1',
   credentialVariable: 'OPENROUTER_API_KEY',
+  embeddings: {},
+  rerank: {},
   completions: true,
   quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
 });

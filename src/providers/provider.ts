@@ -40,7 +40,16 @@ export interface Provider {
   readonly unthinkingTools?: { readonly [dialect: string]: { thinks: RegExp; mayThink: RegExp } };
   url(target: Target, dialect: string, call: Call): string;
   authorize(outgoing: Outgoing, target: Target): void | Promise<void>;
+  /** Its deviations in conversations. */
   readonly quirks?: Quirks;
+  /** Its deviations in calls of other kinds. */
+  readonly otherQuirks?: Partial<Record<Exclude<Kind, 'chat'>, Quirks>>;
+}
+
+const NO_QUIRKS: Quirks = {};
+
+export function quirksFor(provider: Provider, kind: Kind): Quirks {
+  return (kind === 'chat' ? provider.quirks : provider.otherQuirks?.[kind]) ?? NO_QUIRKS;
 }
 
 /** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
@@ -50,7 +59,7 @@ export function spokenDialect(provider: Provider, call: Call, own: string, model
   const knows = (dialect: string) =>
     spoken.includes(dialect) &&
     (provider.only?.[dialect]?.test(model) ?? true) &&
-    !(call.tools.length > 0 && refusesTools(provider, dialect, model, call.reasoning));
+    !(call.kind === 'chat' && call.tools.length > 0 && refusesTools(provider, dialect, model, call.reasoning));
   return knows(own) ? own : (spoken.find(knows) ?? spoken[0]);
 }
 

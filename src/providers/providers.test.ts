@@ -102,7 +102,11 @@ describe('every row', () => {
 
   test.each(rows.map((row) => [row.name, row] as const))('%s is complete', (name, provider) => {
     expect(providerOf(name)).toBe(provider);
-    expect(dialectNamed(provider.speaks.chat?.[0] ?? '')?.kind).toBe('chat');
+    const spoken = Object.entries(provider.speaks);
+    expect(spoken.length).toBeGreaterThan(0);
+    for (const [kind, names] of spoken) {
+      for (const spokenName of names) expect(dialectNamed(spokenName)?.kind as string).toBe(kind);
+    }
     if (provider.baseUrl !== undefined) {
       expect(provider.baseUrl).toMatch(/^https?:\/\/[^/]+(\/.*[^/])?$/);
       expect(new URL(provider.baseUrl).protocol).toBe(

@@ -9,4 +9,6 @@ export const sandbox = openaiCompatibleVendor({
   baseUrl: SANDBOX_BASE_URL,
   needsCredential: false,
   completions: true,
+  embeddings: {},
+  rerank: {},
 });

@@ -5,5 +5,7 @@ export const siliconflow = openaiCompatibleVendor({
   name: 'siliconflow',
   baseUrl: 'https://api.siliconflow.com/v1',
   credentialVariable: 'SILICONFLOW_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
+  rerank: {},
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });

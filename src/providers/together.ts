@@ -5,6 +5,8 @@ export const together = openaiCompatibleVendor({
   name: 'together',
   baseUrl: 'https://api.together.ai/v1',
   credentialVariable: 'TOGETHER_API_KEY',
+  embeddings: { plainVectors: true },
+  rerank: {},
   completions: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' }, reasoningField: 'reasoning' },
 });

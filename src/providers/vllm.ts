@@ -6,6 +6,8 @@ export const vllm = openaiCompatibleVendor({
   baseUrl: 'http://localhost:8000/v1',
   baseUrlVariable: 'VLLM_BASE_URL',
   credentialVariable: 'VLLM_API_KEY',
+  embeddings: { plainVectors: true },
+  rerank: {},
   needsCredential: false,
   completions: true,
   quirks: { reasoningField: 'reasoning' },

@@ -7,10 +7,13 @@ const QUIRKS = {
   structuredOutput: 'json',
 } satisfies Quirks;
 
+const EMBEDDINGS = { plainVectors: true, rejects: ['user'], mostInputs: 64 } satisfies Quirks;
+
 export const zai = openaiCompatibleVendor({
   name: 'zai',
   baseUrl: 'https://api.z.ai/api/paas/v4',
   credentialVariable: 'ZAI_API_KEY',
+  embeddings: EMBEDDINGS,
   quirks: QUIRKS,
 });
 
@@ -18,5 +21,6 @@ export const zhipu = openaiCompatibleVendor({
   name: 'zhipu',
   baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
   credentialVariable: 'ZHIPUAI_API_KEY',
+  embeddings: EMBEDDINGS,
   quirks: QUIRKS,
 });

@@ -2,6 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { Refusal } from './refusal.ts';
 
+/** Those that converse. */
 export const SANDBOX_MODELS = ['sandbox-chat', 'sandbox-reasoner'] as const;
 
 /** What both kinds of request have. */
@@ -164,7 +165,7 @@ function describeTokens(tokens: Json): string {
 }
 
 /** A stream and a whole reply to the same request are the same answer. */
-function keyOf({ stream, stream_options, ...body }: JsonObject): string {
+export function keyOf({ stream, stream_options, ...body }: JsonObject): string {
   const text = JSON.stringify(body);
   return (Bun.hash(text, 1).toString(36) + Bun.hash(text, 2).toString(36)).padEnd(24, '0').slice(0, 24);
 }

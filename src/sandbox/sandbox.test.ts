@@ -278,6 +278,11 @@ describe('what it refuses', () => {
 
   test('its models are listed', async () => {
     const list: Body = await (await sandbox(new Request('http://sandbox.invalid/v1/models'))).json();
-    expect(list.data.map((model: Body) => model.id)).toEqual(['sandbox-chat', 'sandbox-reasoner']);
+    expect(list.data.map((model: Body) => model.id)).toEqual([
+      'sandbox-chat',
+      'sandbox-reasoner',
+      'sandbox-embed',
+      'sandbox-rerank',
+    ]);
   });
 });

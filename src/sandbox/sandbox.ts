@@ -1,11 +1,13 @@
 /** The vendor that ships: an upstream in this process that speaks OpenAI's formats, with no key, no network and no model. */
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import { type Answer, answerChat, answerCompletion, lastPrompt } from './answer.ts';
-import { type Asked, readChat, readCompletion, SANDBOX_MODELS } from './asked.ts';
+import { type Asked, keyOf, readChat, readCompletion, SANDBOX_MODELS } from './asked.ts';
 import { chatChunks, wholeChat } from './chat-reply.ts';
 import { completionChunks, wholeCompletion } from './completion-reply.ts';
 import { type Directives, readDirectives } from './directives.ts';
+import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
 import { Refusal, refusalReply } from './refusal.ts';
+import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
 
 export interface SandboxOptions {
   /** Resolves after that time; rejects as soon as the signal aborts. */
@@ -21,7 +23,7 @@ export type Sandbox = (request: Request) => Promise<Response>;
 
 /** A reply before it has a form: both forms of it, of which one is taken. */
 interface Reply {
-  asked: Asked;
+  asked: Pick<Asked, 'key' | 'stream'>;
   directives: Directives;
   whole(): JsonObject;
   chunks(): Iterable<JsonObject>;
@@ -96,7 +98,26 @@ const ROUTES: { readonly [path: string]: Route } = {
       chunks: () => completionChunks(asked, answers, created),
     };
   },
+  '/v1/embeddings': (body) => {
+    const asked = readEmbed(body);
+    return whole(body, asked.texts.join(' '), () => embedReply(asked));
+  },
+  '/v1/rerank': (body) => {
+    const asked = readRerank(body);
+    return whole(body, asked.query, (key) => rerankReply(asked, key));
+  },
 };
+
+/** A reply that no stream has. */
+function whole(body: JsonObject, prompt: string, reply: (key: string) => JsonObject): Reply {
+  const key = keyOf(body);
+  return {
+    asked: { key, stream: false },
+    directives: readDirectives(prompt),
+    whole: () => reply(key),
+    chunks: () => [],
+  };
+}
 
 async function readBody(request: Request): Promise<JsonObject> {
   let body: unknown;
@@ -112,7 +133,12 @@ async function readBody(request: Request): Promise<JsonObject> {
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: SANDBOX_MODELS.map((id) => ({ id, object: 'model', created: 0, owned_by: 'sandbox' })),
+    data: [...SANDBOX_MODELS, EMBED_MODEL, RERANK_MODEL].map((id) => ({
+      id,
+      object: 'model',
+      created: 0,
+      owned_by: 'sandbox',
+    })),
   };
 }
 

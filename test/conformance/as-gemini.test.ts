@@ -12,7 +12,7 @@ import { type RecordedCase, recordedCases, replyBytes, replyContentType, request
 import { replyOf } from './dialect-laws.ts';
 
 const NO_BYTES = new Uint8Array(0);
-const SOURCES: readonly Dialect[] = [openaiChat, anthropicMessages];
+const SOURCES: readonly Dialect<ChatCall>[] = [openaiChat, anthropicMessages];
 
 for (const source of SOURCES) {
   const recordings = recordedCases(source.name).filter((recorded) => recorded.status === 200);
@@ -48,7 +48,7 @@ for (const source of SOURCES) {
   });
 }
 
-function callOf(source: Dialect, recorded: RecordedCase): ChatCall {
+function callOf(source: Dialect<ChatCall>, recorded: RecordedCase): ChatCall {
   const headers = new Headers({ 'anthropic-version': '2023-06-01' });
   const body = requestBytes(recorded) ?? NO_BYTES;
   return source.readCall({ body, headers, path: {}, query: new URLSearchParams() });

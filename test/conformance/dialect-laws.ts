@@ -22,7 +22,7 @@ export interface LawOptions {
 const CUTTINGS = [1, 7, 42];
 
 /** `call` is what a client of this dialect asked for where the recording does not say. */
-export function dialectLaws(dialect: Dialect, call: ChatCall, options: LawOptions = {}): void {
+export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options: LawOptions = {}): void {
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 

@@ -99,6 +99,7 @@ export class StreamScript {
       case 'usage':
         this.#usage = event.usage;
         return;
+      case 'result':
       case 'reply-end':
       case 'error':
       case 'aside':

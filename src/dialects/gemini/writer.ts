@@ -105,6 +105,7 @@ class StreamWriter implements Writer {
       case 'usage':
         this.#usage = event.usage;
         return;
+      case 'result':
       case 'reply-end':
       case 'error':
       case 'aside':

@@ -80,6 +80,7 @@ export class ChunkScript {
       case 'usage':
         this.#usage = event.usage;
         return '';
+      case 'result':
       case 'reply-end':
       case 'error':
       case 'aside':

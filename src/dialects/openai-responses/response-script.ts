@@ -88,6 +88,7 @@ export class ResponseScript {
       case 'usage':
         this.#usage = event.usage;
         return;
+      case 'result':
       case 'reply-end':
       case 'error':
       case 'aside':

@@ -1,0 +1,64 @@
+/** Cohere's embeddings, `POST /v2/embed`: only vendors speak it. */
+import type { EmbedCall } from '../../canonical/call.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { countedUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { unreadable, vendorDialect } from '../whole-reply.ts';
+
+const NAME = 'cohere-embed';
+/** What a client of OpenAI's format may say beyond it: the vendor's own word for what the vectors are for. */
+const INPUT_TYPE = 'input_type';
+const INPUT_TYPE_OF_TASK: { readonly [task: string]: string } = {
+  RETRIEVAL_QUERY: 'search_query',
+  QUESTION_ANSWERING: 'search_query',
+  FACT_VERIFICATION: 'search_query',
+  CODE_RETRIEVAL_QUERY: 'search_query',
+  RETRIEVAL_DOCUMENT: 'search_document',
+  CLASSIFICATION: 'classification',
+  CLUSTERING: 'clustering',
+};
+
+export const cohereEmbed = vendorDialect<EmbedCall>({
+  name: NAME,
+  kind: 'embed',
+  writeCall,
+  meaning: meaningOf,
+  readError: readOpenaiError,
+});
+
+function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
+  const said = Object.assign({}, ...Object.values(call.extras)) as JsonObject;
+  const own = typeof said[INPUT_TYPE] === 'string' ? said[INPUT_TYPE] : undefined;
+  const members: JsonObject = {
+    model,
+    texts: textsOnly(call),
+    input_type: own ?? INPUT_TYPE_OF_TASK[call.task ?? ''] ?? 'search_document',
+    embedding_types: ['float'],
+  };
+  if (call.dimensions !== undefined) members.output_dimension = call.dimensions;
+  const fit = memberPatches(members, quirksOf(all, model));
+  const warnings = [...fit.warnings, ...foreignExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``))];
+  if (call.user !== undefined) warnings.push("`user` was dropped: the model's vendor has no such member.");
+  if (call.title !== undefined) warnings.push('`title` was dropped: the model takes texts alone.');
+  return { body: new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members))), warnings };
+}
+
+function meaningOf(body: JsonObject, call: EmbedCall): ReplyEvent[] {
+  const floats = isObject(body.embeddings) ? body.embeddings.float : body.embeddings;
+  if (!Array.isArray(floats) || floats.length !== call.inputs.length) throw unreadable();
+  const vectors: Vector[] = floats.map((values, index) => {
+    if (!Array.isArray(values)) throw unreadable();
+    return { index, values: values as number[] };
+  });
+  const billed =
+    isObject(body.meta) && isObject(body.meta.billed_units) ? body.meta.billed_units.input_tokens : undefined;
+  const counted = countedUsage(call);
+  return [
+    { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
+    { type: 'result', result: { type: 'vectors', vectors } },
+    { type: 'usage', usage: typeof billed === 'number' ? { ...counted, input: billed, source: 'reported' } : counted },
+  ];
+}

@@ -1,0 +1,150 @@
+/** OpenAI's embeddings, `POST /v1/embeddings`, as everybody who copied it takes and writes them. */
+import type { EmbedCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
+import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
+import type { Dialect, Frame, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import { countedUsage, foreignExtras, MOST_TEXTS, readTexts } from '../embedding-texts.ts';
+import { openaiError } from '../error-bodies.ts';
+import { patchMembers } from '../json.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { readUsage } from '../openai-usage.ts';
+import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { parseBody, wrong } from '../request-body.ts';
+import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
+
+const NAME = 'openai-embeddings';
+/** Members that the call says in its own words; all others are extras. */
+const SAID = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user']);
+
+export const openaiEmbeddings: Dialect<EmbedCall> = {
+  name: NAME,
+  kind: 'embed',
+  readCall,
+  writer: (call) =>
+    wholeWriter(
+      (reply) => bodyOf(call, reply),
+      (frame, reply) => passed(call, frame, reply),
+    ),
+  writeError: openaiError,
+  writeCall,
+  patches,
+  reader: (call, _contentType, quirks) => wholeReader((body) => meaningOf(body, call, quirks)),
+  readError: readOpenaiError,
+};
+
+/** On the path `/v1/engines/{model}/embeddings` the body's model must be the path's. */
+function readCall({ body: bytes, path }: WireRequest): EmbedCall {
+  const body = parseBody(bytes);
+  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { model, dimensions, encoding_format: encoding, user } = body;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  if (path.model !== undefined && path.model !== model) {
+    throw wrong('model', `must be the model that the path names, \`${path.model}\``);
+  }
+  if (encoding != null && encoding !== 'float' && encoding !== 'base64') {
+    throw wrong('encoding_format', 'must be `float` or `base64`');
+  }
+  if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
+    throw wrong('dimensions', 'must be a whole number above zero');
+  }
+  if (user != null && typeof user !== 'string') throw wrong('user', 'must be a text');
+  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
+  return {
+    kind: 'embed',
+    model,
+    stream: false,
+    origin: { dialect: NAME, body: bytes },
+    extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
+    headers: {},
+    inputs: readTexts(body.input, 'input', MOST_TEXTS),
+    encoding: encoding === 'base64' ? 'base64' : 'float',
+    ...(typeof dimensions === 'number' && { dimensions }),
+    ...(typeof user === 'string' && { user }),
+  };
+}
+
+function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
+  const quirks = quirksOf(all, model);
+  const members: JsonObject = { model, input: call.inputs };
+  if (!quirks.plainVectors) members.encoding_format = 'base64';
+  if (call.dimensions !== undefined) members.dimensions = call.dimensions;
+  if (call.user !== undefined) members.user = call.user;
+  Object.assign(members, call.extras[NAME]);
+  const fit = memberPatches(members, quirks);
+  const warnings = [...fit.warnings, ...unsaid(call), ...foreignExtras(call, NAME)];
+  return { body: new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members))), warnings };
+}
+
+/** What Google's clients say and this format has no word for. */
+function unsaid({ task, title }: EmbedCall): string[] {
+  return [
+    ...(task === undefined ? [] : ['`taskType` was dropped: the model is not told what its vectors are for.']),
+    ...(title === undefined ? [] : ['`title` was dropped: the model takes texts alone.']),
+  ];
+}
+
+function patches(call: EmbedCall, model: string, all: Quirks): Patches {
+  const quirks = quirksOf(all, model);
+  const members: JsonObject = { model, ...call.extras[NAME] };
+  if (call.dimensions !== undefined) members.dimensions = call.dimensions;
+  if (call.user !== undefined) members.user = call.user;
+  const fit = memberPatches(members, quirks);
+  // The gateway itself writes vectors in the way the client asked for.
+  if (quirks.plainVectors) fit.members.encoding_format = undefined;
+  if (model !== call.model) fit.members.model = model;
+  return fit;
+}
+
+function meaningOf(body: JsonObject, call: EmbedCall, { wholeNumbers }: Quirks): ReplyEvent[] {
+  const { data, usage } = body;
+  if (!Array.isArray(data) || data.length !== call.inputs.length) throw unreadable();
+  const vectors = data.map((row, place) => vectorOf(row, place, wholeNumbers === true));
+  const events: ReplyEvent[] = [
+    { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
+    { type: 'result', result: { type: 'vectors', vectors } },
+  ];
+  events.push({ type: 'usage', usage: isObject(usage) ? embeddingUsage(usage) : countedUsage(call) });
+  return events;
+}
+
+/** Vendors say the input by its own name, or as the total of which it is all. */
+function embeddingUsage(usage: JsonObject) {
+  const read = readUsage({ ...usage, prompt_tokens: usage.prompt_tokens ?? usage.total_tokens ?? 0 }, {});
+  return { ...read, output: 0 };
+}
+
+function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {
+  if (!isObject(row)) throw unreadable();
+  const { embedding, index } = row;
+  const at = typeof index === 'number' ? index : place;
+  if (typeof embedding === 'string') {
+    return { index: at, values: wholeNumbers ? [...new Int8Array(Buffer.from(embedding, 'base64'))] : embedding };
+  }
+  if (!Array.isArray(embedding) || typeof embedding[0] !== 'number') throw unreadable();
+  return { index: at, values: embedding as number[] };
+}
+
+/** The vendor's own body where its vectors are in order and as asked for, with the public name of the model. */
+function passed(call: EmbedCall, frame: Frame, reply: Reply): Uint8Array {
+  const vectors = reply.result?.type === 'vectors' ? reply.result.vectors : [];
+  const asAsked = vectors.every(({ index, values }, place) => {
+    return index === place && (typeof values === 'string') === (call.encoding === 'base64');
+  });
+  if (asAsked && reply.usage?.source === 'reported') return patchMembers(frame.bytes, { model: call.model });
+  return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply)));
+}
+
+function bodyOf(call: EmbedCall, { result, usage }: Reply): JsonObject {
+  const vectors = result?.type === 'vectors' ? result.vectors : [];
+  const data = vectors
+    .toSorted((a, b) => a.index - b.index)
+    .map((vector) => ({
+      object: 'embedding',
+      index: vector.index,
+      embedding: call.encoding === 'base64' ? vectorBase64(vector) : [...vectorNumbers(vector)],
+    }));
+  const tokens = usage?.input ?? 0;
+  return { object: 'list', data, model: call.model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+}

@@ -1,0 +1,40 @@
+/** What the replies of all rerank formats have in common: scores by place, and what was counted. */
+import type { RerankCall } from '../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Ranked } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import { unreadable } from '../whole-reply.ts';
+
+const BYTES_PER_TOKEN = 4;
+/** Documents that are one search where searches are billed. */
+const DOCUMENTS_A_SEARCH = 100;
+
+/** Throws where a result names no document of the call, or one twice. */
+export function readRanking(results: Json | undefined, { documents }: RerankCall): Ranked[] {
+  if (!Array.isArray(results)) throw unreadable();
+  const seen = new Set<number>();
+  return results.map((result) => {
+    if (!isObject(result)) throw unreadable();
+    const { index, relevance_score: score = result.score } = result;
+    const isPlace = Number.isSafeInteger(index) && Number(index) >= 0 && Number(index) < documents.length;
+    if (!isPlace || typeof score !== 'number' || seen.has(Number(index))) throw unreadable();
+    seen.add(Number(index));
+    return { index: Number(index), score };
+  });
+}
+
+/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the vendor says; else counted. */
+export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: RerankCall): Usage {
+  const said = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
+  const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
+  const tokens = isObject(meta) && isObject(meta.tokens) ? meta.tokens.input_tokens : undefined;
+  const input = [said, billed.input_tokens, tokens].find((count) => typeof count === 'number');
+  const searches = typeof billed.search_units === 'number' ? billed.search_units : undefined;
+  const texts = documents.reduce((sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(query), 0);
+  return {
+    input: typeof input === 'number' ? input : Math.ceil(texts / BYTES_PER_TOKEN),
+    output: 0,
+    searches: searches ?? Math.ceil(documents.length / DOCUMENTS_A_SEARCH),
+    source: input !== undefined || searches !== undefined ? 'reported' : 'counted',
+  };
+}

@@ -1,0 +1,128 @@
+/** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most servers of one's own have taken over. */
+import type { RerankCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
+import type { Dialect, Frame, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import { openaiError } from '../error-bodies.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { parseBody, wrong } from '../request-body.ts';
+import { wholeReader, wholeWriter } from '../whole-reply.ts';
+import { rankingUsage, readRanking } from './ranking.ts';
+
+const NAME = 'rerank';
+/** As many as the largest vendor takes in one call. */
+const MOST_DOCUMENTS = 10_000;
+/** Members that the call says in its own words; all others are extras. */
+const SAID = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'max_tokens_per_doc']);
+
+export const rerank: Dialect<RerankCall> = {
+  name: NAME,
+  kind: 'rerank',
+  readCall,
+  writer: (call) =>
+    wholeWriter(
+      (reply) => bodyOf(call, reply, {}),
+      (frame, reply) => mended(call, frame, reply),
+    ),
+  writeError: openaiError,
+  writeCall,
+  patches,
+  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  readError: readOpenaiError,
+};
+
+function readCall({ body: bytes }: WireRequest): RerankCall {
+  const body = parseBody(bytes);
+  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { model, query, documents, top_n: topN, return_documents: returns, max_tokens_per_doc: most } = body;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  if (typeof query !== 'string' || query === '') throw wrong('query', 'must be a text that is not empty');
+  if (!Array.isArray(documents) || documents.length === 0 || documents.length > MOST_DOCUMENTS) {
+    throw wrong('documents', `must be a list of 1 to ${MOST_DOCUMENTS} documents`);
+  }
+  if (topN != null && !isCount(topN)) throw wrong('top_n', 'must be a whole number above zero');
+  if (returns != null && typeof returns !== 'boolean') throw wrong('return_documents', 'must be true or false');
+  if (most != null && !isCount(most)) throw wrong('max_tokens_per_doc', 'must be a whole number above zero');
+  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
+  return {
+    kind: 'rerank',
+    model,
+    stream: false,
+    origin: { dialect: NAME, body: bytes },
+    extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
+    headers: {},
+    query,
+    documents: documents.map(readDocument),
+    returnDocuments: returns === true,
+    ...(isCount(topN) && { topN }),
+    ...(isCount(most) && { maxTokensPerDocument: most }),
+  };
+}
+
+function isCount(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+/** A text, or an object that holds it. */
+function readDocument(document: Json, place: number): string {
+  const text = isObject(document) ? document.text : document;
+  if (typeof text === 'string') return text;
+  throw wrong(`documents[${place}]`, 'must be a text, or an object with a `text`');
+}
+
+function writeCall(call: RerankCall, model: string, all: Quirks): Written {
+  const members: JsonObject = { model, query: call.query, documents: call.documents };
+  if (call.topN !== undefined) members.top_n = call.topN;
+  if (call.maxTokensPerDocument !== undefined) members.max_tokens_per_doc = call.maxTokensPerDocument;
+  Object.assign(members, call.extras[NAME]);
+  const fit = memberPatches(members, quirksOf(all, model));
+  const body = new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members)));
+  return { body, warnings: fit.warnings };
+}
+
+/** Documents go out as texts and are given back here: vendors differ in what they take and return. */
+function patches(call: RerankCall, model: string, all: Quirks): Patches {
+  const members: JsonObject = { ...call.extras[NAME] };
+  if (call.maxTokensPerDocument !== undefined) members.max_tokens_per_doc = call.maxTokensPerDocument;
+  const fit = memberPatches(members, quirksOf(all, model));
+  fit.members.return_documents = undefined;
+  fit.members.documents = call.documents;
+  if (model !== call.model) fit.members.model = model;
+  return fit;
+}
+
+function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {
+  return [
+    { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
+    { type: 'result', result: { type: 'ranking', ranking: readRanking(body.results, call) } },
+    { type: 'usage', usage: rankingUsage(body, call) },
+  ];
+}
+
+/** The vendor's body with what the format promises: an id, order, documents only where asked for, and `meta`. */
+function mended(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
+  const said = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
+  return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, said)));
+}
+
+function bodyOf(call: RerankCall, { id, result, usage }: Reply, said: JsonObject): JsonObject {
+  const ranking = result?.type === 'ranking' ? result.ranking : [];
+  const results = ranking
+    .toSorted((a, b) => b.score - a.score)
+    .slice(0, call.topN)
+    .map(({ index, score }) => ({
+      index,
+      relevance_score: score,
+      ...(call.returnDocuments && { document: { text: call.documents[index] ?? '' } }),
+    }));
+  const meta = { api_version: { version: '1' }, billed_units: { search_units: usage?.searches ?? 1 } };
+  return {
+    ...said,
+    id: id === '' ? `rerank-${call.receivedSeconds ?? 0}` : id,
+    ...('model' in said && { model: call.model }),
+    results,
+    meta: isObject(said.meta) ? { ...meta, ...said.meta } : meta,
+  };
+}

@@ -1,0 +1,16 @@
+/** Jina AI: embeddings and rerank. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
+
+const compatible = openaiCompatibleVendor({
+  name: 'jina',
+  baseUrl: 'https://api.jina.ai/v1',
+  credentialVariable: 'JINA_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 512 },
+  rerank: {},
+});
+
+export const jina: Provider = {
+  ...compatible,
+  speaks: { embed: ['openai-embeddings'], rerank: ['rerank'] },
+};

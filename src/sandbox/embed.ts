@@ -1,0 +1,68 @@
+/** The sandbox's embeddings: hashed n-grams, so near texts have near vectors; the same text has the same one. */
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { Refusal } from './refusal.ts';
+import { tokensOf } from './tokens.ts';
+
+export const EMBED_MODEL = 'sandbox-embed';
+
+export interface EmbedAsked {
+  texts: string[];
+  dimensions: number;
+  base64: boolean;
+}
+
+const DEFAULT_DIMENSIONS = 256;
+const MOST_DIMENSIONS = 4096;
+const NGRAM = 3;
+/** A whole word says more than the letters it shares with others. */
+const WORD_WEIGHT = 2;
+
+export function readEmbed(body: JsonObject): EmbedAsked {
+  if (body.model !== EMBED_MODEL) {
+    throw new Refusal(404, `The model \`${body.model}\` does not exist.`, 'model', 'model_not_found');
+  }
+  const { input, dimensions, encoding_format: encoding } = body;
+  const texts = (Array.isArray(input) ? input : [input]).map(readText);
+  if (
+    dimensions != null &&
+    !(Number.isInteger(dimensions) && Number(dimensions) >= 1 && Number(dimensions) <= MOST_DIMENSIONS)
+  ) {
+    throw new Refusal(400, `\`dimensions\` must be a whole number from 1 to ${MOST_DIMENSIONS}.`, 'dimensions');
+  }
+  const length = typeof dimensions === 'number' ? dimensions : DEFAULT_DIMENSIONS;
+  return { texts, dimensions: length, base64: encoding === 'base64' };
+}
+
+function readText(text: Json | undefined): string {
+  if (typeof text === 'string') return text;
+  throw new Refusal(400, 'The sandbox embeds texts: it has no token ids.', 'input');
+}
+
+export function embedReply({ texts, dimensions, base64 }: EmbedAsked): JsonObject {
+  const tokens = texts.reduce((sum, text) => sum + tokensOf(text).length, 0);
+  const data = texts.map((text, index) => {
+    const vector = vectorOf(text, dimensions);
+    const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
+    return { object: 'embedding', index, embedding };
+  });
+  return { object: 'list', data, model: EMBED_MODEL, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+}
+
+/** Of length 1, so that the product of two is their likeness. */
+export function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions);
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]) {
+    add(vector, word, WORD_WEIGHT);
+    const marked = ` ${word} `;
+    for (let at = 0; at + NGRAM <= marked.length; at++) add(vector, marked.slice(at, at + NGRAM), 1);
+  }
+  const length = Math.hypot(...vector);
+  return length === 0 ? vector : vector.map((value) => value / length);
+}
+
+function add(vector: Float32Array, feature: string, weight: number): void {
+  const hash = Bun.hash.xxHash32(feature);
+  const place = hash % vector.length;
+  // The sign keeps features that share a place from adding up.
+  vector[place] = (vector[place] ?? 0) + (hash & 0x8000_0000 ? weight : -weight);
+}

@@ -1,0 +1,77 @@
+/** The sandbox's ranking: BM25 over the documents of the call. */
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import { Refusal } from './refusal.ts';
+import { tokensOf } from './tokens.ts';
+
+export const RERANK_MODEL = 'sandbox-rerank';
+
+export interface RerankAsked {
+  query: string;
+  documents: string[];
+  topN: number;
+}
+
+/** The field's usual figures: how soon repetition stops to count, and how much length does. */
+const SATURATION = 1.2;
+const LENGTH_WEIGHT = 0.75;
+
+export function readRerank(body: JsonObject): RerankAsked {
+  if (body.model !== RERANK_MODEL) {
+    throw new Refusal(404, `The model \`${body.model}\` does not exist.`, 'model', 'model_not_found');
+  }
+  const { query, documents, top_n: topN } = body;
+  if (typeof query !== 'string') throw new Refusal(400, '`query` must be a text.', 'query');
+  if (!Array.isArray(documents)) throw new Refusal(400, '`documents` must be a list.', 'documents');
+  return {
+    query,
+    documents: documents.map(readDocument),
+    topN: typeof topN === 'number' ? topN : documents.length,
+  };
+}
+
+function readDocument(document: Json): string {
+  const text = isObject(document) ? document.text : document;
+  if (typeof text === 'string') return text;
+  throw new Refusal(400, 'A document must be a text.', 'documents');
+}
+
+export function rerankReply(asked: RerankAsked, key: string): JsonObject {
+  const results = scoresOf(asked)
+    .map((score, index) => ({ index, relevance_score: score }))
+    .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index)
+    .slice(0, asked.topN);
+  const query = tokensOf(asked.query).length;
+  const tokens = asked.documents.reduce((sum, document) => sum + query + tokensOf(document).length, 0);
+  return {
+    id: `rerank-${key}`,
+    model: RERANK_MODEL,
+    results,
+    meta: { api_version: { version: '1' } },
+    usage: { total_tokens: tokens },
+  };
+}
+
+/** From 0 to 1, exclusive, whatever the documents. */
+function scoresOf({ query, documents }: RerankAsked): number[] {
+  const asked = new Set(wordsOf(query));
+  const bags = documents.map(wordsOf);
+  const mean = bags.reduce((sum, words) => sum + words.length, 0) / Math.max(1, bags.length) || 1;
+  const rarity = new Map<string, number>();
+  for (const word of asked) {
+    const holding = bags.filter((words) => words.includes(word)).length;
+    rarity.set(word, Math.log(1 + (bags.length - holding + 0.5) / (holding + 0.5)));
+  }
+  return bags.map((words) => {
+    let score = 0;
+    for (const [word, weight] of rarity) {
+      const count = words.filter((one) => one === word).length;
+      const damping = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * words.length) / mean);
+      score += (weight * count * (SATURATION + 1)) / (count + damping);
+    }
+    return score / (score + 1);
+  });
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
