@@ -38,6 +38,9 @@ test('without any setting everything has its default, and nothing can be changed
     port: 8080,
     dataDir: join(folder, 'data'),
     sqliteSync: 'normal',
+    redisPrefix: 'modelport:',
+    redisTimeoutMs: 100,
+    limitsWithoutRedis: 'open',
     startingCredit: 10_000_000_000n,
     sandbox: true,
     timeLimits: {

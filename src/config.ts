@@ -43,6 +43,12 @@ export interface Config {
   sqliteSync: 'normal' | 'full';
   /** Limits and caches shared between processes; absent: each process has its own. */
   redisUrl?: string;
+  /** Before every key in Redis. */
+  redisPrefix: string;
+  /** How long a call waits for Redis to count it. */
+  redisTimeoutMs: number;
+  /** What becomes of limited calls where Redis does not answer: counted in this process alone, or refused. */
+  limitsWithoutRedis: 'open' | 'closed';
   /** Keys for the first start on an empty database; absent: random ones. */
   apiKey?: string;
   adminKey?: string;
@@ -67,6 +73,8 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number];
   /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
+  /** Opens `/metrics` from everywhere; absent: it is open to this machine alone. */
+  metricsToken?: string;
   /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
   file: CatalogueForm;
   vendors: readonly Vendor[];
@@ -81,6 +89,9 @@ export const SETTINGS = {
   PORT: '8080',
   DATABASE_URL: '',
   REDIS_URL: '',
+  MODELPORT_REDIS_PREFIX: 'modelport:',
+  MODELPORT_REDIS_TIMEOUT_MS: '100',
+  MODELPORT_LIMITS_WITHOUT_REDIS: 'open',
   MODELPORT_CONFIG: '',
   MODELPORT_DATA_DIR: './data',
   MODELPORT_SQLITE_SYNC: 'normal',
@@ -103,6 +114,7 @@ export const SETTINGS = {
   MODELPORT_DISCONNECT_DRAIN_MS: '120000',
   MODELPORT_LOG_LEVEL: 'info',
   MODELPORT_TRUSTED_PROXIES: '',
+  MODELPORT_METRICS_TOKEN: '',
 } as const;
 
 export type Setting = keyof typeof SETTINGS;
@@ -112,6 +124,7 @@ const SECRETS: ReadonlySet<Setting> = new Set([
   'REDIS_URL',
   'MODELPORT_API_KEY',
   'MODELPORT_ADMIN_KEY',
+  'MODELPORT_METRICS_TOKEN',
 ]);
 
 /** Ours by name, but read by the tests, or said by the launcher to its child. */
@@ -127,6 +140,7 @@ export function loadConfig(
   const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
+  const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
     host: readSetting(env, 'HOST'),
@@ -135,6 +149,10 @@ export function loadConfig(
     ...(databaseUrl && { databaseUrl }),
     sqliteSync: readWord(env, 'MODELPORT_SQLITE_SYNC', ['normal', 'full'] as const),
     ...(redisUrl && { redisUrl }),
+    redisPrefix: readSetting(env, 'MODELPORT_REDIS_PREFIX'),
+    redisTimeoutMs: readMs(env, 'MODELPORT_REDIS_TIMEOUT_MS'),
+    limitsWithoutRedis: readWord(env, 'MODELPORT_LIMITS_WITHOUT_REDIS', ['open', 'closed'] as const),
+    ...(metricsToken && { metricsToken }),
     ...(apiKey && { apiKey }),
     ...(adminKey && { adminKey }),
     startingCredit: readCredit(env),

@@ -2,6 +2,9 @@
 import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
 import { inRanges, readRange } from './access/cidr.ts';
+import type { Limits } from './access/limits.ts';
+import { createLocalLimits } from './access/local-limits.ts';
+import { createSharedLimits } from './access/shared-limits.ts';
 import { newId } from './canonical/id.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
@@ -78,7 +81,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const now = () => Date.now();
   const owner = newOwner();
   const ledger = createLedger({ store, owner, now });
-  const access = createAccess({ store });
+  const access = createAccess({ store, limits: openLimits(config, log) });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
   const metrics = createMetrics(now());
   const trouble = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
@@ -112,6 +115,24 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       keepExisting,
     });
   return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble };
+}
+
+/** Who counts calls by the minute: this process, or Redis for all processes. */
+function openLimits(config: Config, log: Log): Limits {
+  const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
+  if (redisUrl === undefined) return createLocalLimits();
+  return createSharedLimits({
+    url: redisUrl,
+    prefix: redisPrefix,
+    timeoutMs: redisTimeoutMs,
+    whenDown: limitsWithoutRedis,
+    changed(isUp, cause) {
+      if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
+      else if (limitsWithoutRedis === 'open') {
+        log.error('Redis does not answer: limits are counted in this process alone.', errorMembers(cause));
+      } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
+    },
+  });
 }
 
 /** A call as a line of the log: never a prompt, a reply or a secret. Written out: it is made for every call. */

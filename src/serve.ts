@@ -22,8 +22,6 @@ export interface ServeOptions {
 
 /** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
 export async function serve(config: Config, { version, proxied, launcher, out }: ServeOptions): Promise<number> {
-  if (config.redisUrl !== undefined)
-    throw new SettingError('REDIS_URL is not supported yet: limits are kept in each process.');
   const log = createLog(config.logLevel, (lines) => process.stdout.write(lines), Date.now);
   const store = await openDatabase(config);
   try {
@@ -33,7 +31,12 @@ export async function serve(config: Config, { version, proxied, launcher, out }:
     const edge = createEdge({
       ...house,
       dialect: dialectNamed,
-      settings: { version, maxBodyBytes: config.maxBodyBytes, trustedProxies: config.trustedProxies },
+      settings: {
+        version,
+        maxBodyBytes: config.maxBodyBytes,
+        trustedProxies: config.trustedProxies,
+        metricsToken: config.metricsToken,
+      },
       now: Date.now,
     });
     const server = listen(config, edge);
@@ -42,6 +45,7 @@ export async function serve(config: Config, { version, proxied, launcher, out }:
     await stopAsked(launcher);
     clearInterval(watch);
     await stop(config, house, server, log);
+    house.access.close();
     return 0;
   } finally {
     log.flush();

@@ -63,7 +63,7 @@ export async function startLoopback(): Promise<Loopback> {
     dialect: dialectNamed,
     apply: (form) => applyCatalogue(store, form, Date.now()),
     metrics: createMetrics(Date.now()),
-    settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [] },
+    settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [], metricsToken: undefined },
     now: Date.now,
     trouble: (sentence) => void troubles.push(sentence),
   };

@@ -3,10 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
 import { openStore } from '../store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../store/store.ts';
 import { type Caller, createAccess } from './access.ts';
 import { hashKey, issueKey } from './key.ts';
+import { SCOPES } from './scopes.ts';
 
 const NOW = 1_700_000_000_000;
 const folder = mkdtempSync(join(tmpdir(), 'modelport-access-'));
@@ -223,12 +225,61 @@ test('a key with a list of models calls those, letter for letter; one without ca
 test('rates outlive a change of keys', async () => {
   const access = createAccess({ store });
   const { key } = await makeKey({ requestsPerMinute: 1 });
-  access.admit(await access.authenticate(present(key), NOW), 0, NOW)(0);
+  (await access.admit(await access.authenticate(present(key), NOW), 'call_1', 0, NOW)).end(0, NOW);
   access.forget();
   const again = await access.authenticate(present(key), NOW);
-  expect(() => access.admit(again, 0, NOW)).toThrow(
+  expect(() => access.admit(again, 'call_2', 0, NOW)).toThrow(
     'This key may make 1 request per minute. Please try again in 60 seconds.',
   );
+});
+
+test('a key without limits is let in without a promise and without anything of its own', async () => {
+  const access = createAccess({ store });
+  const first = await access.authenticate(present((await makeKey()).key), NOW);
+  expect(first.paced).toBeUndefined();
+  const admissions = Array.from({ length: 1000 }, (_, i) => access.admit(first, `call_${i}`, 1e9, NOW));
+  expect(new Set(admissions).size).toBe(1);
+  expect(admissions[0]).not.toBeInstanceOf(Promise);
+});
+
+test('the limits, the budget and the switch of an account bind its keys; admin keys open all the same', async () => {
+  const id = newId('acct_');
+  await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOW });
+  const access = createAccess({ store });
+  const { key } = await makeKey({ account: id });
+  const admin = await makeKey({ account: id }, 'admin');
+  await store.updateAccount(id, { requestsPerMinute: 2, budget: { day: 5n } });
+  const caller = await access.authenticate(present(key), NOW);
+  expect(caller).toMatchObject({ accountBudget: { day: 5n }, paced: [{ id, of: 'account', requestsPerMinute: 2 }] });
+  await store.updateAccount(id, { disabledAt: NOW });
+  access.forget();
+  expect(await refusal(() => access.authenticate(present(key), NOW))).toMatchObject({
+    code: 'key_disabled',
+    status: 401,
+  });
+  expect(await access.authenticate(present(admin.key), NOW, 'admin')).toMatchObject({ account: id });
+});
+
+test('the secret before a rotation opens until its time', async () => {
+  const access = createAccess({ store });
+  const { key, id } = await makeKey();
+  const fresh = issueKey('caller');
+  await store.updateKey(id, { hash: fresh.hash, priorHash: hashKey(key), priorUntil: NOW + 5000 });
+  expect(await access.authenticate(present(key), NOW)).toMatchObject({ key: id });
+  expect(await access.authenticate(present(fresh.key), NOW)).toMatchObject({ key: id });
+  expect(() => access.authenticate(present(key), NOW + 5000)).toThrow('not known');
+  expect(await access.authenticate(present(fresh.key), NOW + 5000)).toMatchObject({ key: id });
+});
+
+test('scopes: what a key may be used for; without any, for everything', async () => {
+  const access = createAccess({ store });
+  const free = await access.authenticate(present((await makeKey()).key), NOW);
+  const bound = await access.authenticate(present((await makeKey({ scopes: ['chat', 'models'] })).key), NOW);
+  for (const scope of [...SCOPES, undefined]) access.allowScope(free, scope);
+  access.allowScope(bound, 'chat');
+  for (const scope of ['balance', 'video', undefined] as const) {
+    expect(() => access.allowScope(bound, scope)).toThrow('may be used for chat, models, not for this endpoint');
+  }
 });
 
 test('a remembered key costs about a microsecond', async () => {

@@ -1,9 +1,11 @@
 /** Who is calling: keys, what they may do, and how fast. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { Budget, KeyKind, KeyRow, Store } from '../store/store.ts';
+import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { inRanges, type Range, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
-import { createLimits } from './limits.ts';
+import { type Admitted, type Limits, type Paced, UNLIMITED } from './limits.ts';
+import { createLocalLimits } from './local-limits.ts';
+import type { Scope } from './scopes.ts';
 
 export interface Caller {
   key: string;
@@ -11,7 +13,13 @@ export interface Caller {
   kind: KeyKind;
   /** Models the key may call; absent: all. */
   models?: ReadonlySet<string>;
+  /** What it may be used for; absent: everything. */
+  scopes?: ReadonlySet<string>;
   budget?: Budget;
+  /** The budget of the whole account. */
+  accountBudget?: Budget;
+  /** The key, the account, or both, where their pace is limited; absent: neither is. */
+  paced?: readonly Paced[];
   row: KeyRow;
 }
 
@@ -29,10 +37,14 @@ export interface Access {
   authenticate(presented: Presented, now: number, kind?: KeyKind): Caller | Promise<Caller>;
   /** Throws `model_not_allowed`. */
   allowModel(caller: Caller, model: string): void;
-  /** Admits a call under the key's rates, or throws `rate_limited`; the returned function ends it with the tokens it used. */
-  admit(caller: Caller, estimatedTokens: number, now: number): (usedTokens: number) => void;
+  /** Throws `scope_not_allowed`; `undefined` is what only keys without scopes may do. */
+  allowScope(caller: Caller, scope: Scope | undefined): void;
+  /** Admits a call under the limits of key and account, or throws `rate_limited` (`upstream_unavailable` where they cannot
+   *  be counted). */
+  admit(caller: Caller, callId: string, estimatedTokens: number, now: number): Admitted | Promise<Admitted>;
   /** Forgets what was read of keys: they have changed in the database. Running rates stay. */
   forget(): void;
+  close(): void;
 }
 
 /** What is remembered of a presented key: whose it is, or that nobody's. */
@@ -43,6 +55,10 @@ interface Remembered {
 
 interface Known {
   caller: Caller;
+  /** When this secret of the key ends: it has been given another. */
+  until: number | undefined;
+  /** The account is disabled. */
+  isAccountDisabled: boolean;
   /** Absent: from everywhere. A range that cannot be read lets nobody in. */
   ranges: readonly Range[] | undefined;
 }
@@ -55,12 +71,18 @@ const STRANGERS_REMEMBERED = 10_000;
 /** No key is longer: what is goes neither to the cache nor to the database. */
 const LONGEST_KEY = 512;
 
-export function createAccess({ store, cacheMs = CACHE_MS }: { store: Store; cacheMs?: number }): Access {
+export interface AccessSettings {
+  store: Store;
+  /** Who counts; absent: this process. */
+  limits?: Limits;
+  cacheMs?: number;
+}
+
+export function createAccess({ store, limits = createLocalLimits(), cacheMs = CACHE_MS }: AccessSettings): Access {
   const callers = new Map<string, Remembered>();
   const strangers = new Map<string, Remembered>();
   /** Keys being looked up: a crowd that comes with the same key asks the database once. */
   const pending = new Map<string, Promise<Known | undefined>>();
-  const limits = createLimits();
 
   return {
     authenticate(presented, now, kind = 'caller') {
@@ -81,13 +103,23 @@ export function createAccess({ store, cacheMs = CACHE_MS }: { store: Store; cach
       });
     },
 
-    admit: (caller, estimatedTokens, now) => limits.admit(caller.row, estimatedTokens, now),
+    allowScope({ scopes }, scope) {
+      if (!scopes || (scope !== undefined && scopes.has(scope))) return;
+      const allowed = [...scopes].join(', ') || 'nothing';
+      throw new GatewayError('scope_not_allowed', `This API key may be used for ${allowed}, not for this endpoint.`);
+    },
+
+    admit({ paced }, callId, estimatedTokens, now) {
+      return paced ? limits.admit({ callId, paced, tokens: estimatedTokens }, now) : UNLIMITED;
+    },
 
     forget() {
       callers.clear();
       strangers.clear();
       pending.clear();
     },
+
+    close: () => limits.close(),
   };
 
   function lookUp(key: string, now: number): Promise<Known | undefined> {
@@ -100,8 +132,9 @@ export function createAccess({ store, cacheMs = CACHE_MS }: { store: Store; cach
     return lookingUp;
 
     async function readKey(presented: string): Promise<Known | undefined> {
-      const row = await store.keyByHash(hashKey(presented));
-      const known = row && knownFrom(row);
+      const hash = hashKey(presented);
+      const row = await store.keyByHash(hash);
+      const known = row && knownFrom(row, hash, await store.account(row.account));
       // A look-up that began before `forget` may be out of date: its answer serves its own calls only.
       if (pending.get(presented) === lookingUp) remember(presented, known, now);
       return known;
@@ -119,17 +152,44 @@ export function createAccess({ store, cacheMs = CACHE_MS }: { store: Store; cach
   }
 }
 
-function knownFrom(row: KeyRow): Known {
-  const { id, account, kind, models, budget, addresses } = row;
+function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): Known {
+  const { id, account, kind, models, scopes, budget, addresses } = row;
+  const paced = [pacedFrom(id, 'key', row), pacedFrom(account, 'account', accountRow)].filter(
+    (one) => one !== undefined,
+  );
   return {
-    caller: { key: id, account, kind, ...(models && { models: new Set(models) }), ...(budget && { budget }), row },
+    caller: {
+      key: id,
+      account,
+      kind,
+      ...(models && { models: new Set(models) }),
+      ...(scopes && { scopes: new Set(scopes) }),
+      ...(budget && { budget }),
+      ...(accountRow?.budget && { accountBudget: accountRow.budget }),
+      ...(paced.length > 0 && { paced }),
+      row,
+    },
+    until: row.hash === hash ? undefined : (row.priorUntil ?? 0),
+    isAccountDisabled: accountRow?.disabledAt !== undefined,
     ranges: addresses?.map(readRange).filter((range) => range !== undefined),
+  };
+}
+
+function pacedFrom(id: string, of: Paced['of'], pace: Pace | undefined): Paced | undefined {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = pace ?? {};
+  if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrency === undefined) return undefined;
+  return {
+    id,
+    of,
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(concurrency !== undefined && { concurrency }),
   };
 }
 
 /** The caller, if the key may be used from here, now, on this API. */
 function admitted(known: Known | undefined, presented: Presented, now: number, kind: KeyKind): Caller {
-  if (!known) throw unknownKey();
+  if (!known || (known.until !== undefined && known.until <= now)) throw unknownKey();
   const { caller, ranges } = known;
   const { disabledAt, expiresAt } = caller.row;
   if (disabledAt !== undefined) {
@@ -142,6 +202,10 @@ function admitted(known: Known | undefined, presented: Presented, now: number, k
     );
   }
   if (caller.kind !== kind) throw wrongKind(caller.kind);
+  // An admin's key opens whatever becomes of the account it was made under: or nobody could enable it again.
+  if (known.isAccountDisabled && kind === 'caller') {
+    throw new GatewayError('key_disabled', 'The account of this API key is disabled: ask for it to be enabled.');
+  }
   if (ranges && !inRanges(presented.address, ranges)) {
     throw new GatewayError('address_not_allowed', 'This API key may not be used from this address.');
   }

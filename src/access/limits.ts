@@ -1,86 +1,87 @@
-/** How fast a key may call: requests and tokens per minute, calls at once; counted in this process. */
+/** How fast keys and accounts may call: what is asked of whoever counts, and the words for those who are too fast. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { KeyRow } from '../store/store.ts';
-import { createWindow, type Window } from './window.ts';
+import type { Allowance, RateLimits } from '../canonical/rate-limits.ts';
+import type { Pace } from '../store/store.ts';
 
-interface Pace {
-  requests: Window;
-  tokens: Window;
+/** A key or an account whose pace is limited. */
+export interface Paced extends Pace {
+  readonly id: string;
+  readonly of: 'key' | 'account';
+}
+
+/** A call that wants to begin. */
+export interface Ask {
+  readonly callId: string;
+  /** All whose limits bind it; at least one. */
+  readonly paced: readonly Paced[];
+  /** The most tokens it may use. */
+  readonly tokens: number;
+}
+
+/** A call that has been let in. */
+export interface Admitted {
+  /** What is left of the tightest limits; absent where nothing is counted by the minute. */
+  readonly limits?: RateLimits;
+  /** Ends the call with the tokens it used; a second time it does nothing. */
+  end(usedTokens: number, now: number): void;
+}
+
+export interface Limits {
+  /** Admits a call, or throws `rate_limited`; where the counting itself fails, `upstream_unavailable`. */
+  admit(ask: Ask, now: number): Admitted | Promise<Admitted>;
+  /** Lets go of connections and timers. */
+  close(): void;
+}
+
+export const UNLIMITED: Admitted = { end() {} };
+
+/** What one key or account has used: of requests and tokens what the minute holds, and the calls under way. */
+export interface Used {
+  requests: number;
+  tokens: number;
   active: number;
 }
 
-/** Ends an admitted call with the tokens it used; a second time it does nothing. */
-export type EndCall = (usedTokens: number) => void;
-
-export interface Limits {
-  /** Admits a call of this key, or throws `rate_limited`. */
-  admit(key: KeyRow, estimatedTokens: number, now: number): EndCall;
+/** Which limit forbids one more call of so many tokens; `undefined`: none. */
+export function exceeded(paced: Paced, used: Used, tokens: number): keyof Used | undefined {
+  const { concurrency, requestsPerMinute, tokensPerMinute } = paced;
+  if (concurrency !== undefined && used.active >= concurrency) return 'active';
+  if (requestsPerMinute !== undefined && used.requests >= requestsPerMinute) return 'requests';
+  if (tokensPerMinute !== undefined && used.tokens + tokens > tokensPerMinute) return 'tokens';
+  return undefined;
 }
 
-/** Above so many keys the idle ones are forgotten: some 1.5 KB each. */
-const KEYS_KEPT = 10_000;
-const unlimited: EndCall = () => {};
+/** What the minute must hold at most for the call to be let in. */
+export function mostBefore(paced: Paced, limit: 'requests' | 'tokens', tokens: number): number {
+  return limit === 'requests' ? (paced.requestsPerMinute ?? 0) - 1 : (paced.tokensPerMinute ?? 0) - tokens;
+}
 
-export function createLimits(): Limits {
-  const paces = new Map<string, Pace>();
-
-  return {
-    admit(key, estimatedTokens, now) {
-      const { requestsPerMinute, tokensPerMinute, concurrency } = key;
-      if (requestsPerMinute === undefined && tokensPerMinute === undefined && concurrency === undefined)
-        return unlimited;
-      const pace = paceOf(key.id, now);
-      const requests = pace.requests.sum(now);
-      const tokens = pace.tokens.sum(now);
-      if (concurrency !== undefined && pace.active >= concurrency) {
-        throw tooFast(`This key may run ${count(concurrency, 'call')} at once`, 1);
-      }
-      if (requestsPerMinute !== undefined && requests >= requestsPerMinute) {
-        const wait = pace.requests.secondsUntil(requestsPerMinute - 1);
-        throw tooFast(`This key may make ${count(requestsPerMinute, 'request')} per minute`, wait);
-      }
-      if (tokensPerMinute !== undefined && tokens + estimatedTokens > tokensPerMinute) {
-        const wait = pace.tokens.secondsUntil(tokensPerMinute - estimatedTokens);
-        const asked = `This key may use ${count(tokensPerMinute, 'token')} per minute, and the call may need ${estimatedTokens}`;
-        throw tooFast(estimatedTokens > tokensPerMinute ? `${asked}: ask for fewer output tokens` : asked, wait);
-      }
-      return begin(pace, estimatedTokens);
+export function tooFast(
+  { of, concurrency = 0, requestsPerMinute = 0, tokensPerMinute = 0 }: Paced,
+  limit: keyof Used,
+  asked: { tokens: number; retryAfterSeconds: number; rateLimits: RateLimits },
+): GatewayError {
+  const { tokens, retryAfterSeconds, rateLimits } = asked;
+  const sentence = {
+    active: () => `This ${of} may run ${count(concurrency, 'call')} at once`,
+    requests: () => `This ${of} may make ${count(requestsPerMinute, 'request')} per minute`,
+    tokens: () => {
+      const need = `This ${of} may use ${count(tokensPerMinute, 'token')} per minute, and the call may need ${tokens}`;
+      return tokens > tokensPerMinute ? `${need}: ask for fewer output tokens` : need;
     },
-  };
-
-  function paceOf(id: string, now: number): Pace {
-    let pace = paces.get(id);
-    if (pace) return pace;
-    if (paces.size >= KEYS_KEPT) forgetIdle(now);
-    pace = { requests: createWindow(), tokens: createWindow(), active: 0 };
-    paces.set(id, pace);
-    return pace;
-  }
-
-  function forgetIdle(now: number): void {
-    for (const [id, { requests, tokens, active }] of paces) {
-      if (active === 0 && requests.sum(now) <= 0 && tokens.sum(now) <= 0) paces.delete(id);
-    }
-  }
-}
-
-/** Counts a call as begun; its tokens are an estimate until it ends. */
-function begin(pace: Pace, estimatedTokens: number): EndCall {
-  pace.requests.add(1);
-  const second = pace.tokens.add(estimatedTokens);
-  pace.active++;
-  let ended = false;
-  return (usedTokens) => {
-    if (ended) return;
-    ended = true;
-    pace.active--;
-    pace.tokens.correct(second, usedTokens - estimatedTokens);
-  };
-}
-
-function tooFast(limit: string, retryAfterSeconds: number): GatewayError {
-  const message = `${limit}. Please try again in ${count(retryAfterSeconds, 'second')}.`;
-  return new GatewayError('rate_limited', message, { retryAfterSeconds });
+  }[limit]();
+  const message = `${sentence}. Please try again in ${count(retryAfterSeconds, 'second')}.`;
+  return new GatewayError('rate_limited', message, { retryAfterSeconds, rateLimits });
 }
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
+
+/** An allowance as clients are told it. */
+export function allowance(limit: number, used: number, resetSeconds: number): Allowance {
+  return { limit, remaining: Math.max(0, limit - used), resetSeconds };
+}
+
+/** Of two limits the one that leaves less. */
+export function tightest(a: Allowance | undefined, b: Allowance): Allowance {
+  return a !== undefined && a.remaining <= b.remaining ? a : b;
+}

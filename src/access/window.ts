@@ -1,6 +1,6 @@
-/** How much happened in the last minute, to the second. No clock: time is what it is told. */
+/** How much happened in the last minute: the present second of the clock and the 59 before it. No clock: time is what it is told. */
 
-const SECONDS = 60;
+export const WINDOW_SECONDS = 60;
 
 export interface Window {
   /** Moves on to `now` and says how much the last minute holds. */
@@ -11,19 +11,22 @@ export interface Window {
   correct(second: number, difference: number): void;
   /** Seconds until the minute holds at most `most`. */
   secondsUntil(most: number): number;
+  /** Seconds until the minute holds nothing. */
+  secondsUntilEmpty(): number;
 }
 
 export function createWindow(): Window {
-  const slots = new Float64Array(SECONDS);
+  const slots = new Float64Array(WINDOW_SECONDS);
   let present = 0;
+  let newest = 0;
   let total = 0;
 
   return {
     sum(now) {
       const second = Math.floor(now / 1000);
       // A clock that was set back must not empty the window.
-      for (let passed = Math.min(second - present, SECONDS); passed > 0; passed--) {
-        const slot = (second - passed + 1) % SECONDS;
+      for (let passed = Math.min(second - present, WINDOW_SECONDS); passed > 0; passed--) {
+        const slot = (second - passed + 1) % WINDOW_SECONDS;
         total -= slots[slot] ?? 0;
         slots[slot] = 0;
       }
@@ -32,25 +35,29 @@ export function createWindow(): Window {
     },
 
     add(amount) {
-      slots[present % SECONDS]! += amount;
+      slots[present % WINDOW_SECONDS]! += amount;
       total += amount;
+      newest = present;
       return present;
     },
 
     correct(second, difference) {
-      const gone = present - second >= SECONDS;
+      const gone = present - second >= WINDOW_SECONDS;
       if (gone && difference < 0) return;
-      slots[(gone ? present : second) % SECONDS]! += difference;
+      slots[(gone ? present : second) % WINDOW_SECONDS]! += difference;
       total += difference;
+      if (gone && difference > 0) newest = present;
     },
 
     secondsUntil(most) {
       let left = total;
-      for (let seconds = 1; seconds <= SECONDS; seconds++) {
-        left -= slots[(present + seconds) % SECONDS] ?? 0;
+      for (let seconds = 1; seconds <= WINDOW_SECONDS; seconds++) {
+        left -= slots[(present + seconds) % WINDOW_SECONDS] ?? 0;
         if (left <= most) return seconds;
       }
-      return SECONDS;
+      return WINDOW_SECONDS;
     },
+
+    secondsUntilEmpty: () => (total > 0 ? Math.max(0, newest + WINDOW_SECONDS - present) : 0),
   };
 }

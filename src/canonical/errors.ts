@@ -1,4 +1,5 @@
 /** Every way a call can fail: one class, one table. A public sentence and a private cause never mix. */
+import type { RateLimits } from './rate-limits.ts';
 
 /** `status` is the HTTP status; `retryable` says whether another target may succeed; the rest are the type words of the formats. */
 export interface ErrorRow {
@@ -61,6 +62,8 @@ export interface ErrorDetail {
   vendorCode?: string;
   vendorType?: string;
   retryAfterSeconds?: number;
+  /** What is left of the caller's limits, where one of them was reached. */
+  rateLimits?: RateLimits;
   /** Whether another target may succeed where that differs from the row. */
   retryable?: boolean;
   /** For the log only: never shown to a client. */
@@ -75,6 +78,7 @@ export class GatewayError extends Error {
   readonly vendorCode: string | undefined;
   readonly vendorType: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly rateLimits: RateLimits | undefined;
 
   /** `message` is public: what was wrong and what would be right, never an address, a key or a stack. */
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
@@ -87,6 +91,7 @@ export class GatewayError extends Error {
     this.vendorCode = detail.vendorCode;
     this.vendorType = detail.vendorType;
     this.retryAfterSeconds = detail.retryAfterSeconds;
+    this.rateLimits = detail.rateLimits;
   }
 }
 

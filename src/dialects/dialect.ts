@@ -3,6 +3,7 @@ import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
+import type { LimitHeaders } from './rate-limit-headers.ts';
 
 /** A client's request as the edge hands it over. `headers` are lower-cased. */
 export interface WireRequest {
@@ -115,6 +116,8 @@ export interface Dialect<C extends Call = Call> {
   readCall(request: WireRequest): C;
   writer(call: C): Writer;
   writeError(error: GatewayError, requestId: string): WireReply;
+  /** The headers that say what is left of the caller's limits; absent: those of OpenAI's names. */
+  readonly limitHeaders?: LimitHeaders;
 
   // facing the upstream
   writeCall(call: C, model: string, quirks: Quirks): Written;

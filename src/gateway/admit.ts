@@ -1,4 +1,5 @@
 /** Whether a call may begin: the model is on sale, the key may use it, its rates and the balance cover it. */
+import { SCOPE_OF } from '../access/scopes.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
@@ -15,13 +16,15 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   const { caller, call, at } = entrant;
   const model = rooms.catalog.find(call.model);
   if (!model) throw unknownModel(call.model);
+  rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
   rooms.access.allowModel(caller, call.model);
   if (model.kind !== call.kind) throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const estimatedInput = estimateInput(call);
   if (choices(call) > MOST_CHOICES) throw tooManyChoices();
-  const endRate = rooms.access.admit(caller, estimatedInput + ceiling * choices(call), at);
+  const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call), at);
+  const pace = entering instanceof Promise ? await entering : entering;
   const request: HoldRequest = {
     callId: entrant.id,
     account: caller.account,
@@ -35,13 +38,14 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
     checkpoint: charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price),
   };
   if (caller.budget) request.budget = caller.budget;
+  if (caller.accountBudget) request.accountBudget = caller.accountBudget;
   try {
     const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
     if (media) await inlineForFirst(rooms, entrant, media, targets);
     const hold = await rooms.ledger.hold(request);
-    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, endRate }, underWay);
+    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace }, underWay);
   } catch (thrown) {
-    endRate(0);
+    pace.end(0, at);
     throw thrown;
   }
 }

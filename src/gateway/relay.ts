@@ -1,7 +1,9 @@
 /** Frames to the client: whole replies and streams, each settled before its last bytes leave. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
-import type { Frame, Writer } from '../dialects/dialect.ts';
+import type { RateLimits } from '../canonical/rate-limits.ts';
+import type { Dialect, Frame, Writer } from '../dialects/dialect.ts';
+import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import { charge } from '../ledger/charge.ts';
 import type { Upstream } from './attempt.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -235,8 +237,15 @@ function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {
     'x-request-id': walk.id,
     'x-modelport-attempts': String(walk.attempts),
   };
+  const { limits } = walk.pace;
+  if (limits) Object.assign(headers, limitHeaders(walk.dialect, limits, walk.at));
   if (walk.warnings.length > 0) headers['x-modelport-warnings'] = headerText(walk.warnings.join(' '));
   return headers;
+}
+
+/** What is left of the caller's limits, in the names of the client's format. */
+export function limitHeaders(dialect: Dialect, limits: RateLimits, now: number): { [name: string]: string } {
+  return (dialect.limitHeaders ?? openaiLimitHeaders)(limits, now);
 }
 
 /** Header values are printable ASCII and of bounded length. */

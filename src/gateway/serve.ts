@@ -4,7 +4,15 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import type { Gateway, Incoming } from './gateway.ts';
-import { abandon, boundDrain, CLIENT_GONE_STATUS, QuietStreams, relayWhole, StreamRelay } from './relay.ts';
+import {
+  abandon,
+  boundDrain,
+  CLIENT_GONE_STATUS,
+  limitHeaders,
+  QuietStreams,
+  relayWhole,
+  StreamRelay,
+} from './relay.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { conclude, type Walk } from './walk.ts';
 
@@ -34,6 +42,8 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       else await fail(walk, error, incoming.signal.aborted);
       const reply = dialect.writeError(error, incoming.requestId);
       if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
+      const limits = error.rateLimits ?? walk?.pace.limits;
+      if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, rooms.now()));
       return new Response(reply.body, reply);
     }
   }

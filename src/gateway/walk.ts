@@ -1,5 +1,6 @@
 /** One call on its way: what is known of it so far, and its one conclusion. */
 import type { Caller } from '../access/access.ts';
+import type { Admitted } from '../access/limits.ts';
 import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
@@ -36,8 +37,8 @@ export interface Admission {
   readonly meter: Meter;
   /** What the call names by address, where it does. */
   readonly media: AddressedMedia | undefined;
-  /** Ends the key's rate reservation with the tokens used. */
-  readonly endRate: (usedTokens: number) => void;
+  /** Its place under the limits of key and account. */
+  readonly pace: Admitted;
 }
 
 export class Walk implements Entrant, Admission {
@@ -53,7 +54,7 @@ export class Walk implements Entrant, Admission {
   readonly hold: Hold;
   readonly meter: Meter;
   readonly media: AddressedMedia | undefined;
-  readonly endRate: (usedTokens: number) => void;
+  readonly pace: Admitted;
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
@@ -81,7 +82,7 @@ export class Walk implements Entrant, Admission {
     this.hold = admission.hold;
     this.meter = admission.meter;
     this.media = admission.media;
-    this.endRate = admission.endRate;
+    this.pace = admission.pace;
     this.underWay = underWay;
     underWay.add(this);
   }
@@ -106,7 +107,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   const used = walk.meter.delivered ? walk.meter.usage() : undefined;
   const cost = used ? charge(used, walk.model.price) : 0n;
   walk.media?.cancel();
-  walk.endRate(used ? used.input + used.output : 0);
+  walk.pace.end(used ? used.input + used.output : 0, rooms.now());
   const record = recordOf(walk, conclusion, used, cost);
   try {
     await rooms.ledger.settle(walk.hold, record);

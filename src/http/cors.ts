@@ -13,6 +13,12 @@ const EXPOSED = [
   'x-ratelimit-remaining-tokens',
   'x-ratelimit-reset-requests',
   'x-ratelimit-reset-tokens',
+  'anthropic-ratelimit-requests-limit',
+  'anthropic-ratelimit-requests-remaining',
+  'anthropic-ratelimit-requests-reset',
+  'anthropic-ratelimit-tokens-limit',
+  'anthropic-ratelimit-tokens-remaining',
+  'anthropic-ratelimit-tokens-reset',
   'x-modelport-cost',
   'x-modelport-attempts',
   'x-modelport-warnings',
@@ -22,7 +28,7 @@ const EXPOSED = [
 export function preflight(request: Request): Response {
   const headers: { [name: string]: string } = {
     'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'GET, HEAD, POST, PUT, DELETE, OPTIONS',
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
     'access-control-max-age': '86400',
     vary: 'access-control-request-headers',
   };

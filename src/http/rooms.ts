@@ -33,6 +33,8 @@ interface EdgeSettings {
   maxBodyBytes: number;
   /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
+  /** Opens `/metrics` from everywhere; `undefined`: it is open to this machine alone. */
+  metricsToken: string | undefined;
 }
 
 /** The part of Bun's server that the edge asks: the address at the other end of a request's connection. */

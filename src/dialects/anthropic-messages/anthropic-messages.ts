@@ -2,6 +2,7 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import type { Dialect } from '../dialect.ts';
 import { anthropicError } from '../error-bodies.ts';
+import { anthropicLimitHeaders } from '../rate-limit-headers.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { patches } from './patches.ts';
 import { readCall } from './read-call.ts';
@@ -18,6 +19,7 @@ export const anthropicMessages: Dialect<ChatCall> = {
   readCall,
   writer: createWriter,
   writeError: anthropicError,
+  limitHeaders: anthropicLimitHeaders,
   writeCall,
   patches,
   reader: (call, contentType) => createReader(call, contentType),

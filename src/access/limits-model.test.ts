@@ -1,0 +1,162 @@
+/** Both ways of counting against the reference: any order of calls, ends and seconds is let in and refused alike. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Admitted, Limits, Paced } from './limits.ts';
+import { allows, type Book, enter, held, leave } from './limits-model.ts';
+import { createLocalLimits } from './local-limits.ts';
+import { createSharedLimits } from './shared-limits.ts';
+
+const START_SECOND = 1_700_000_000;
+
+type Step =
+  | { type: 'call'; key: 0 | 1; tokens: number }
+  | { type: 'end'; call: number; used: number }
+  | { type: 'pass'; seconds: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('call' as const),
+      key: fc.constantFrom(0 as const, 1 as const),
+      tokens: fc.nat(60),
+    }),
+  },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('end' as const), call: fc.nat(30), used: fc.nat(120) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      type: fc.constant('pass' as const),
+      seconds: fc.constantFrom(0, 1, 2, 7, 30, 59, 60, 61, 200),
+    }),
+  },
+);
+const limit = (most: number) => fc.option(fc.integer({ min: 1, max: most }), { nil: undefined });
+const pace = fc.record({ requestsPerMinute: limit(5), tokensPerMinute: limit(200), concurrency: limit(4) });
+const scenario = fc.record({ keys: fc.tuple(pace, pace), account: pace, steps: fc.array(step, { maxLength: 60 }) });
+type Scenario = typeof scenario extends fc.Arbitrary<infer S> ? S : never;
+
+function defined(id: string, of: Paced['of'], limits: Scenario['account']): Paced {
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return { id, of, ...Object.fromEntries(given) };
+}
+
+/** Runs the steps on the limits and on the reference side by side. `name` keeps runs apart that share a Redis. */
+async function compare(limits: Limits, { keys, account, steps }: Scenario, name: string): Promise<void> {
+  const all = [
+    defined(`${name}-0`, 'key', keys[0]),
+    defined(`${name}-1`, 'key', keys[1]),
+    defined(`${name}-a`, 'account', account),
+  ];
+  const books: Book[] = all.map(() => ({ events: [], active: new Set() }));
+  const running: { id: string; admitted: Admitted; events: [Book, ReturnType<typeof enter>][] }[] = [];
+  let second = START_SECOND;
+  let calls = 0;
+  for (const one of steps) {
+    if (one.type === 'pass') second += one.seconds;
+    else if (one.type === 'end') {
+      const [call] = running.splice(one.call % Math.max(1, running.length), 1);
+      if (!call) continue;
+      call.admitted.end(one.used, second * 1000);
+      for (const [book, event] of call.events) leave(book, call.id, event, one.used, second);
+    } else {
+      const bound = [one.key, 2];
+      const id = `${name}-${++calls}`;
+      const isAllowed = bound.every((i) => allows(books[i]!, all[i]!, one.tokens, second));
+      const admitted = await tried(
+        limits,
+        id,
+        bound.map((i) => all[i]!),
+        one.tokens,
+        second,
+      );
+      expect(admitted !== undefined).toBe(isAllowed);
+      if (!admitted) continue;
+      running.push({ id, admitted, events: bound.map((i) => [books[i]!, enter(books[i]!, id, one.tokens, second)]) });
+    }
+    for (const [i, book] of books.entries()) {
+      expect(held(book, second, 'requests')).toBeLessThanOrEqual(all[i]?.requestsPerMinute ?? Infinity);
+      expect(book.active.size).toBeLessThanOrEqual(all[i]?.concurrency ?? Infinity);
+    }
+  }
+  for (const { admitted } of running) admitted.end(0, second * 1000);
+}
+
+async function tried(
+  limits: Limits,
+  callId: string,
+  paced: Paced[],
+  tokens: number,
+  second: number,
+): Promise<Admitted | undefined> {
+  try {
+    return await limits.admit({ callId, paced, tokens }, second * 1000);
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(GatewayError);
+    expect((thrown as GatewayError).code).toBe('rate_limited');
+    expect((thrown as GatewayError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
+    return undefined;
+  }
+}
+
+let runs = 0;
+
+test('counted in this process', async () => {
+  await fc.assert(
+    fc.asyncProperty(scenario, (one) => compare(createLocalLimits(), one, `local${++runs}`)),
+    { numRuns: 400 },
+  );
+});
+
+describe.skipIf(!hasRedis)('counted in Redis', () => {
+  let redis: RedisServer;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+
+  test('by several processes at once', async () => {
+    const open = () =>
+      createSharedLimits({
+        url: redis.url,
+        prefix: 't:',
+        timeoutMs: 5000,
+        whenDown: 'closed',
+        clock: 'caller',
+        // Calls here last as long as the steps say, and nobody waits for a renewal.
+        leaseSeconds: 1_000_000,
+        changed() {},
+      });
+    const processes = [open(), open()];
+    let turn = 0;
+    let hasEnded = false;
+    const nobody = { callId: 'x', paced: [{ id: 'nobody', of: 'key' as const }], tokens: 0 };
+    // Calls take turns at the processes. Ends are not waited for: an answer over the same connection shows that they arrived.
+    const both: Limits = {
+      async admit(ask, now) {
+        if (hasEnded) for (const limits of processes) await limits.admit(nobody, now);
+        hasEnded = false;
+        const { end } = await processes[turn++ % 2]!.admit(ask, now);
+        return {
+          end(used, endedAt) {
+            hasEnded = true;
+            end(used, endedAt);
+          },
+        };
+      },
+      close() {
+        for (const limits of processes) limits.close();
+      },
+    };
+    try {
+      await fc.assert(
+        fc.asyncProperty(scenario, (one) => compare(both, one, `shared${++runs}`)),
+        { numRuns: 150 },
+      );
+    } finally {
+      both.close();
+    }
+  });
+});

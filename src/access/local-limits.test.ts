@@ -1,0 +1,132 @@
+import { expect, test } from 'bun:test';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Pace } from '../store/store.ts';
+import type { Paced } from './limits.ts';
+import { createLocalLimits, type LocalLimits } from './local-limits.ts';
+
+const START = 1_700_000_000_000;
+const key = (pace: Pace, id = 'key_1'): Paced => ({ id, of: 'key', ...pace });
+let calls = 0;
+/** Lets one call in; the function ends it. */
+function admit(limits: LocalLimits, paced: Paced | Paced[], tokens: number, now: number) {
+  const ask = { callId: `call_${++calls}`, paced: [paced].flat(), tokens };
+  const { end } = limits.admit(ask, now);
+  return (used: number, endedAt = now) => end(used, endedAt);
+}
+
+function refusal(run: () => unknown): GatewayError {
+  try {
+    run();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return thrown;
+    throw thrown;
+  }
+  throw new Error('it was admitted');
+}
+
+test('requests per minute: the one too many learns when the first leaves the minute', () => {
+  const limits = createLocalLimits();
+  const three = key({ requestsPerMinute: 3 });
+  for (const second of [0, 10, 20]) admit(limits, three, 0, START + second * 1000)(0);
+  const refused = refusal(() => admit(limits, three, 0, START + 25_000));
+  expect(refused).toMatchObject({ code: 'rate_limited', status: 429, retryAfterSeconds: 35 });
+  expect(refused.message).toBe('This key may make 3 requests per minute. Please try again in 35 seconds.');
+  expect(() => admit(limits, three, 0, START + 59_000)).toThrow();
+  admit(limits, three, 0, START + 60_000);
+  expect(() => admit(limits, three, 0, START + 60_000)).toThrow();
+});
+
+test('a refused call does not count', () => {
+  const limits = createLocalLimits();
+  const one = key({ requestsPerMinute: 1, concurrency: 5 });
+  admit(limits, one, 0, START)(0);
+  for (let i = 0; i < 10; i++) expect(() => admit(limits, one, 0, START + 1000)).toThrow();
+  admit(limits, one, 0, START + 60_000)(0);
+});
+
+test('tokens are reserved by estimate and corrected at the end', () => {
+  const limits = createLocalLimits();
+  const thousand = key({ tokensPerMinute: 1000 });
+  const end = admit(limits, thousand, 900, START);
+  const refused = refusal(() => admit(limits, thousand, 200, START + 1000));
+  expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 59 });
+  end(50);
+  end(0);
+  admit(limits, thousand, 950, START + 2000)(950);
+  expect(() => admit(limits, thousand, 1, START + 3000)).toThrow();
+});
+
+test('a call that used more than estimated leaves less for the next', () => {
+  const limits = createLocalLimits();
+  const thousand = key({ tokensPerMinute: 1000 });
+  admit(limits, thousand, 10, START)(5000);
+  expect(() => admit(limits, thousand, 1, START + 59_000)).toThrow();
+  admit(limits, thousand, 1, START + 60_000);
+});
+
+test('a call that can never fit is told to ask for less', () => {
+  const limits = createLocalLimits();
+  const refused = refusal(() => admit(limits, key({ tokensPerMinute: 100 }), 101, START));
+  expect(refused.message).toBe(
+    'This key may use 100 tokens per minute, and the call may need 101: ask for fewer output tokens. Please try again in 60 seconds.',
+  );
+});
+
+test('calls at once: a place is free again when a call has ended, once', () => {
+  const limits = createLocalLimits();
+  const two = key({ concurrency: 2 });
+  const first = admit(limits, two, 0, START);
+  admit(limits, two, 0, START);
+  const refused = refusal(() => admit(limits, two, 0, START));
+  expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+  first(0);
+  first(0);
+  admit(limits, two, 0, START);
+  expect(() => admit(limits, two, 0, START)).toThrow();
+});
+
+test('a limit of zero admits nothing, and keys do not share', () => {
+  const limits = createLocalLimits();
+  expect(() => admit(limits, key({ requestsPerMinute: 0 }), 0, START)).toThrow();
+  admit(limits, key({ requestsPerMinute: 1 }, 'a'), 0, START);
+  admit(limits, key({ requestsPerMinute: 1 }, 'b'), 0, START);
+  expect(() => admit(limits, key({ requestsPerMinute: 1 }, 'a'), 0, START)).toThrow();
+});
+
+test('forgetting idle keys forgets no running call and no full minute', () => {
+  const limits = createLocalLimits();
+  admit(limits, key({ concurrency: 1 }, 'busy'), 0, START);
+  admit(limits, key({ requestsPerMinute: 1 }, 'spent'), 0, START + 119_000)(0);
+  for (let i = 0; i < 10_100; i++) admit(limits, key({ requestsPerMinute: 9 }, `k${i}`), 0, START + 120_000)(0);
+  expect(() => admit(limits, key({ concurrency: 1 }, 'busy'), 0, START + 120_000)).toThrow();
+  expect(() => admit(limits, key({ requestsPerMinute: 1 }, 'spent'), 0, START + 120_000)).toThrow();
+});
+
+test('key and account bind together: refused by either, counted in neither', () => {
+  const limits = createLocalLimits();
+  const account = (pace: Pace): Paced => ({ id: 'acct_1', of: 'account', ...pace });
+  const both = [key({ requestsPerMinute: 5 }), account({ requestsPerMinute: 2 })];
+  for (let i = 0; i < 2; i++) admit(limits, both, 0, START)(0);
+  expect(refusal(() => admit(limits, both, 0, START)).message).toStartWith('This account may make 2 requests');
+  admit(limits, key({ requestsPerMinute: 3 }), 0, START);
+  expect(() => admit(limits, key({ requestsPerMinute: 3 }), 0, START)).toThrow('This key may make 3 requests');
+});
+
+test('what is left is told by the tightest limit, on success and on refusal', () => {
+  const limits = createLocalLimits();
+  const paced = [
+    key({ requestsPerMinute: 5, tokensPerMinute: 100 }),
+    { id: 'a', of: 'account' as const, requestsPerMinute: 3 },
+  ];
+  const at = START + 30_000;
+  const first = limits.admit({ callId: 'c', paced, tokens: 60 }, START);
+  expect(first.limits).toEqual({
+    requests: { limit: 3, remaining: 2, resetSeconds: 60 },
+    tokens: { limit: 100, remaining: 40, resetSeconds: 60 },
+  });
+  const refused = refusal(() => limits.admit({ callId: 'd', paced, tokens: 60 }, at));
+  expect(refused.rateLimits).toEqual({
+    requests: { limit: 5, remaining: 4, resetSeconds: 30 },
+    tokens: { limit: 100, remaining: 40, resetSeconds: 30 },
+  });
+});

@@ -1,0 +1,111 @@
+/** Limits counted in this process. */
+import type { RateLimits } from '../canonical/rate-limits.ts';
+import {
+  type Admitted,
+  type Ask,
+  allowance,
+  exceeded,
+  type Limits,
+  mostBefore,
+  type Paced,
+  tightest,
+  tooFast,
+  type Used,
+} from './limits.ts';
+import { createWindow, type Window } from './window.ts';
+
+export interface LocalLimits extends Limits {
+  admit(ask: Ask, now: number): Admitted;
+  /** Counts a call that somebody else has let in; the function ends it. */
+  note(ask: Ask, now: number): Admitted['end'];
+}
+
+/** What one key or account has done. */
+interface Tally {
+  requests: Window;
+  tokens: Window;
+  active: number;
+}
+
+/** Above so many keys and accounts the idle ones are forgotten: some 1.5 KB each. */
+const TALLIES_KEPT = 10_000;
+
+export function createLocalLimits(): LocalLimits {
+  const tallies = new Map<string, Tally>();
+
+  function tallyOf(id: string, now: number): Tally {
+    let tally = tallies.get(id);
+    if (tally) return tally;
+    if (tallies.size >= TALLIES_KEPT) forgetIdle(now);
+    tally = { requests: createWindow(), tokens: createWindow(), active: 0 };
+    tallies.set(id, tally);
+    return tally;
+  }
+
+  function forgetIdle(now: number): void {
+    for (const [id, { requests, tokens, active }] of tallies) {
+      if (active === 0 && requests.sum(now) <= 0 && tokens.sum(now) <= 0) tallies.delete(id);
+    }
+  }
+
+  function note({ paced, tokens }: Ask, now: number): Admitted['end'] {
+    const counted: { tally: Tally; second: number }[] = [];
+    for (const { id } of paced) {
+      const tally = tallyOf(id, now);
+      usedBy(tally, now);
+      tally.active++;
+      tally.requests.add(1);
+      counted.push({ tally, second: tally.tokens.add(tokens) });
+    }
+    let ended = false;
+    return (usedTokens, endedAt) => {
+      if (ended) return;
+      ended = true;
+      for (const { tally, second } of counted) {
+        tally.active--;
+        // Moves the minute on, so that what was counted in a second long gone is not corrected there.
+        tally.tokens.sum(endedAt);
+        tally.tokens.correct(second, usedTokens - tokens);
+      }
+    };
+  }
+
+  return {
+    note,
+    admit(ask, now) {
+      for (const paced of ask.paced) refuseTooFast(paced, tallyOf(paced.id, now), ask.tokens, now);
+      const end = note(ask, now);
+      const limits: RateLimits = {};
+      for (const paced of ask.paced) tell(limits, paced, tallyOf(paced.id, now), now);
+      return { limits, end };
+    },
+    close() {},
+  };
+}
+
+function usedBy({ requests, tokens, active }: Tally, now: number): Used {
+  return { requests: requests.sum(now), tokens: tokens.sum(now), active };
+}
+
+function refuseTooFast(paced: Paced, tally: Tally, tokens: number, now: number): void {
+  const limit = exceeded(paced, usedBy(tally, now), tokens);
+  if (limit === undefined) return;
+  const rateLimits: RateLimits = {};
+  tell(rateLimits, paced, tally, now);
+  const retryAfterSeconds = limit === 'active' ? 1 : tally[limit].secondsUntil(mostBefore(paced, limit, tokens));
+  throw tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
+}
+
+/** Adds what is left for one key or account, where it is less than what is told already. */
+function tell(limits: RateLimits, paced: Paced, tally: Tally, now: number): void {
+  const used = usedBy(tally, now);
+  const { requestsPerMinute, tokensPerMinute } = paced;
+  if (requestsPerMinute !== undefined) {
+    const left = allowance(requestsPerMinute, used.requests, tally.requests.secondsUntilEmpty());
+    limits.requests = tightest(limits.requests, left);
+  }
+  if (tokensPerMinute !== undefined) {
+    const left = allowance(tokensPerMinute, used.tokens, tally.tokens.secondsUntilEmpty());
+    limits.tokens = tightest(limits.tokens, left);
+  }
+}

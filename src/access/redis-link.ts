@@ -1,0 +1,63 @@
+/** A connection to Redis that runs scripts and answers within a bound, or says that it did not. */
+import { RedisClient } from 'bun';
+
+export interface RedisLink {
+  /** Runs the script; its answer may come later than the bound. Rejects where Redis refuses or cannot be reached. */
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** The connection has not answered for long: the next script goes over a new one. */
+  renew(): void;
+  close(): void;
+}
+
+const CONNECT_TIMEOUT_MS = 2000;
+const RETRIES = 1_000_000_000;
+
+/** Connects when the first script is run. */
+export function createRedisLink(url: string): RedisLink {
+  let client: RedisClient | undefined;
+  const hashes = new Map<string, string>();
+
+  async function connected(): Promise<RedisClient> {
+    if (client?.connected) return client;
+    client ??= new RedisClient(url, {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      autoReconnect: true,
+      maxRetries: RETRIES,
+      // A call does not wait in a queue for a Redis that is away.
+      enableOfflineQueue: false,
+    });
+    await client.connect();
+    return client;
+  }
+
+  function hashOf(script: string): string {
+    let hash = hashes.get(script);
+    if (hash === undefined) {
+      hash = new Bun.CryptoHasher('sha1').update(script).digest('hex');
+      hashes.set(script, hash);
+    }
+    return hash;
+  }
+
+  return {
+    async run(script, keys, args) {
+      const asked = [String(keys.length), ...keys, ...args];
+      const redis = await connected();
+      try {
+        return await redis.send('EVALSHA', [hashOf(script), ...asked]);
+      } catch (thrown) {
+        // A Redis that has just started knows no script yet.
+        if (!(thrown instanceof Error) || !thrown.message.startsWith('NOSCRIPT')) throw thrown;
+        return redis.send('EVAL', [script, ...asked]);
+      }
+    },
+    renew() {
+      client?.close();
+      client = undefined;
+    },
+    close() {
+      client?.close();
+      client = undefined;
+    },
+  };
+}

@@ -1,0 +1,196 @@
+/** Limits in a real Redis that is killed, paused and started anew while calls come in. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Pace } from '../store/store.ts';
+import type { Admitted, Limits, Paced } from './limits.ts';
+import { createSharedLimits, type SharedLimitsSettings } from './shared-limits.ts';
+
+describe.skipIf(!hasRedis)('limits in Redis', () => {
+  let redis: RedisServer;
+  let opened: Limits[] = [];
+  let changes: boolean[] = [];
+  let keys = 0;
+  let calls = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis.stop());
+  beforeEach(() => {
+    changes = [];
+  });
+  afterEach(() => {
+    for (const limits of opened) limits.close();
+    opened = [];
+  });
+
+  /** As one process has them. */
+  function open(more: Partial<SharedLimitsSettings> = {}): Limits {
+    const changed = (isUp: boolean) => void changes.push(isUp);
+    const limits = createSharedLimits({
+      url: redis.url,
+      prefix: 't:',
+      timeoutMs: 100,
+      whenDown: 'open',
+      changed,
+      ...more,
+    });
+    opened.push(limits);
+    return limits;
+  }
+  const newKey = (pace: Pace): Paced => ({ id: `key_${++keys}`, of: 'key', ...pace });
+  const ask = (paced: Paced, tokens = 0) => ({ callId: `call_${++calls}`, paced: [paced], tokens });
+  /** Lets a call in, or says by which error not. */
+  async function admit(limits: Limits, paced: Paced, tokens = 0): Promise<Admitted | GatewayError> {
+    try {
+      return await limits.admit(ask(paced, tokens), Date.now());
+    } catch (thrown) {
+      if (thrown instanceof GatewayError) return thrown;
+      throw thrown;
+    }
+  }
+  const isAdmitted = (answer: Admitted | GatewayError): answer is Admitted => !(answer instanceof GatewayError);
+  const ended = (admitted: Admitted | GatewayError, used = 0) => isAdmitted(admitted) && admitted.end(used, Date.now());
+
+  test.each([
+    ['requests', { requestsPerMinute: 100 }, 0, 100],
+    ['tokens', { tokensPerMinute: 1000 }, 13, 76],
+    ['calls at once', { concurrency: 40 }, 0, 40],
+  ])('a thousand calls at once over two processes: %s', async (_, pace, tokens, allowed) => {
+    const processes = [open({ timeoutMs: 5000 }), open({ timeoutMs: 5000 })];
+    const key = newKey(pace);
+    const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => admit(processes[i % 2]!, key, tokens)));
+    expect(answers.filter(isAdmitted)).toHaveLength(allowed);
+    for (const refused of answers.filter((answer) => !isAdmitted(answer)))
+      expect(refused).toMatchObject({ status: 429 });
+  });
+
+  test('what is left is told, and tokens are corrected at the end', async () => {
+    const [one, other] = [open(), open()];
+    const key = newKey({ requestsPerMinute: 9, tokensPerMinute: 1000 });
+    const first = await admit(one, key, 900);
+    expect(first).toMatchObject({
+      limits: { requests: { limit: 9, remaining: 8 }, tokens: { limit: 1000, remaining: 100, resetSeconds: 60 } },
+    });
+    expect(await admit(other, key, 200)).toMatchObject({
+      code: 'rate_limited',
+      rateLimits: { tokens: { remaining: 100 } },
+    });
+    ended(first, 50);
+    await admit(one, newKey({ concurrency: 1 }));
+    expect(await admit(other, key, 200)).toMatchObject({ limits: { tokens: { remaining: 750 } } });
+  });
+
+  test('places are free again when their calls have ended, and when their process was killed', async () => {
+    const [one, other] = [open({ leaseSeconds: 2 }), open({ leaseSeconds: 2 })];
+    const key = newKey({ concurrency: 2 });
+    const first = await admit(one, key);
+    expect(isAdmitted(await admit(one, key))).toBe(true);
+    expect(await admit(other, key)).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 1 });
+    ended(first);
+    await admit(one, newKey({ concurrency: 1 }));
+    const third = await admit(other, key);
+    expect(isAdmitted(third)).toBe(true);
+    // The first process is gone without a word: its lease runs out, that of the living one is renewed.
+    one.close();
+    await Bun.sleep(3500);
+    expect(isAdmitted(await admit(other, key))).toBe(true);
+    expect(isAdmitted(await admit(other, key))).toBe(false);
+  }, 10_000);
+
+  test('a Redis that is paused: the bound, then limits of the process alone, then Redis again', async () => {
+    const limits = open();
+    const key = newKey({ requestsPerMinute: 5 });
+    await admit(limits, key);
+    await redis.command('CLIENT', 'PAUSE', '1500', 'ALL');
+    const started = performance.now();
+    const second = await admit(limits, key);
+    const waitedMs = performance.now() - started;
+    expect(isAdmitted(second)).toBe(true);
+    expect(waitedMs).toBeGreaterThan(80);
+    expect(waitedMs).toBeLessThan(400);
+    const soon = performance.now();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => admit(limits, key)));
+    expect(performance.now() - soon).toBeLessThan(50);
+    // Two of five had come before: this process has counted along.
+    expect(answers.filter(isAdmitted)).toHaveLength(3);
+    expect(changes).toEqual([false]);
+    await Bun.sleep(2600);
+    // The call that was not waited for has reached Redis all the same: it, and the first.
+    expect(await admit(limits, key)).toMatchObject({ limits: { requests: { remaining: 2 } } });
+    expect(changes).toEqual([false, true]);
+  }, 10_000);
+
+  test('closed: without Redis limited calls are refused, and at once', async () => {
+    const limits = open({ whenDown: 'closed' });
+    const key = newKey({ concurrency: 5 });
+    expect(isAdmitted(await admit(limits, key))).toBe(true);
+    await redis.kill();
+    for (let i = 0; i < 3; i++) {
+      expect(await admit(limits, key)).toMatchObject({
+        code: 'upstream_unavailable',
+        status: 503,
+        retryAfterSeconds: 1,
+      });
+    }
+    await redis.restart();
+    await backUp(limits, key);
+    expect(changes).toEqual([false, true]);
+  }, 20_000);
+
+  test('killed and started anew under load: no call waits long, none is lost, and calls under way count again', async () => {
+    const limits = open();
+    const key = newKey({ concurrency: 3 });
+    const running = await admit(limits, key);
+    const busy = newKey({ requestsPerMinute: 1_000_000 });
+    let longestMs = 0;
+    let isOver = false;
+    const load = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const started = performance.now();
+          const answer = await admit(limits, busy, 1);
+          longestMs = Math.max(longestMs, performance.now() - started);
+          expect(isAdmitted(answer)).toBe(true);
+          ended(answer);
+          await Bun.sleep(2);
+        }
+      }),
+    );
+    await Bun.sleep(200);
+    await redis.kill();
+    await Bun.sleep(500);
+    const meanwhile = await admit(limits, key);
+    expect(isAdmitted(meanwhile)).toBe(true);
+    await redis.restart();
+    await backUp(limits, busy);
+    isOver = true;
+    await load;
+    expect(longestMs).toBeLessThan(1000);
+    // Both calls still run: the new Redis knows them again, so there is room for one.
+    await Bun.sleep(50);
+    expect(isAdmitted(await admit(limits, key))).toBe(true);
+    expect(isAdmitted(await admit(limits, key))).toBe(false);
+    ended(running);
+    ended(meanwhile);
+  }, 20_000);
+
+  test('a Redis that is not there at the start', async () => {
+    await redis.kill();
+    const limits = open();
+    const key = newKey({ requestsPerMinute: 2 });
+    for (const expected of [true, true, false]) expect(isAdmitted(await admit(limits, key))).toBe(expected);
+    await redis.restart();
+    await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
+  }, 20_000);
+
+  /** Calls until Redis counts again. */
+  async function backUp(limits: Limits, key: Paced): Promise<void> {
+    const deadline = performance.now() + 15_000;
+    while (changes.at(-1) !== true) {
+      if (performance.now() > deadline) throw new Error('Redis was not found again');
+      ended(await admit(limits, key));
+      await Bun.sleep(50);
+    }
+  }
+});
