@@ -1,11 +1,35 @@
 /** The same reply as each vendor writes it, whole and streamed, for tests of every format before every vendor. */
 import type { Answer } from './upstream/answer.ts';
 
-/** What a model says; `USED` tokens, whatever it is. */
+/** What a model says. */
 export interface Said {
   thought?: string;
   texts?: readonly string[];
   calls?: readonly { id: string; name: string; args: object }[];
+  /** Why it ends where it does not end by itself: out of tokens, held back, or at a stop sequence. */
+  ends?: 'length' | 'filtered' | { stop: string };
+  /** `USED` tokens unless told. */
+  tokens?: Tokens;
+}
+
+/** Cached input is part of the input, reasoning part of the output. */
+export interface Tokens {
+  input: number;
+  cachedInput: number;
+  output: number;
+  reasoning: number;
+}
+
+const FEW: Tokens = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
+
+/** The vendor's word for the end of a reply. */
+function endOf<Word extends string | undefined>(
+  { calls = [], ends }: Said,
+  words: { over: Word; calls: Word; length: Word; filtered: Word; stop: Word },
+): Word {
+  if (typeof ends === 'object') return words.stop;
+  if (ends !== undefined) return words[ends];
+  return calls.length > 0 ? words.calls : words.over;
 }
 
 export interface Vendor {
@@ -31,7 +55,21 @@ const textOf = ({ texts = [] }: Said) => texts.join('');
 const chatCalls = ({ calls = [] }: Said) =>
   calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
 
-const CHAT_USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const chatUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+  prompt_tokens_details: { cached_tokens: cachedInput },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+});
+const chatFinish = (said: Said) =>
+  endOf(said, {
+    over: 'stop',
+    calls: 'tool_calls',
+    length: 'length',
+    filtered: 'content_filter',
+    stop: 'stop',
+  });
 const CHAT_BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'upstream-model' };
 
 const chat: Vendor = {
@@ -45,8 +83,8 @@ const chat: Vendor = {
       ...(said.thought !== undefined && { reasoning_content: said.thought }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
-    const choices = [{ index: 0, message, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }];
-    return { json: { ...CHAT_BASE, object: 'chat.completion', choices, usage: CHAT_USAGE } };
+    const choices = [{ index: 0, message, finish_reason: chatFinish(said) }];
+    return { json: { ...CHAT_BASE, object: 'chat.completion', choices, usage: chatUsage(said) } };
   },
   stream(said) {
     const event = (delta: object, finish: string | null = null) => ({
@@ -67,8 +105,8 @@ const chat: Vendor = {
           event({ tool_calls: [{ index, function: { arguments: text.slice(4) } }] }),
         ];
       }),
-      event({}, calls.length > 0 ? 'tool_calls' : 'stop'),
-      { ...CHAT_BASE, object: 'chat.completion.chunk', choices: [], usage: CHAT_USAGE },
+      event({}, chatFinish(said)),
+      { ...CHAT_BASE, object: 'chat.completion.chunk', choices: [], usage: chatUsage(said) },
     ];
     return { events };
   },
@@ -80,7 +118,22 @@ const messageBlocks = ({ thought, texts, calls = [] }: Said) => [
   ...(texts ? [{ type: 'text', text: texts.join('') }] : []),
   ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
 ];
-const stopReason = ({ calls = [] }: Said) => (calls.length > 0 ? 'tool_use' : 'end_turn');
+const messageEnd = (said: Said) => ({
+  stop_reason: endOf(said, {
+    over: 'end_turn',
+    calls: 'tool_use',
+    length: 'max_tokens',
+    filtered: 'refusal',
+    stop: 'stop_sequence',
+  }),
+  stop_sequence: typeof said.ends === 'object' ? said.ends.stop : null,
+});
+const messageUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+  input_tokens: input - cachedInput,
+  cache_read_input_tokens: cachedInput,
+  output_tokens: output,
+  ...(reasoning > 0 && { output_tokens_details: { thinking_tokens: reasoning } }),
+});
 const MESSAGE = { id: 'msg_upstream', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5' };
 
 const messages: Vendor = {
@@ -90,9 +143,8 @@ const messages: Vendor = {
     json: {
       ...MESSAGE,
       content: messageBlocks(said),
-      stop_reason: stopReason(said),
-      stop_sequence: null,
-      usage: { input_tokens: 11, output_tokens: 7 },
+      ...messageEnd(said),
+      usage: messageUsage(said),
     },
   }),
   stream(said) {
@@ -122,12 +174,12 @@ const messages: Vendor = {
       }));
       blocks.push([{ type: 'tool_use', id, name, input: {} }, deltas]);
     }
-    const start = { ...MESSAGE, content: [], stop_reason: null, usage: { input_tokens: 11, output_tokens: 1 } };
-    const delta = { stop_reason: stopReason(said), stop_sequence: null };
+    const { output_tokens: _, ...beginning } = messageUsage(said);
+    const start = { ...MESSAGE, content: [], stop_reason: null, usage: { ...beginning, output_tokens: 1 } };
     const events = [
       event({ type: 'message_start', message: start }),
       ...blocks.flatMap(([opens, deltas], index) => block(index, opens, deltas)),
-      event({ type: 'message_delta', delta, usage: { output_tokens: 7 } }),
+      event({ type: 'message_delta', delta: messageEnd(said), usage: messageUsage(said) }),
       event({ type: 'message_stop' }),
     ];
     return { events, withoutTerminator: true };
@@ -139,11 +191,23 @@ const messages: Vendor = {
 };
 
 const GEMINI_BASE = { modelVersion: 'gemini-2.5-flash', responseId: 'upstream' };
-const geminiAnswer = (parts: readonly object[], last = true) => ({
-  candidates: [{ content: { role: 'model', parts }, index: 0, ...(last && { finishReason: 'STOP' }) }],
-  usageMetadata: { promptTokenCount: 11, candidatesTokenCount: last ? 7 : 1, totalTokenCount: last ? 18 : 12 },
-  ...GEMINI_BASE,
-});
+const geminiFinish = (said: Said) =>
+  endOf(said, { over: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY', stop: 'STOP' });
+function geminiAnswer(said: Said, parts: readonly object[], last = true) {
+  const { input, cachedInput, output, reasoning } = said.tokens ?? FEW;
+  const spoken = last ? output - reasoning : 1;
+  return {
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...(last && { finishReason: geminiFinish(said) }) }],
+    usageMetadata: {
+      promptTokenCount: input,
+      ...(cachedInput > 0 && { cachedContentTokenCount: cachedInput }),
+      candidatesTokenCount: spoken,
+      ...(last && reasoning > 0 && { thoughtsTokenCount: reasoning }),
+      totalTokenCount: input + spoken + (last ? reasoning : 0),
+    },
+    ...GEMINI_BASE,
+  };
+}
 const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
   ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
   ...texts.map((text) => ({ text })),
@@ -156,11 +220,11 @@ const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
 const gemini: Vendor = {
   type: 'google',
   upstreamModel: 'gemini-2.5-flash',
-  whole: (said) => ({ json: geminiAnswer(geminiParts(said)) }),
+  whole: (said) => ({ json: geminiAnswer(said, geminiParts(said)) }),
   stream(said) {
     const parts = geminiParts(said);
     const events = parts.map((part, index) => {
-      return `data: ${JSON.stringify(geminiAnswer([part], index === parts.length - 1))}\r\n\r\n`;
+      return `data: ${JSON.stringify(geminiAnswer(said, [part], index === parts.length - 1))}\r\n\r\n`;
     });
     return { events, withoutTerminator: true };
   },
@@ -170,26 +234,40 @@ const gemini: Vendor = {
   }),
 };
 
-const RESPONSE_USAGE = {
-  input_tokens: 11,
-  input_tokens_details: { cached_tokens: 0 },
-  output_tokens: 7,
-  output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: 18,
-};
-const responseOf = (status: string, output: readonly object[]) => ({
+const responseUsage = ({ tokens: { input, cachedInput, output, reasoning } = FEW }: Said) => ({
+  input_tokens: input,
+  input_tokens_details: { cached_tokens: cachedInput },
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  total_tokens: input + output,
+});
+const responseEnd = (said: Said) =>
+  endOf(said, {
+    over: undefined,
+    calls: undefined,
+    stop: undefined,
+    length: 'max_output_tokens',
+    filtered: 'content_filter',
+  });
+const responseOf = (said: Said, output?: readonly object[]) => ({
   id: 'resp_upstream',
   object: 'response',
   created_at: 1_790_000_000,
-  status,
   model: 'gpt-6-astra',
-  output,
   error: null,
-  incomplete_details: null,
   parallel_tool_calls: true,
   tools: [],
-  usage: status === 'completed' ? RESPONSE_USAGE : null,
+  ...(output === undefined ? { status: 'in_progress', output: [], incomplete_details: null } : endedOf(said, output)),
 });
+function endedOf(said: Said, output: readonly object[]) {
+  const reason = responseEnd(said);
+  return {
+    status: reason ? 'incomplete' : 'completed',
+    output,
+    incomplete_details: reason ? { reason } : null,
+    usage: responseUsage(said),
+  };
+}
 const part = (text: string) => ({ type: 'output_text', text, annotations: [] });
 const responseItems = ({ thought, texts, calls = [] }: Said) => [
   ...(thought === undefined
@@ -219,14 +297,14 @@ const responses: Vendor = {
   type: 'openai',
   // One that takes tools on Responses alone.
   upstreamModel: 'gpt-6-astra',
-  whole: (said) => ({ json: responseOf('completed', responseItems(said)) }),
+  whole: (said) => ({ json: responseOf(said, responseItems(said)) }),
   stream(said) {
     let sequence = 0;
     const event = (type: string, members: object) =>
       `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members })}\n\n`;
     const items = responseItems(said);
     const events = [
-      event('response.created', { response: responseOf('in_progress', []) }),
+      event('response.created', { response: responseOf(said) }),
       ...items.flatMap((item, output_index) => {
         const at = { output_index, item_id: item.id };
         const inner: string[] = [];
@@ -265,7 +343,7 @@ const responses: Vendor = {
           event('response.output_item.done', { output_index, item }),
         ];
       }),
-      event('response.completed', { response: responseOf('completed', items) }),
+      event(`response.${responseEnd(said) ? 'incomplete' : 'completed'}`, { response: responseOf(said, items) }),
     ];
     return { events, withoutTerminator: true };
   },

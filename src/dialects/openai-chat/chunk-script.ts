@@ -207,8 +207,9 @@ export class ChunkScript {
     const choice = this.#choice(index);
     if (part.opens.type === 'reasoning') return this.#delta(index, writeThoughtSeal(seal, part.said, choice.details++));
     if (part.opens.type !== 'tool-call') return this.#delta(index, writeSeal(seal));
-    return this.#oldFunctions
-      ? ''
-      : this.#delta(index, { tool_calls: [{ index: part.callIndex, ...writeSeal(seal) }] });
+    if (this.#oldFunctions) return '';
+    // Some libraries refuse a call's delta without its `function`.
+    const nothing = part.opens.custom ? { custom: { input: '' } } : { function: { arguments: '' } };
+    return this.#delta(index, { tool_calls: [{ index: part.callIndex, ...nothing, ...writeSeal(seal) }] });
   }
 }

@@ -1,0 +1,95 @@
+// The official openai library on chat completions.
+import OpenAI from 'openai';
+
+export function chatSpeaker({ url, apiKey, retries = 0 }) {
+  const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
+  return {
+    begin: ({ system, prompt }) => [
+      ...(system ? [{ role: 'system', content: system }] : []),
+      { role: 'user', content: toContent(prompt) },
+    ],
+    async ask(scenario, messages, { signal, onText }) {
+      const request = toRequest(scenario, messages);
+      const { chat } = client;
+      let reply;
+      if (scenario.stream) {
+        const streamed = { ...request, stream_options: { include_usage: true } };
+        const stream = chat.completions.stream(streamed, { signal }).on('content', onText);
+        reply = await stream.finalChatCompletion();
+      } else {
+        const ask = scenario.schema ? chat.completions.parse : chat.completions.create;
+        reply = await ask.call(chat.completions, request, { signal });
+      }
+      return toTurn(reply);
+    },
+    more: (messages, { raw, calls }, resultOf) => [
+      ...messages,
+      raw,
+      ...calls.map((call) => ({ role: 'tool', tool_call_id: call.id, content: toResult(resultOf(call)) })),
+    ],
+  };
+}
+
+function toRequest({ model, think, tools, choice, schema, stop, maxTokens, oneAtATime, extra }, messages) {
+  return {
+    model,
+    messages,
+    ...(think && { reasoning_effort: 'low' }),
+    ...(tools && {
+      tools: tools.map(({ name, description, schema: parameters }) => ({
+        type: 'function',
+        function: { name, description, parameters },
+      })),
+    }),
+    ...(choice && {
+      tool_choice: typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } },
+    }),
+    ...(oneAtATime && { parallel_tool_calls: false }),
+    ...(schema && { response_format: { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } } }),
+    ...(stop && { stop }),
+    ...(maxTokens && { max_completion_tokens: maxTokens }),
+    ...extra,
+  };
+}
+
+function toTurn(reply) {
+  const { message, finish_reason } = reply.choices[0];
+  return {
+    raw: message,
+    id: reply.id,
+    model: reply.model,
+    text: message.content ?? '',
+    refusal: message.refusal ?? '',
+    reasoning: message.reasoning_content ?? '',
+    calls: (message.tool_calls ?? []).map(({ id, function: call }) => ({
+      id,
+      name: call.name,
+      args: JSON.parse(call.arguments),
+    })),
+    finish: finish_reason,
+    sources: (message.annotations ?? []).map((each) => each.url_citation.url),
+    usage: {
+      input: reply.usage.prompt_tokens,
+      output: reply.usage.completion_tokens,
+      cachedInput: reply.usage.prompt_tokens_details?.cached_tokens ?? 0,
+      reasoning: reply.usage.completion_tokens_details?.reasoning_tokens ?? 0,
+    },
+  };
+}
+
+function toContent(prompt) {
+  if (typeof prompt === 'string') return prompt;
+  return prompt.map((part) => {
+    const url = part.url ?? `data:${part.mediaType};base64,${part.data}`;
+    switch (part.type) {
+      case 'image':
+        return { type: 'image_url', image_url: { url } };
+      case 'document':
+        return { type: 'file', file: { filename: part.name, file_data: url } };
+      default:
+        return part;
+    }
+  });
+}
+
+const toResult = ({ text }) => text;

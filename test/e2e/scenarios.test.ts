@@ -1,0 +1,105 @@
+/** Every official library before every vendor, whole and streamed, through one list of scenarios; all billed. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  CLIENTS,
+  type Client,
+  type Conversation,
+  type ConversationView,
+  FORMATS,
+  type FormatsClient,
+  startFormatsClient,
+} from '../clients/formats-client.ts';
+import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { sideBySide } from '../side-by-side.ts';
+import { VENDORS, type VendorName } from '../vendor-answers.ts';
+import { readSent } from '../vendor-requests.ts';
+import { FORMAT_OF, SCENARIOS, type Scenario } from './scenarios.ts';
+
+const USED = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
+
+let scene: Scene;
+let libraries: FormatsClient;
+beforeAll(async () => {
+  [scene, libraries] = await Promise.all([startScene(), startFormatsClient()]);
+}, 300_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  libraries.stop();
+  await scene.close();
+}, 30_000);
+
+interface Run {
+  client: Client;
+  vendor: VendorName;
+  stream: boolean;
+}
+const nameOf = ({ client, vendor, stream }: Run) => `${client} before ${vendor}, ${stream ? 'streamed' : 'whole'}`;
+
+function runsOf(client: Client, streams: readonly boolean[] = [false, true]): Run[] {
+  return FORMATS.flatMap((vendor) => streams.map((stream) => ({ client, vendor, stream })));
+}
+
+type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
+
+function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
+  return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...asked });
+}
+
+function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
+  const { type, upstreamModel } = VENDORS[vendor];
+  return scene.stage({ type, upstreamModel, ...more });
+}
+
+/** One for each way through all scenarios: they come one after another. */
+const stages = new Map<string, Promise<Stage>>();
+function stageOf(run: Run): Promise<Stage> {
+  const stage = stages.get(nameOf(run)) ?? newStage(run.vendor);
+  stages.set(nameOf(run), stage);
+  return stage;
+}
+
+async function play(scenario: Scenario, run: Run): Promise<void> {
+  const { client, vendor, stream } = run;
+  const stage = await stageOf(run);
+  const before = stage.journal().length;
+  stage.script(...scenario.says.map((said) => VENDORS[vendor][stream ? 'stream' : 'whole'](said)));
+  const view = await talk(stage, { client, stream, ...scenario.ask });
+  expect(view.error).toBeUndefined();
+  expect(view.turns).toHaveLength(scenario.says.length);
+  const sent = stage
+    .journal()
+    .slice(before)
+    .map(({ body }) => readSent(vendor, body));
+  expect(sent).toHaveLength(scenario.says.length);
+  expect(view.attempts).toBe(scenario.says.length);
+  scenario.check({ client, format: FORMAT_OF[client], vendor, view, sent });
+
+  const settled = await stage.settled();
+  expect(settled).toHaveLength(before + scenario.says.length);
+  const calls = settled.slice(before);
+  for (const [turn, { tokens = USED }] of scenario.says.entries()) {
+    const { input, output } = tokens;
+    expect(view.turns[turn]).toMatchObject({ usage: { input, output }, model: stage.model });
+    const call = calls[turn];
+    expect(call).toMatchObject({
+      outcome: 'ok',
+      status: 200,
+      attempts: 1,
+      usage: { input, output, source: 'reported' },
+    });
+    expect(call && nanoCost(call)).toBe(costOf(tokens));
+  }
+}
+
+for (const scenario of SCENARIOS) {
+  describe(scenario.name, () => {
+    for (const client of CLIENTS) {
+      if (scenario.cannot?.[client] !== undefined) continue;
+      test(
+        `${client} before every vendor, whole and streamed`,
+        () => sideBySide(runsOf(client), nameOf, (run) => play(scenario, run)),
+        30_000,
+      );
+    }
+  });
+}
