@@ -1,0 +1,353 @@
+/** Every refusal and failure as each official library throws it, whole and streamed: its class, its status, a readable sentence; and the charge. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  CLIENTS,
+  type Client,
+  type Conversation,
+  type ConversationView,
+  FORMATS,
+  type FormatsClient,
+  startFormatsClient,
+} from '../clients/formats-client.ts';
+import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { sideBySide } from '../side-by-side.ts';
+import type { Answer } from '../upstream/answer.ts';
+import { VENDORS, type VendorName } from '../vendor-answers.ts';
+import { LIMIT_SETTINGS } from './calls.ts';
+import { FORMAT_OF } from './scenarios.ts';
+
+const MOST_BYTES = 20_000;
+
+let scene: Scene;
+let libraries: FormatsClient;
+beforeAll(async () => {
+  const environment = {
+    ...LIMIT_SETTINGS,
+    MODELPORT_MAX_BODY_BYTES: String(MOST_BYTES),
+    MODELPORT_KEEP_ALIVE_MS: '100',
+  };
+  [scene, libraries] = await Promise.all([startScene({ environment }), startFormatsClient()]);
+}, 300_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  libraries.stop();
+  await scene.close();
+}, 30_000);
+
+type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
+
+function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
+  return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...asked });
+}
+
+function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
+  const { type, upstreamModel } = VENDORS[vendor];
+  return scene.stage({ type, upstreamModel, ...more });
+}
+
+/** A key of the stage's account with limits of its own. */
+async function keyWith({ caller }: Stage, limits: object): Promise<string> {
+  const body = { account: caller.account, name: 'limited', ...limits };
+  return (await scene.gateway.admin<{ key: string }>('POST', '/keys', body)).key;
+}
+
+async function disabledKey({ caller }: Stage): Promise<string> {
+  const body = { account: caller.account, name: 'disabled' };
+  const { id, key } = await scene.gateway.admin<{ id: string; key: string }>('POST', '/keys', body);
+  await scene.gateway.admin('POST', `/keys/${id}/disable`);
+  return key;
+}
+
+const CLASSES: { readonly [status: number]: string } = {
+  400: 'BadRequestError',
+  401: 'AuthenticationError',
+  403: 'PermissionDeniedError',
+  404: 'NotFoundError',
+  422: 'UnprocessableEntityError',
+  429: 'RateLimitError',
+};
+const ANTHROPIC_CLASSES: typeof CLASSES = {
+  402: 'PaymentRequiredError',
+  413: 'ContentTooLargeError',
+  504: 'GatewayTimeoutError',
+};
+
+/** The exception of a client for a status. */
+function classOf(client: Client, status: number): string {
+  if (client.startsWith('ai-')) return 'APICallError';
+  if (client === 'gemini') return 'ApiError';
+  const own = client === 'messages' ? ANTHROPIC_CLASSES[status] : undefined;
+  return own ?? CLASSES[status] ?? (status >= 500 ? 'InternalServerError' : 'APIError');
+}
+
+interface Condition {
+  name: string;
+  status: number;
+  /** The type word of the messages format. */
+  type: string;
+  message: RegExp;
+  /** What is asked otherwise; a limited key is made here. */
+  ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
+  stage?: StageSetup;
+  /** A stream has begun by then: the error stands within it. */
+  late?: boolean;
+  /** What each vendor answers; where there is none, nothing may arrive there. */
+  answer?(vendor: VendorName): Answer;
+}
+
+const WRONG: { readonly [format in (typeof FORMATS)[number]]: object } = {
+  chat: { temperature: 3 },
+  messages: { max_tokens: 0 },
+  gemini: { temperature: 9 },
+  responses: { temperature: 3 },
+};
+
+const refuses = (status: number, type: string): Condition => ({
+  name: `the vendor refuses the request with ${status}`,
+  status,
+  type,
+  message: /The picture is too large/,
+  answer: (vendor) => VENDORS[vendor].error(status, 'The picture is too large.'),
+});
+const fails = (told: number, status = 502, type = 'api_error'): Condition => ({
+  name: `the vendor answers ${told}`,
+  status,
+  type,
+  message: /./,
+  answer: (vendor) => VENDORS[vendor].error(told, 'secret of account acct_9 at https://vendor.example'),
+});
+
+const CONDITIONS: readonly Condition[] = [
+  {
+    name: 'a key nobody has',
+    status: 401,
+    type: 'authentication_error',
+    message: /key/,
+    ask: () => ({ apiKey: 'sk-wrong' }),
+  },
+  {
+    name: 'a disabled key',
+    status: 401,
+    type: 'authentication_error',
+    message: /disabled/,
+    ask: async (stage) => ({ apiKey: await disabledKey(stage) }),
+  },
+  {
+    name: 'a model the key may not call',
+    status: 403,
+    type: 'permission_error',
+    message: /model/,
+    ask: async (stage) => ({ apiKey: await keyWith(stage, { models: ['another'] }) }),
+  },
+  {
+    name: 'an address the key may not call from',
+    status: 403,
+    type: 'permission_error',
+    message: /address/,
+    ask: async (stage) => ({ apiKey: await keyWith(stage, { addresses: ['10.0.0.0/8'] }) }),
+  },
+  { name: 'an empty balance', status: 402, type: 'billing_error', message: /balance/, stage: { amount: '0' } },
+  {
+    name: "a key's budget used up",
+    status: 402,
+    type: 'billing_error',
+    message: /budget/,
+    ask: async (stage) => ({ apiKey: await keyWith(stage, { budget: '0.000000001' }) }),
+  },
+  {
+    name: 'a model nobody has',
+    status: 404,
+    type: 'not_found_error',
+    message: /does not exist/,
+    ask: ({ model }) => ({ model: model.toUpperCase() }),
+  },
+  {
+    name: 'a member out of range',
+    status: 400,
+    type: 'invalid_request_error',
+    message: /temperature|max_tokens|top_?p/i,
+    ask: (_, client) =>
+      client.startsWith('ai-') ? { extra: { topP: 9 } } : { extra: { ...WRONG[FORMAT_OF[client]] } },
+  },
+  {
+    name: 'a body too large',
+    status: 413,
+    type: 'request_too_large',
+    message: /large|bytes/,
+    ask: () => ({ prompt: 'x'.repeat(MOST_BYTES) }),
+  },
+  {
+    name: 'too many requests in a minute',
+    status: 429,
+    type: 'rate_limit_error',
+    message: /minute/,
+    ask: async (stage) => {
+      const apiKey = await keyWith(stage, { requestsPerMinute: 1 });
+      // It takes the minute's only place.
+      stage.script(VENDORS.chat.error(400, 'no'));
+      await talk(stage, { client: 'chat', stream: false, apiKey });
+      return { apiKey };
+    },
+  },
+  refuses(400, 'invalid_request_error'),
+  refuses(404, 'not_found_error'),
+  refuses(422, 'invalid_request_error'),
+  fails(401),
+  fails(403),
+  fails(429, 429, 'rate_limit_error'),
+  fails(500),
+  fails(503),
+  {
+    name: 'the vendor says nothing',
+    late: true,
+    status: 504,
+    type: 'timeout_error',
+    message: /time/,
+    answer: () => ({ json: {}, fault: { before: 'headers', does: 'silence' } }),
+  },
+];
+
+for (const client of CLIENTS) {
+  describe(client, () => {
+    test(
+      'every refusal and failure is its proper exception, and free',
+      () =>
+        sideBySide(
+          CONDITIONS.flatMap((condition) => [false, true].map((stream) => ({ condition, stream }))),
+          ({ condition, stream }) => `${condition.name}, ${stream ? 'streamed' : 'whole'}`,
+          async ({ condition, stream }) => {
+            const { status, type, message, answer, ask, late } = condition;
+            const vendor =
+              FORMATS[(CONDITIONS.indexOf(condition) + CLIENTS.indexOf(client)) % FORMATS.length] ?? 'chat';
+            const stage = await newStage(vendor, condition.stage);
+            if (answer) stage.script(answer(vendor));
+            const otherwise = await ask?.(stage, client);
+            const before = stage.journal().length;
+            const { error, turns } = await talk(stage, { client, stream, ...otherwise });
+            const expected = client === 'messages' && status === 503 ? 529 : status;
+            if (!late || !stream) {
+              expect({ status: error?.status, class: error?.class }).toEqual({
+                status: expected,
+                class: classOf(client, expected),
+              });
+            }
+            expect(error?.message).toMatch(message);
+            expect(error?.message).not.toMatch(/sk-wrong|127\.0\.0\.1|acct_9|vendor\.example|<html/);
+            if (client === 'messages') expect(error?.type).toBe(type);
+            expect(turns).toEqual([]);
+            expect(stage.journal()).toHaveLength(before + (answer ? 1 : 0));
+            for (const call of await stage.settled()) expect(call.cost).toBe('0');
+          },
+        ),
+      60_000,
+    );
+
+    test(
+      'a stream that breaks off is an error, no answer, and charged as far as it came',
+      () =>
+        sideBySide(
+          FORMATS,
+          (vendor) => vendor,
+          async (vendor) => {
+            const stage = await newStage(vendor);
+            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+            const events = answer.events?.length ?? 0;
+            stage.script({
+              ...answer,
+              paceMs: 5,
+              fault: { before: events - (vendor === 'gemini' ? 1 : 3), does: 'cut' },
+            });
+            const { error, turns, heard } = await talk(stage, { client, stream: true });
+            expect(error).toBeDefined();
+            expect(turns).toEqual([]);
+            expect(heard.join('')).toStartWith('one ');
+            const call = await stage.settledCall();
+            expect(call).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+            expect(nanoCost(call)).toBeGreaterThan(0n);
+          },
+        ),
+      30_000,
+    );
+
+    test(
+      'an abort in mid-stream ends the upstream at once; what was delivered is charged once',
+      () =>
+        sideBySide(
+          FORMATS,
+          (vendor) => vendor,
+          async (vendor) => {
+            const stage = await newStage(vendor);
+            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three ', 'four'] });
+            const events = answer.events?.length ?? 0;
+            stage.script({ ...answer, fault: { before: events - (vendor === 'gemini' ? 1 : 3), does: 'silence' } });
+            const { error, heard } = await talk(stage, { client, stream: true, abortAfter: 2 });
+            expect(error?.status ?? null).toBeNull();
+            expect(heard.join('')).toStartWith('one two ');
+            const left = performance.now();
+            while (!stage.journal()[0]?.endedMs && performance.now() - left < 2000) await Bun.sleep(10);
+            expect(stage.journal()[0]?.aborted).toBe(true);
+            expect(performance.now() - left).toBeLessThan(1000);
+            const call = await stage.settledCall();
+            expect(call).toMatchObject({
+              outcome: 'aborted',
+              usage: { source: expect.stringMatching(/^(counted|partial)$/) },
+            });
+            expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+            expect(nanoCost(call)).toBeGreaterThan(0n);
+          },
+        ),
+      30_000,
+    );
+
+    test(
+      "a failure that passes: the client's own retry gets it through, one call is charged",
+      () =>
+        sideBySide(
+          FORMATS,
+          (vendor) => vendor,
+          async (vendor) => {
+            const stage = await newStage(vendor);
+            stage.script(VENDORS[vendor].error(500, 'busy'), VENDORS[vendor].whole({ texts: ['Hello'] }));
+            const view = await talk(stage, { client, stream: false, retries: 2 });
+            expect(view).toMatchObject({ attempts: 2, turns: [{ text: 'Hello' }] });
+            const [failed, ok] = await stage.settled();
+            expect(failed).toMatchObject({ outcome: 'failed', cost: '0' });
+            expect(ok && nanoCost(ok)).toBe(costOf({ input: 11, output: 7 }));
+          },
+        ),
+      30_000,
+    );
+
+    test('an empty balance is not tried again', async () => {
+      const stage = await newStage('chat', { amount: '0' });
+      const view = await talk(stage, { client, stream: false, retries: 2 });
+      expect(view).toMatchObject({ attempts: 1, error: { status: 402 } });
+      expect(stage.journal()).toEqual([]);
+    });
+
+    test(
+      'silence before the first word and within the answer is bridged',
+      () =>
+        sideBySide(
+          FORMATS,
+          (vendor) => vendor,
+          async (vendor) => {
+            const stage = await newStage(vendor);
+            const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
+            const spoken = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
+            stage.script(
+              { ...answer, fault: { before: 0, does: 350 } },
+              { ...spoken, fault: { before: 2, does: 350 } },
+            );
+            for (const _ of [1, 2]) {
+              const { error, turns } = await talk(stage, { client, stream: true });
+              expect(error).toBeUndefined();
+              expect(turns).toMatchObject([{ text: 'one two three', usage: { input: 11, output: 7 } }]);
+            }
+            expect(await stage.settled()).toHaveLength(2);
+          },
+        ),
+      30_000,
+    );
+  });
+}
