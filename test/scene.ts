@@ -17,6 +17,8 @@ const NANO_PER_TOKEN = { input: 1000n, cachedInput: 500n, output: 4000n };
 export interface StageSetup {
   /** A vendor of the providers table; `openai-compatible` unless given. */
   type?: string;
+  /** What kind of model it is; `chat` unless given. */
+  kind?: string;
   /** The vendor's name of the model. */
   upstreamModel?: string;
   /** The public name. */
@@ -79,7 +81,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       await gateway.admin('POST', '/providers', provider);
     }
     const { onDisconnect } = options;
-    const row = { name: model, kind: 'chat', price: PRICE, maxOutputTokens: 1000, targets };
+    const row = { name: model, kind: options.kind ?? 'chat', price: PRICE, maxOutputTokens: 1000, targets };
     await gateway.admin('POST', '/models', { ...row, ...(onDisconnect && { onDisconnect }) });
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);

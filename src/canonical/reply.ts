@@ -32,6 +32,8 @@ export interface Vector {
   /** Place of its text among the inputs. */
   index: number;
   values: readonly number[] | string;
+  /** The vendor wrote them in a third way, which no client reads. */
+  converted?: true;
 }
 
 export interface Ranked {

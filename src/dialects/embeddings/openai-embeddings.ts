@@ -120,7 +120,8 @@ function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {
   const { embedding, index } = row;
   const at = typeof index === 'number' ? index : place;
   if (typeof embedding === 'string') {
-    return { index: at, values: wholeNumbers ? [...new Int8Array(Buffer.from(embedding, 'base64'))] : embedding };
+    if (!wholeNumbers) return { index: at, values: embedding };
+    return { index: at, values: [...new Int8Array(Buffer.from(embedding, 'base64'))], converted: true };
   }
   if (!Array.isArray(embedding) || typeof embedding[0] !== 'number') throw unreadable();
   return { index: at, values: embedding as number[] };
@@ -129,9 +130,10 @@ function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {
 /** The vendor's own body where its vectors are in order and as asked for, with the public name of the model. */
 function passed(call: EmbedCall, frame: Frame, reply: Reply): Uint8Array {
   const vectors = reply.result?.type === 'vectors' ? reply.result.vectors : [];
-  const asAsked = vectors.every(({ index, values }, place) => {
-    return index === place && (typeof values === 'string') === (call.encoding === 'base64');
-  });
+  const asAsked = vectors.every(
+    ({ index, values, converted }, place) =>
+      index === place && !converted && (typeof values === 'string') === (call.encoding === 'base64'),
+  );
   if (asAsked && reply.usage?.source === 'reported') return patchMembers(frame.bytes, { model: call.model });
   return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply)));
 }

@@ -1,0 +1,38 @@
+// Calls of other kinds than conversations with the official libraries: one JSON line in, one JSON line out; `id` joins the two.
+import { createInterface } from 'node:readline';
+import { GoogleGenAI } from '@google/genai';
+import { CohereClient, CohereClientV2 } from 'cohere-ai';
+import OpenAI from 'openai';
+
+// Each takes `{url, apiKey}` and the library's own request, and gives the library's own reply.
+const CALLS = {
+  'openai embeddings': (at, request) => openai(at).embeddings.create(request),
+  'genai embedContent': ({ url, apiKey }, request) =>
+    new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, retryOptions: { attempts: 1 } } }).models.embedContent(
+      request,
+    ),
+  'cohere rerank': ({ url, apiKey }, request) =>
+    new CohereClient({ token: apiKey, environment: url, maxRetries: 0 }).rerank(request),
+  'cohere v2 rerank': ({ url, apiKey }, request) =>
+    new CohereClientV2({ token: apiKey, environment: url, maxRetries: 0 }).rerank(request),
+};
+
+const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+
+process.on('unhandledRejection', (reason) => say({ id: null, unhandled: String(reason) }));
+
+createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, call, at, request } = JSON.parse(line);
+  try {
+    say({ id, reply: await CALLS[call](at, request) });
+  } catch (thrown) {
+    say({
+      id,
+      error: { class: thrown.constructor.name, status: thrown.status ?? thrown.statusCode, message: thrown.message },
+    });
+  }
+});
+
+function say(view) {
+  process.stdout.write(`${JSON.stringify(view)}\n`);
+}

@@ -1,0 +1,19 @@
+/** The official libraries for other calls than conversations: a library's own request in, its own reply out. */
+import { type ClientChild, startChild } from './child.ts';
+
+export interface OtherCall {
+  call: 'openai embeddings' | 'genai embedContent' | 'cohere rerank' | 'cohere v2 rerank';
+  at: { url: string; apiKey: string };
+  request: object;
+}
+
+export interface OtherView {
+  reply?: unknown;
+  error?: { class: string; status?: number; message: string };
+}
+
+export type OthersClient = ClientChild<OtherCall, OtherView>;
+
+export function startOthersClient(): Promise<OthersClient> {
+  return startChild('others-child.mjs');
+}
