@@ -1,6 +1,7 @@
 /** Opens the rooms on one database and wires them together. */
 import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
+import { recordChange } from './access/audit.ts';
 import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
@@ -35,7 +36,8 @@ export interface House {
   transport: Transport;
   gateway: Gateway;
   metrics: Metrics;
-  apply(form: CatalogueForm, keepExisting?: boolean): Promise<CatalogueChanges>;
+  /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
+  apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
   trouble(sentence: string, cause: unknown): void;
 }
 
@@ -108,11 +110,19 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     },
     trouble,
   });
-  const apply = (form: CatalogueForm, keepExisting = false) =>
+  const apply = (form: CatalogueForm, actor: string, keepExisting = false) =>
     applyCatalogue(store, form, now(), {
       types: [...PROVIDERS.keys()],
       onDisconnect: config.onDisconnect,
       keepExisting,
+      onChange: ({ what, name, before, after }) =>
+        recordChange(store, now(), {
+          actor,
+          action: `${what}.${before ? 'changed' : 'created'}`,
+          subject: name,
+          before,
+          after,
+        }),
     });
   return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble };
 }

@@ -47,7 +47,7 @@ const opener: Opener = {
   settings: () => settingsInForce(config(), env),
   serve: () => serve(config(), { version, proxied, launcher, out }),
   readForm: async (path) => readCatalogueFile(path, env),
-  apply: async (form) => (await house()).apply(form),
+  apply: async (form) => (await house()).apply(form, 'cli'),
   probe: (row) => probe(row, config(), openTransport(proxied)),
 };
 

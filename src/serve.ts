@@ -60,9 +60,9 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keys = await firstStart(store, ledger, { ...given, credit: config.startingCredit });
   await ensureKeys(store, given);
-  if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, true);
-  await house.apply(await vendorCatalogue(config, transport), true);
-  await house.apply(config.file);
+  if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, 'start', true);
+  await house.apply(await vendorCatalogue(config, transport), 'start', true);
+  await house.apply(config.file, 'start');
   await catalog.reload();
   await ledger.sweep(now, fateOf);
   return keys;

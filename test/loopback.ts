@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccess } from '../src/access/access.ts';
+import { recordChange } from '../src/access/audit.ts';
 import { issueKey } from '../src/access/key.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
@@ -61,7 +62,11 @@ export async function startLoopback(): Promise<Loopback> {
     // These routes need none: a call that arrives here is the gateway's own fault.
     gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
     dialect: dialectNamed,
-    apply: (form) => applyCatalogue(store, form, Date.now()),
+    apply: (form, actor) =>
+      applyCatalogue(store, form, Date.now(), {
+        onChange: ({ what, name, before, after }) =>
+          recordChange(store, Date.now(), { actor, action: `${what}.saved`, subject: name, before, after }),
+      }),
     metrics: createMetrics(Date.now()),
     settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [], metricsToken: undefined },
     now: Date.now,

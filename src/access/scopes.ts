@@ -14,3 +14,8 @@ export const SCOPE_OF: { readonly [kind in Kind]: Scope } = {
   speech: 'audio',
   video: 'video',
 };
+
+/** `undefined` where the text names no scope. */
+export function readScope(text: string): Scope | undefined {
+  return SCOPES.find((scope) => scope === text);
+}

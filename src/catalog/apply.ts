@@ -11,6 +11,15 @@ export interface ApplyOptions {
   onDisconnect?: ModelRow['onDisconnect'];
   /** Leaves providers and models that are there as they are: the list prices never overwrite an operator's own. */
   keepExisting?: boolean;
+  /** Told of each provider and model that was added or changed, once it is saved. */
+  onChange?: (change: EntryChange) => Promise<void>;
+}
+
+export interface EntryChange {
+  what: 'provider' | 'model';
+  name: string;
+  before: object | undefined;
+  after: object;
 }
 
 /** What changed, by name; what was already so is in none of the lists. */
@@ -48,6 +57,7 @@ export async function applyCatalogue(
     const before = providers.get(provider.name);
     if (before && (options.keepExisting || Bun.deepEquals(before, provider))) continue;
     await store.saveProvider(provider);
+    await options.onChange?.({ what: 'provider', name: provider.name, before, after: provider });
     changes.providers[before ? 'changed' : 'added'].push(provider.name);
   }
   for (const entry of catalogue.models) {
@@ -75,6 +85,7 @@ export async function applyCatalogue(
     else if (repriced) changes.models.repriced.push(entry.name);
     if (before && Bun.deepEquals(before, row)) return;
     await store.saveModel(row);
+    await options.onChange?.({ what: 'model', name: row.name, before, after: row });
     if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
   }
 

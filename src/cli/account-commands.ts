@@ -1,22 +1,30 @@
 /** Accounts and their money from a terminal. */
+import { recordChange } from '../access/audit.ts';
 import { newId } from '../canonical/id.ts';
 import { readMoney } from '../canonical/money.ts';
-import type { AccountRow } from '../store/store.ts';
-import { type Command, UsageError } from './command.ts';
+import type { AccountChange, AccountRow } from '../store/store.ts';
+import { type Command, type Given, UsageError } from './command.ts';
+import { LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { accountNamed, allRows, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
+import type { Opener } from './rooms.ts';
 
 const create: Command = {
   name: 'accounts create',
-  usage: 'NAME',
+  usage: `NAME ${LIMIT_USAGE}`,
   summary: 'Makes an account, with a balance of zero.',
+  options: LIMIT_OPTIONS,
   words: [1, 1],
   async run(open, given) {
     const [name = ''] = given.words;
+    const limits = withoutNulls(readLimitChanges(given));
     const store = await migratedStore(open);
     if (await store.account(name)) throw new UsageError(`There is an account "${name}" already.`);
-    const account: AccountRow = { id: newId('acct_'), name, balance: 0n, held: 0n, createdAt: open.now() };
+    const empty = { id: newId('acct_'), name, balance: 0n, held: 0n, createdAt: open.now() };
+    const account: AccountRow = { ...empty, ...limits };
     await store.createAccount(account);
+    const change = { actor: 'cli', action: 'account.created', subject: account.id, after: account };
+    await recordChange(store, open.now(), change);
     printRow(open, given, rowOf(account));
     return 0;
   },
@@ -46,10 +54,14 @@ const topUp: Command = {
     if (amount === undefined || amount <= 0n) {
       throw new UsageError(`"${text}" is no amount to add: write USD above zero, such as 5.00.`);
     }
-    const account = await accountNamed(await migratedStore(open), name);
+    const store = await migratedStore(open);
+    const account = await accountNamed(store, name);
     const note = given.option('note');
     const ledger = await open.ledger();
     const entry = await ledger.topUp(account.id, amount, { at: open.now(), ...(note !== undefined && { note }) });
+    const after = { amount: entry.amount, seq: entry.seq, ...(note !== undefined && { note }) };
+    const change = { actor: 'cli', action: 'account.topped-up', subject: account.id, after };
+    await recordChange(store, open.now(), change);
     printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
     return 0;
   },
@@ -75,14 +87,51 @@ const balance: Command = {
   },
 };
 
+const update: Command = {
+  name: 'accounts update',
+  usage: `ACCOUNT ${LIMIT_USAGE}`,
+  summary:
+    'Changes what the keys of an account may do together: options that are not given stay, "none" takes a limit away.',
+  options: LIMIT_OPTIONS,
+  words: [1, 1],
+  run: (open, given) => changeAccount(open, given, 'account.changed', readLimitChanges(given)),
+};
+
+const disable: Command = {
+  name: 'accounts disable',
+  usage: 'ACCOUNT',
+  summary: 'Disables an account: none of its keys calls any more.',
+  words: [1, 1],
+  run: (open, given) => changeAccount(open, given, 'account.disabled', { disabledAt: open.now() }),
+};
+
+const enable: Command = {
+  name: 'accounts enable',
+  usage: 'ACCOUNT',
+  summary: 'Enables an account again.',
+  words: [1, 1],
+  run: (open, given) => changeAccount(open, given, 'account.enabled', { disabledAt: null }),
+};
+
+async function changeAccount(open: Opener, given: Given, action: string, change: AccountChange): Promise<number> {
+  const [name = ''] = given.words;
+  const store = await migratedStore(open);
+  const before = await accountNamed(store, name);
+  const after = (await store.updateAccount(before.id, change)) ?? before;
+  await recordChange(store, open.now(), { actor: 'cli', action, subject: before.id, before, after });
+  printRow(open, given, rowOf(after));
+  return 0;
+}
+
 function rowOf(account: AccountRow): Row {
   return {
     id: account.id,
     name: account.name,
     available: account.balance - account.held,
     held: account.held,
+    state: account.disabledAt === undefined ? 'active' : 'disabled',
     created: timeText(account.createdAt),
   };
 }
 
-export const ACCOUNT_COMMANDS: readonly Command[] = [list, create, topUp, balance];
+export const ACCOUNT_COMMANDS: readonly Command[] = [list, create, update, disable, enable, topUp, balance];

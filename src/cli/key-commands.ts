@@ -1,38 +1,23 @@
-/** Keys from a terminal: made, listed, disabled, given a new secret. */
-import { readRange } from '../access/cidr.ts';
+/** Keys from a terminal: made, listed, changed, disabled, given a new secret, removed. */
+import { recordChange } from '../access/audit.ts';
 import { issueKey } from '../access/key.ts';
 import { newId } from '../canonical/id.ts';
-import { type Money, readMoney } from '../canonical/money.ts';
-import type { Budget, KeyRow } from '../store/store.ts';
+import type { KeyChange, KeyRow, Store } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
+import { KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { accountNamed, allRows, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
-const text = { type: 'string' } as const;
-
 const create: Command = {
   name: 'keys create',
-  usage:
-    'ACCOUNT NAME [--admin] [--expires TIME] [--models A,B] [--addresses CIDR,CIDR] [--budget USD] [--budget-day USD] ' +
-    '[--budget-month USD] [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N]',
+  usage: `ACCOUNT NAME [--admin] ${KEY_USAGE}`,
   summary: 'Makes a key of an account; the key itself is shown this once.',
-  options: {
-    admin: { type: 'boolean' },
-    expires: text,
-    models: text,
-    addresses: text,
-    budget: text,
-    'budget-day': text,
-    'budget-month': text,
-    'requests-per-minute': text,
-    'tokens-per-minute': text,
-    concurrency: text,
-  },
+  options: { admin: { type: 'boolean' }, ...KEY_OPTIONS },
   words: [2, 2],
   async run(open, given) {
     const [accountName = '', name = ''] = given.words;
-    const limits = readLimits(given);
+    const limits = withoutNulls(readKeyChanges(given));
     const store = await migratedStore(open);
     const account = await accountNamed(store, accountName);
     const kind = given.flag('admin') ? 'admin' : 'caller';
@@ -48,6 +33,7 @@ const create: Command = {
       ...limits,
     };
     await store.createKey(row);
+    await recordChange(store, open.now(), { actor: 'cli', action: 'key.created', subject: row.id, after: row });
     printRow(open, given, { id: row.id, account: account.name, name, key });
     return 0;
   },
@@ -57,7 +43,7 @@ const list: Command = {
   name: 'keys list',
   usage: '[--account ACCOUNT]',
   summary: 'Lists the keys; of the keys themselves only their last four characters.',
-  options: { account: text },
+  options: { account: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
     const store = await migratedStore(open);
@@ -70,36 +56,86 @@ const list: Command = {
   },
 };
 
+const update: Command = {
+  name: 'keys update',
+  usage: `ID [--name NAME] ${KEY_USAGE}`,
+  summary: 'Changes what a key may do: options that are not given stay, "none" takes a limit away.',
+  options: { name: { type: 'string' }, ...KEY_OPTIONS },
+  words: [1, 1],
+  run(open, given) {
+    const name = given.option('name');
+    const change = { ...readKeyChanges(given), ...(name !== undefined && { name }) };
+    return changeKey(open, given, 'key.changed', () => ({ change }));
+  },
+};
+
 const disable: Command = {
   name: 'keys disable',
   usage: 'ID',
   summary: 'Disables a key.',
   words: [1, 1],
-  run: (open, given) => change(open, given, () => ({ disabledAt: open.now() })),
+  run: (open, given) => changeKey(open, given, 'key.disabled', () => ({ change: { disabledAt: open.now() } })),
+};
+
+const enable: Command = {
+  name: 'keys enable',
+  usage: 'ID',
+  summary: 'Enables a key again.',
+  words: [1, 1],
+  run: (open, given) => changeKey(open, given, 'key.enabled', () => ({ change: { disabledAt: null } })),
 };
 
 const rotate: Command = {
   name: 'keys rotate',
-  usage: 'ID',
-  summary: 'Gives a key a new secret; the old one opens nothing from now on.',
+  usage: 'ID [--grace SECONDS]',
+  summary: 'Gives a key a new secret; the old one opens nothing from now on, or goes on for the grace.',
+  options: { grace: { type: 'string' } },
   words: [1, 1],
-  run: (open, given) => change(open, given, ({ kind }) => issueKey(kind)),
+  run(open, given) {
+    const written = given.option('grace') ?? '0';
+    if (!/^\d{1,7}$/.test(written)) throw new UsageError('--grace must be a number of seconds.');
+    const graceMs = Number(written) * 1000;
+    return changeKey(open, given, 'key.rotated', (before) => {
+      const { key, hash, last4 } = issueKey(before.kind);
+      const grace = { priorHash: before.hash, priorUntil: open.now() + graceMs };
+      return { change: { hash, last4, ...(graceMs > 0 ? grace : { priorHash: null, priorUntil: null }) }, key };
+    });
+  },
 };
 
+const remove: Command = {
+  name: 'keys delete',
+  usage: 'ID',
+  summary: 'Removes a key for good; its calls and what it spent stay on record.',
+  words: [1, 1],
+  async run(open, given) {
+    const store = await migratedStore(open);
+    const before = await keyOf(store, given);
+    await store.removeKey(before.id);
+    await recordChange(store, open.now(), { actor: 'cli', action: 'key.removed', subject: before.id, before });
+    printRow(open, given, { id: before.id, removed: true });
+    return 0;
+  },
+};
+
+async function keyOf(store: Store, { words: [id = ''] }: Given): Promise<KeyRow> {
+  const key = await store.keyById(id);
+  if (key) return key;
+  throw new UsageError(`There is no key with the id "${id}". "modelport keys list" shows those there are.`);
+}
+
 /** Changes the key named; a new secret is shown this once. */
-async function change(
+async function changeKey(
   open: Opener,
   given: Given,
-  changeOf: (key: KeyRow) => { disabledAt?: number; hash?: string; last4?: string; key?: string },
+  action: string,
+  changeTo: (before: KeyRow) => { change: KeyChange; key?: string },
 ): Promise<number> {
-  const [id = ''] = given.words;
   const store = await migratedStore(open);
-  // A change of nothing reads the row.
-  const before = await store.updateKey(id, {});
-  if (!before)
-    throw new UsageError(`There is no key with the id "${id}". "modelport keys list" shows those there are.`);
-  const { key, ...columns } = changeOf(before);
-  const after = (await store.updateKey(id, columns)) ?? before;
+  const before = await keyOf(store, given);
+  const { change, key } = changeTo(before);
+  const after = (await store.updateKey(before.id, change)) ?? before;
+  await recordChange(store, open.now(), { actor: 'cli', action, subject: before.id, before, after });
   printRow(open, given, { ...rowOf(after, open.now()), key });
   return 0;
 }
@@ -117,69 +153,4 @@ function rowOf(key: KeyRow, now: number): Row {
   };
 }
 
-type Limits = Pick<
-  KeyRow,
-  'expiresAt' | 'models' | 'addresses' | 'budget' | 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'
->;
-
-function readLimits(given: Given): Limits {
-  const limits: Limits = {};
-  const expires = given.option('expires');
-  if (expires !== undefined) limits.expiresAt = readTime(expires);
-  const models = readList(given, 'models');
-  if (models) limits.models = models;
-  const addresses = readList(given, 'addresses');
-  const wrong = addresses?.find((address) => !readRange(address));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no address: write one or a range such as 10.0.0.0/8.`);
-  if (addresses) limits.addresses = addresses;
-  const budget: Budget = {};
-  const spans = { total: 'budget', day: 'budget-day', month: 'budget-month' } as const;
-  for (const span of ['total', 'day', 'month'] as const) {
-    const amount = readAmount(given, spans[span]);
-    if (amount !== undefined) budget[span] = amount;
-  }
-  if (Object.keys(budget).length > 0) limits.budget = budget;
-  for (const [option, member] of COUNTS) {
-    const count = readCount(given, option);
-    if (count !== undefined) limits[member] = count;
-  }
-  return limits;
-}
-
-const COUNTS = [
-  ['requests-per-minute', 'requestsPerMinute'],
-  ['tokens-per-minute', 'tokensPerMinute'],
-  ['concurrency', 'concurrency'],
-] as const;
-
-function readTime(written: string): number {
-  const time = Date.parse(written);
-  if (Number.isNaN(time)) throw new UsageError('--expires must be a time such as 2027-01-31T12:00:00Z.');
-  return time;
-}
-
-function readList(given: Given, option: string): string[] | undefined {
-  return given
-    .option(option)
-    ?.split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function readAmount(given: Given, option: string): Money | undefined {
-  const written = given.option(option);
-  if (written === undefined) return undefined;
-  const amount = readMoney(written);
-  if (amount === undefined || amount < 0n) throw new UsageError(`--${option} must be an amount in USD such as 5.00.`);
-  return amount;
-}
-
-function readCount(given: Given, option: string): number | undefined {
-  const written = given.option(option);
-  if (written === undefined) return undefined;
-  const count = Number(written);
-  if (!Number.isSafeInteger(count) || count < 1) throw new UsageError(`--${option} must be a whole number above zero.`);
-  return count;
-}
-
-export const KEY_COMMANDS: readonly Command[] = [list, create, disable, rotate];
+export const KEY_COMMANDS: readonly Command[] = [list, create, update, disable, enable, rotate, remove];

@@ -1,23 +1,20 @@
 /** The records from a terminal: calls, and the proof of the ledger. */
 import type { CallRow } from '../store/store.ts';
-import { type Command, UsageError } from './command.ts';
+import { type Command, type Given, UsageError } from './command.ts';
 import { accountNamed, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 
-const CALLS_SHOWN = 20;
-const CALLS_MOST = 1000;
+const SHOWN = 20;
+const MOST = 1000;
 
 const calls: Command = {
   name: 'calls',
   usage: '[--account ACCOUNT] [--limit COUNT]',
-  summary: `Lists the latest calls, ${CALLS_SHOWN} unless told otherwise.`,
+  summary: `Lists the latest calls, ${SHOWN} unless told otherwise.`,
   options: { account: { type: 'string' }, limit: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
-    const limit = Number(given.option('limit') ?? CALLS_SHOWN);
-    if (!Number.isInteger(limit) || limit < 1 || limit > CALLS_MOST) {
-      throw new UsageError(`--limit must be an integer from 1 to ${CALLS_MOST}.`);
-    }
+    const limit = readLimit(given);
     const store = await migratedStore(open);
     const name = given.option('account');
     const account = name === undefined ? undefined : (await accountNamed(store, name)).id;
@@ -26,6 +23,12 @@ const calls: Command = {
     return 0;
   },
 };
+
+function readLimit(given: Given): number {
+  const limit = Number(given.option('limit') ?? SHOWN);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= MOST) return limit;
+  throw new UsageError(`--limit must be an integer from 1 to ${MOST}.`);
+}
 
 function rowOf(call: CallRow): Row {
   return {
@@ -52,4 +55,20 @@ const verify: Command = {
   },
 };
 
-export const RECORD_COMMANDS: readonly Command[] = [calls, verify];
+const audit: Command = {
+  name: 'audit',
+  usage: '[--subject ID] [--limit N]',
+  summary: 'Lists what admins have changed, the latest first: who, what, when, before and after.',
+  options: { subject: { type: 'string' }, limit: { type: 'string' } },
+  words: [0, 0],
+  async run(open, given) {
+    const subject = given.option('subject');
+    const page = { limit: readLimit(given), ...(subject !== undefined && { subject }) };
+    const entries = await (await migratedStore(open)).audits(page);
+    const rows = entries.map(({ at, ...entry }) => ({ at: timeText(at), ...entry }));
+    printRows(open, given, rows, 'Nothing has been changed yet.');
+    return 0;
+  },
+};
+
+export const RECORD_COMMANDS: readonly Command[] = [calls, verify, audit];

@@ -97,7 +97,7 @@ test.each([
   [['dance'], 'There is no command "dance". "modelport help" lists them.'],
   [
     ['keys'],
-    'Write one of: modelport keys list, modelport keys create, modelport keys disable, modelport keys rotate.',
+    'Write one of: modelport keys list, modelport keys create, modelport keys update, modelport keys disable, modelport keys enable, modelport keys rotate, modelport keys delete.',
   ],
   [['top-up', 'default'], 'Write: modelport top-up ACCOUNT AMOUNT [--note TEXT]'],
   [['top-up', 'default', 'much'], '"much" is no amount to add: write USD above zero, such as 5.00.'],
@@ -223,4 +223,68 @@ test('doctor says that the database cannot be reached', async () => {
   const { code, out } = await runOver({ store }, 'doctor');
   expect(code).toBe(1);
   expect(out).toContain('not reachable: the disk is full');
+});
+
+test('keys and accounts are limited, switched and removed; all of it is on record', async () => {
+  await run('accounts', 'create', 'shop', '--budget-month', '5', '--concurrency', '9');
+  const made = JSON.parse((await run('keys', 'create', 'shop', 'k', '--scopes', 'chat,models', '--json')).out);
+  const keys = async (...argv: string[]) => (await run('keys', ...argv)).code;
+  expect(
+    await keys(
+      'update',
+      made.id,
+      '--budget',
+      '2.50',
+      '--budget-day',
+      '1',
+      '--scopes',
+      'none',
+      '--expires',
+      '2100-01-01',
+    ),
+  ).toBe(0);
+  const store = await openStore({ dataDir: folder });
+  expect(await store.keyById(made.id)).toMatchObject({ budget: { total: 2_500_000_000n, day: 1_000_000_000n } });
+  expect(await store.keyById(made.id)).not.toHaveProperty('scopes');
+  expect(await store.account('shop')).toMatchObject({ budget: { month: 5_000_000_000n }, concurrency: 9 });
+  expect(await keys('update', made.id, '--budget', 'none')).toBe(0);
+  expect(await store.keyById(made.id)).not.toHaveProperty('budget');
+  expect((await run('keys', 'rotate', made.id, '--grace', '60')).out).toContain('sk-');
+  expect(await store.keyById(made.id)).toHaveProperty('priorUntil');
+  for (const [words, state] of [
+    [['keys', 'disable', made.id], 'disabled'],
+    [['keys', 'enable', made.id], 'active'],
+    [['accounts', 'disable', 'shop'], 'disabled'],
+    [['accounts', 'enable', 'shop'], 'active'],
+  ] as const) {
+    expect((await run(...words)).out).toContain(state);
+  }
+  expect(await keys('delete', made.id)).toBe(0);
+  expect(await store.keyById(made.id)).toBeUndefined();
+  await store.close();
+  expect((await run('accounts', 'update', 'shop', '--tokens-per-minute', 'none')).code).toBe(0);
+  const audit = JSON.parse((await run('audit', '--subject', made.id, '--json')).out);
+  expect(audit.map(({ action }: { action: string }) => action)).toEqual([
+    'key.removed',
+    'key.enabled',
+    'key.disabled',
+    'key.rotated',
+    'key.changed',
+    'key.changed',
+    'key.created',
+  ]);
+  expect((await run('audit')).out).not.toContain(made.key);
+});
+
+test.each([
+  [
+    ['keys', 'update', 'k', '--scopes', 'chat,all'],
+    '"all" is no scope: they are chat, embeddings, images, audio, video, rerank, models, balance.',
+  ],
+  [['keys', 'update', 'k', '--addresses', 'here'], '"here" is no address: write one or a range such as 10.0.0.0/8.'],
+  [['keys', 'update', 'k'], 'There is no key with the id "k". "modelport keys list" shows those there are.'],
+  [['keys', 'rotate', 'k', '--grace', 'long'], '--grace must be a number of seconds.'],
+  [['accounts', 'update', 'nobody', '--budget', 'much'], '--budget must be an amount in USD such as 5.00.'],
+])('%j is refused with a sentence', async (argv, sentence) => {
+  expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });
 });

@@ -3,17 +3,34 @@ import { Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
-import type { AccountRow, EntryRow, Store } from '../store/store.ts';
+import type { AccountChange, AccountRow, EntryRow, Store } from '../store/store.ts';
+import { audited } from './audit-routes.ts';
 import { listOf, moneyOf, PAGE, pageOf, Time, Usd, UsdAsked, writeTime } from './fields.ts';
+import {
+  LIMITS_ASKED,
+  LIMITS_CHANGED,
+  LIMITS_SHOWN,
+  limitChangesOf,
+  limitsOf,
+  Spent,
+  writeBudget,
+} from './limit-fields.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Asked, route } from './route.ts';
 
-const Account = Type.Object({ id: Type.String(), name: Type.String(), available: Usd, held: Usd, createdAt: Time });
+const Account = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  available: Usd,
+  held: Usd,
+  createdAt: Time,
+  disabledAt: Type.Optional(Time),
+  ...LIMITS_SHOWN,
+});
 
-const NewAccount = Type.Object(
-  { name: Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' }) },
-  { additionalProperties: false },
-);
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
+const NewAccount = Type.Object({ name: Name, ...LIMITS_ASKED }, { additionalProperties: false });
+const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGED }, { additionalProperties: false });
 
 const Entry = Type.Object({
   seq: Type.Integer(),
@@ -37,13 +54,13 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Makes an account, with a balance of zero.',
     body: NewAccount,
     reply: Account,
-    answer: async (rooms, { body }) => {
-      if (await rooms.store.account(body.name)) {
-        throw new GatewayError('conflict', `There is an account "${body.name}" already.`, { param: 'name' });
-      }
+    answer: async (rooms, { body, caller }) => {
+      await refuseTwin(rooms, body.name);
       const id = newId('acct_');
-      const account: AccountRow = { id, name: body.name, balance: 0n, held: 0n, createdAt: rooms.now() };
+      const empty = { id, name: body.name, balance: 0n, held: 0n, createdAt: rooms.now() };
+      const account: AccountRow = { ...empty, ...limitsOf(body) };
       await rooms.store.createAccount(account);
+      await audited(rooms, caller, 'account.created', id, { after: account });
       return writeAccount(account);
     },
   }),
@@ -63,8 +80,37 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/accounts/:id', {
     gate: 'admin',
     summary: 'Shows an account, by id or name.',
+    reply: Type.Object({ ...Account.properties, spent: Spent }),
+    answer: async ({ store, now }, { path }) => {
+      const account = await accountNamed(store, path.id);
+      return { ...writeAccount(account), spent: writeBudget(await store.accountSpending(account.id, now())) };
+    },
+  }),
+  route('PATCH', '/admin/v1/accounts/:id', {
+    gate: 'admin',
+    summary:
+      'Changes the name, the budget or the limits of an account: members that are not given stay, null takes them away.',
+    body: ChangedAccount,
     reply: Account,
-    answer: async ({ store }, { path }) => writeAccount(await accountNamed(store, path.id)),
+    answer: async (rooms, asked) => {
+      const { name } = asked.body;
+      if (name !== undefined && name !== (await accountNamed(rooms.store, asked.path.id)).name)
+        await refuseTwin(rooms, name);
+      const change = { ...(name !== undefined && { name }), ...limitChangesOf(asked.body) };
+      return changeAccount(rooms, asked, 'account.changed', change);
+    },
+  }),
+  route('POST', '/admin/v1/accounts/:id/disable', {
+    gate: 'admin',
+    summary: 'Disables an account: none of its keys calls any more.',
+    reply: Account,
+    answer: (rooms, asked) => changeAccount(rooms, asked, 'account.disabled', { disabledAt: rooms.now() }),
+  }),
+  route('POST', '/admin/v1/accounts/:id/enable', {
+    gate: 'admin',
+    summary: 'Enables an account again.',
+    reply: Account,
+    answer: (rooms, asked) => changeAccount(rooms, asked, 'account.enabled', { disabledAt: null }),
   }),
   route('POST', '/admin/v1/accounts/:id/top-ups', {
     gate: 'admin',
@@ -92,7 +138,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
 
 async function topUp(
   rooms: Rooms,
-  { path, body, headers }: Asked<unknown, { amount: UsdAsked; note?: string }>,
+  { path, body, headers, caller }: Asked<unknown, { amount: UsdAsked; note?: string }>,
 ): Promise<object> {
   const { id } = await accountNamed(rooms.store, path.id);
   const amount = moneyOf(body.amount, 'amount');
@@ -108,7 +154,30 @@ async function topUp(
     const sentence = `This Idempotency-Key has topped up ${writeMoney(entry.amount)} USD: use a new one for a new top-up.`;
     throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
   }
+  const { seq, note } = entry;
+  await audited(rooms, caller, 'account.topped-up', id, {
+    after: { amount, seq, ...(note !== undefined && { note }) },
+  });
   return writeEntry(entry);
+}
+
+async function refuseTwin({ store }: Rooms, name: string): Promise<void> {
+  if (await store.account(name)) {
+    throw new GatewayError('conflict', `There is an account "${name}" already.`, { param: 'name' });
+  }
+}
+
+async function changeAccount<Body>(
+  rooms: Rooms,
+  { path, caller }: Asked<unknown, Body>,
+  action: string,
+  change: AccountChange,
+): Promise<object> {
+  const before = await accountNamed(rooms.store, path.id);
+  const after = (await rooms.store.updateAccount(before.id, change)) ?? before;
+  rooms.access.forget();
+  await audited(rooms, caller, action, before.id, { before, after });
+  return writeAccount(after);
 }
 
 /** The account with this id or name; throws `not_found`. */
@@ -118,13 +187,14 @@ export async function accountNamed(store: Store, idOrName = '', param = 'account
   throw new GatewayError('not_found', `There is no account "${idOrName}".`, { param });
 }
 
-function writeAccount({ id, name, balance, held, createdAt }: AccountRow): object {
+function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {
   return {
-    id,
-    name,
+    ...account,
     available: writeMoney(balance - held),
     held: writeMoney(held),
     createdAt: writeTime(createdAt),
+    disabledAt: disabledAt === undefined ? undefined : writeTime(disabledAt),
+    budget: budget && writeBudget(budget),
   };
 }
 

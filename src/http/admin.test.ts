@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts';
 
+const NOTHING = { total: '0', day: '0', month: '0' };
 let edge: Loopback;
 beforeAll(async () => {
   edge = await startLoopback();
@@ -12,7 +13,7 @@ test('POST /admin/v1/accounts makes an account with nothing in it', async () => 
   expect(made.status).toBe(200);
   expect(made.body).toMatchObject({ name: 'shop', available: '0', held: '0' });
   for (const idOrName of [made.body.id, 'shop']) {
-    expect((await edge.admin('GET', `/accounts/${idOrName}`)).body).toEqual(made.body);
+    expect((await edge.admin('GET', `/accounts/${idOrName}`)).body).toEqual({ ...made.body, spent: NOTHING });
   }
   const twin = await edge.admin('POST', '/accounts', { name: 'shop' });
   expect(twin).toMatchObject({ status: 409, body: { error: { code: 'conflict', param: 'name' } } });

@@ -27,6 +27,7 @@ const UsageLine = Type.Object({
 
 const balanceRoute = route('GET', '/v1/balance', {
   gate: 'caller',
+  scope: 'balance',
   summary: "Shows the account's balance: what is free to spend, and what calls under way hold.",
   reply: Type.Object({ available: Usd, held: Usd, currency: Type.Literal('USD') }),
   answer: async (rooms, { caller }) => {
@@ -37,6 +38,7 @@ const balanceRoute = route('GET', '/v1/balance', {
 
 const usageRoute = route('GET', '/v1/usage', {
   gate: 'caller',
+  scope: 'balance',
   summary: "Sums up the account's calls by day, model or key; the last 30 days unless told otherwise.",
   query: UsageQuery,
   reply: Type.Object({
@@ -102,12 +104,14 @@ const DashboardUsage = Type.Object({
 const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
   route('GET', `${prefix}/dashboard/billing/subscription`, {
     gate: 'caller',
+    scope: 'balance',
     summary: 'Shows all the money the account has had, as the OpenAI dashboard did.',
     reply: Subscription,
     answer: subscription,
   }),
   route('GET', `${prefix}/dashboard/billing/usage`, {
     gate: 'caller',
+    scope: 'balance',
     summary: 'Shows what the account has spent, in US cents, as the OpenAI dashboard did.',
     query: DashboardQuery,
     reply: DashboardUsage,

@@ -1,8 +1,10 @@
 /** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
 import { type Static, type TSchema, Type } from 'typebox';
+import { lastFour } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../store/store.ts';
+import { audited } from './audit-routes.ts';
 import { listOf, PAGE, pageOf, Time, writeTime } from './fields.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Asked, type Method, route } from './route.ts';
@@ -59,8 +61,8 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     reply: listOf(Provider),
     answer: async ({ store }, { query }) => pageOf(query, among(await store.providers()), nameOf, writeProvider),
   }),
-  ...saving('/admin/v1/providers', 'a provider', Provider, async (rooms, name, entry) => {
-    await applyEntry(rooms, 'providers', entry);
+  ...saving('/admin/v1/providers', 'a provider', Provider, async (rooms, name, entry, actor) => {
+    await applyEntry(rooms, 'providers', entry, actor);
     return writeProvider(named(await rooms.store.providers(), name, 'provider'));
   }),
   route('DELETE', '/admin/v1/providers/:name', {
@@ -79,18 +81,20 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
       return pageOf(query, among(models), nameOf, writeModel);
     },
   }),
-  ...saving('/admin/v1/models', 'a model', Model, async (rooms, name, entry) => {
-    await applyEntry(rooms, 'models', entry);
+  ...saving('/admin/v1/models', 'a model', Model, async (rooms, name, entry, actor) => {
+    await applyEntry(rooms, 'models', entry, actor);
     return writeModel(await priced(rooms.store, named(await rooms.store.models(), name, 'model')));
   }),
   route('DELETE', '/admin/v1/models/:name{.+}', {
     gate: 'admin',
     summary: 'Takes a model off sale; its prices and calls stay on record.',
     reply: Removed,
-    answer: async (rooms, { path }) => {
-      const { name } = named(await rooms.store.models(), path.name, 'model');
+    answer: async (rooms, { path, caller }) => {
+      const before = named(await rooms.store.models(), path.name, 'model');
+      const { name } = before;
       await rooms.store.removeModel(name);
       await rooms.catalog.reload();
+      await audited(rooms, caller, 'model.removed', name, { before });
       return { name, removed: true };
     },
   }),
@@ -114,15 +118,15 @@ function saving(
   path: string,
   what: string,
   reply: TSchema,
-  save: (rooms: Rooms, name: string, entry: Written) => Promise<object>,
+  save: (rooms: Rooms, name: string, entry: Written, actor: string) => Promise<object>,
 ): AnsweredRoute[] {
-  const answer = async (rooms: Rooms, { path: { name: inPath }, body }: Asked<unknown, Written>) => {
+  const answer = async (rooms: Rooms, { path: { name: inPath }, body, caller }: Asked<unknown, Written>) => {
     const name = inPath ?? body.name;
     if (name === undefined) throw new GatewayError('invalid_request', '"name" is missing.', { param: 'name' });
     if (body.name !== undefined && body.name !== name) {
       throw new GatewayError('invalid_request', `"name" must be "${name}", as in the path.`, { param: 'name' });
     }
-    const saved = await save(rooms, name, { ...body, name });
+    const saved = await save(rooms, name, { ...body, name }, caller.key);
     await rooms.catalog.reload();
     return saved;
   };
@@ -133,9 +137,9 @@ function saving(
 }
 
 /** Whoever applies a form names its members from the top (`models[0].price`): here the entry is the top. */
-async function applyEntry(rooms: Rooms, list: 'providers' | 'models', entry: Written): Promise<void> {
+async function applyEntry(rooms: Rooms, list: 'providers' | 'models', entry: Written, actor: string): Promise<void> {
   try {
-    await rooms.apply({ [list]: [entry] });
+    await rooms.apply({ [list]: [entry] }, actor);
   } catch (thrown) {
     const top = `${list}[0].`;
     if (!(thrown instanceof GatewayError) || !thrown.param?.startsWith(top)) throw thrown;
@@ -143,14 +147,16 @@ async function applyEntry(rooms: Rooms, list: 'providers' | 'models', entry: Wri
   }
 }
 
-async function removeProvider(rooms: Rooms, { path }: Asked<unknown, unknown>): Promise<object> {
-  const { name } = named(await rooms.store.providers(), path.name, 'provider');
+async function removeProvider(rooms: Rooms, { path, caller }: Asked<unknown, unknown>): Promise<object> {
+  const before = named(await rooms.store.providers(), path.name, 'provider');
+  const { name } = before;
   const user = (await rooms.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
   if (user) {
     throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change that first.`);
   }
   await rooms.store.removeProvider(name);
   await rooms.catalog.reload();
+  await audited(rooms, caller, 'provider.removed', name, { before });
   return { name, removed: true };
 }
 
@@ -172,11 +178,6 @@ function named<Row extends { name: string }>(rows: Row[], name: string | undefin
 
 function writeProvider({ credentials, ...provider }: ProviderRow): object {
   return { ...provider, credentials: credentials.map(lastFour) };
-}
-
-/** Enough to recognise a secret by, too little to guess it. */
-function lastFour(secret: string): string {
-  return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
 }
 
 async function priced(store: Store, model: ModelRow) {

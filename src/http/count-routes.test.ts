@@ -9,7 +9,7 @@ const CONTENTS = [{ parts: [{ text: TEXT }] }];
 let edge: Loopback;
 beforeAll(async () => {
   edge = await startLoopback();
-  await edge.rooms.apply(CATALOGUE);
+  await edge.rooms.apply(CATALOGUE, 'test');
   await edge.rooms.catalog.reload();
 });
 afterAll(() => edge.stop());

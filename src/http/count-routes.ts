@@ -21,6 +21,7 @@ const CountGenerate = Type.Object({
 export const COUNT_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/v1/messages/count_tokens', {
     gate: 'caller',
+    scope: 'chat',
     carriers: { anthropic: true },
     summary: 'Estimates how many tokens a conversation in the messages format has.',
     body: CountMessages,
@@ -31,6 +32,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
     route('POST', path, {
       reading,
       gate: 'caller',
+      scope: 'chat',
       carriers: { google: true },
       summary: 'Estimates how many tokens a conversation in the generateContent format has.',
       query: GenerateQuery,

@@ -11,6 +11,7 @@ import { clientKey, queryOf } from './client-key.ts';
 import { preflight, shareWithBrowser } from './cors.ts';
 import { errorWriterFor } from './families.ts';
 import { incomingOf } from './incoming.ts';
+import { refuseStranger } from './metrics-guard.ts';
 import { describeRoutes } from './openapi.ts';
 import type { PeerServer, Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Documented, type RelayedRoute, route } from './route.ts';
@@ -79,11 +80,15 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
     if (!path) return next();
     const request = c.req.raw;
     const caller = row.gate === 'open' ? undefined : await enter(row.gate, request, c.env);
+    if (caller && row.gate === 'caller') rooms.access.allowScope(caller, row.scope);
     const done = await row.answer(rooms, {
       path,
       query: readQuery(queryOf(request.url)),
       body: checkBody?.(await readBody(request, rooms.settings.maxBodyBytes)),
       headers: request.headers,
+      get address() {
+        return addressOf(request, c.env);
+      },
       get caller() {
         if (caller) return caller;
         throw new Error(`The route ${row.path} is open: it has no caller.`);
@@ -95,7 +100,7 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
   };
 }
 
-const METHODS = ['GET', 'POST', 'PUT', 'DELETE'] as const;
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** 405 where the path is known with another method, else 404. */
 function noRoute(app: App, request: Request, path: string): Response {
@@ -122,12 +127,14 @@ function failure(request: Request, error: GatewayError, headers?: { [name: strin
 
 const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
-  summary: 'Counters and gauges as Prometheus reads them (text, not JSON).',
+  summary: 'Counters and gauges as Prometheus reads them (text, not JSON), for this machine or with the metrics token.',
   reply: Type.String(),
-  answer: async (rooms) =>
-    new Response(await rooms.metrics.write(rooms), {
+  answer: async (rooms, { headers, address }) => {
+    refuseStranger(rooms.settings.metricsToken, headers, address);
+    return new Response(await rooms.metrics.write(rooms), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
-    }),
+    });
+  },
 });
 
 function descriptionRoute(routes: readonly Documented[]): AnsweredRoute {

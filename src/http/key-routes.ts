@@ -1,50 +1,79 @@
-/** The admin API's keys: made, listed, disabled, given a new secret. The key itself is answered once. */
+/** The admin API's keys: made, listed, changed, disabled, given a new secret, removed. The key itself is answered once. */
 import { type Static, Type } from 'typebox';
 import { readRange } from '../access/cidr.ts';
 import { issueKey } from '../access/key.ts';
+import { SCOPES } from '../access/scopes.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
-import { writeMoney } from '../canonical/money.ts';
-import type { Budget, KeyRow, Store } from '../store/store.ts';
+import type { KeyChange, KeyRow } from '../store/store.ts';
 import { accountNamed } from './account-routes.ts';
-import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from './fields.ts';
+import { audited } from './audit-routes.ts';
+import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from './fields.ts';
+import {
+  changeable,
+  LIMITS_ASKED,
+  LIMITS_CHANGED,
+  LIMITS_SHOWN,
+  limitChangesOf,
+  limitsOf,
+  Spent,
+  writeBudget,
+} from './limit-fields.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Asked, route } from './route.ts';
 
-const perMinute = (what: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, description: `a number of ${what}, at least 1` }));
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
+const Models = Type.Array(Type.String(), { description: 'a list of model names' });
+const Addresses = Type.Array(Type.String(), {
+  description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
+});
+const Scopes = Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+  description: `a list of ${SCOPES.join(', ')}`,
+});
 
 const NewKey = Type.Object(
   {
     account: Type.Optional(Type.String({ description: "an account's id or name" })),
-    name: Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' }),
+    name: Name,
     kind: Type.Optional(
       Type.Union([Type.Literal('caller'), Type.Literal('admin')], { description: 'caller (the default) or admin' }),
     ),
     expiresAt: Type.Optional(TimeAsked),
-    models: Type.Optional(Type.Array(Type.String(), { description: 'a list of model names' })),
-    addresses: Type.Optional(
-      Type.Array(Type.String(), { description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"' }),
-    ),
-    budget: Type.Optional(
-      Type.Union(
-        [
-          ...UsdAsked.anyOf,
-          Type.Object(
-            { total: Type.Optional(UsdAsked), day: Type.Optional(UsdAsked), month: Type.Optional(UsdAsked) },
-            { additionalProperties: false },
-          ),
-        ],
-        { description: 'a total in USD, or {total, day, month}' },
-      ),
-    ),
-    requestsPerMinute: perMinute('requests'),
-    tokensPerMinute: perMinute('tokens'),
-    concurrency: perMinute('calls at once'),
+    models: Type.Optional(Models),
+    addresses: Type.Optional(Addresses),
+    scopes: Type.Optional(Scopes),
+    ...LIMITS_ASKED,
   },
   { additionalProperties: false },
 );
 type NewKey = Static<typeof NewKey>;
+
+const ChangedKey = Type.Object(
+  {
+    name: Type.Optional(Name),
+    expiresAt: changeable(TimeAsked),
+    models: changeable(Models),
+    addresses: changeable(Addresses),
+    scopes: changeable(Scopes),
+    ...LIMITS_CHANGED,
+  },
+  { additionalProperties: false },
+);
+type ChangedKey = Static<typeof ChangedKey>;
+
+const LONGEST_GRACE_SECONDS = 30 * 86_400;
+const Rotation = Type.Object(
+  {
+    graceSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LONGEST_GRACE_SECONDS,
+        description: `a number of seconds the old secret goes on to work, up to ${LONGEST_GRACE_SECONDS}`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
 
 const Key = Type.Object({
   id: Type.String(),
@@ -57,10 +86,9 @@ const Key = Type.Object({
   disabledAt: Type.Optional(Time),
   models: Type.Optional(Type.Array(Type.String())),
   addresses: Type.Optional(Type.Array(Type.String())),
-  budget: Type.Optional(Type.Object({ total: Type.Optional(Usd), day: Type.Optional(Usd), month: Type.Optional(Usd) })),
-  requestsPerMinute: Type.Optional(Type.Integer()),
-  tokensPerMinute: Type.Optional(Type.Integer()),
-  concurrency: Type.Optional(Type.Integer()),
+  scopes: Type.Optional(Type.Array(Type.String())),
+  priorUntil: Type.Optional(Time),
+  ...LIMITS_SHOWN,
 });
 
 /** With the key itself, which is shown this once. */
@@ -89,21 +117,53 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
       );
     },
   }),
+  route('GET', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Shows a key and what it has spent.',
+    reply: Type.Object({ ...Key.properties, spent: Spent }),
+    answer: async (rooms, { path }) => {
+      const key = await keyOf(rooms, path.id);
+      return { ...writeKey(key), spent: writeBudget(await rooms.store.keySpending(key.id, rooms.now())) };
+    },
+  }),
+  route('PATCH', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Changes what a key may do: members that are not given stay, null takes them away.',
+    body: ChangedKey,
+    reply: Key,
+    answer: async (rooms, asked) => writeKey(await changeKey(rooms, asked, 'key.changed', () => changeOf(asked.body))),
+  }),
   route('POST', '/admin/v1/keys/:id/disable', {
     gate: 'admin',
     summary: 'Disables a key.',
     reply: Key,
-    answer: async (rooms, { path }) => writeKey(await changeKey(rooms, path.id, { disabledAt: rooms.now() })),
+    answer: async (rooms, asked) =>
+      writeKey(await changeKey(rooms, asked, 'key.disabled', () => ({ disabledAt: rooms.now() }))),
+  }),
+  route('POST', '/admin/v1/keys/:id/enable', {
+    gate: 'admin',
+    summary: 'Enables a key again.',
+    reply: Key,
+    answer: async (rooms, asked) =>
+      writeKey(await changeKey(rooms, asked, 'key.enabled', () => ({ disabledAt: null }))),
   }),
   route('POST', '/admin/v1/keys/:id/rotate', {
     gate: 'admin',
-    summary: 'Gives a key a new secret; the old one opens nothing from now on.',
+    summary: 'Gives a key a new secret. The old one opens nothing from now on, or goes on for `graceSeconds`.',
+    body: Rotation,
     reply: KeyIssued,
-    answer: async (rooms, { path }) => {
-      // A change of nothing reads the row.
-      const { kind } = await changeKey(rooms, path.id, {});
-      const { key, hash, last4 } = issueKey(kind);
-      return { ...writeKey(await changeKey(rooms, path.id, { hash, last4 })), key };
+    answer: rotateKey,
+  }),
+  route('DELETE', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Removes a key for good; its calls and what it spent stay on record.',
+    reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
+    answer: async (rooms, { path, caller }) => {
+      const before = await keyOf(rooms, path.id);
+      await rooms.store.removeKey(before.id);
+      rooms.access.forget();
+      await audited(rooms, caller, 'key.removed', before.id, { before });
+      return { id: before.id, removed: true };
     },
   }),
 ];
@@ -115,26 +175,49 @@ async function createKey(rooms: Rooms, { body, caller }: Asked<unknown, NewKey>)
   }
   const account = body.account === undefined ? caller.account : (await accountNamed(rooms.store, body.account)).id;
   const { key, hash, last4 } = issueKey(kind);
-  const { name, expiresAt, models, addresses, budget, requestsPerMinute, tokensPerMinute, concurrency } = body;
+  const { expiresAt, models, addresses, scopes } = body;
   const row: KeyRow = {
     id: newId('key_'),
     account,
     kind,
-    name,
+    name: body.name,
     hash,
     last4,
     createdAt: rooms.now(),
     ...(expiresAt !== undefined && { expiresAt: timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
     ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
-    ...(budget !== undefined && { budget: budgetOf(budget) }),
-    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
-    ...(concurrency !== undefined && { concurrency }),
+    ...(scopes !== undefined && { scopes }),
+    ...limitsOf(body),
   };
   await rooms.store.createKey(row);
   rooms.access.forget();
+  await audited(rooms, caller, 'key.created', row.id, { after: row });
   return { ...writeKey(row), key };
+}
+
+function changeOf(body: ChangedKey): KeyChange {
+  const { name, expiresAt, models, addresses, scopes } = body;
+  return {
+    ...(name !== undefined && { name }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
+    ...(models !== undefined && { models }),
+    ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
+    ...(scopes !== undefined && { scopes }),
+    ...limitChangesOf(body),
+  };
+}
+
+async function rotateKey(rooms: Rooms, asked: Asked<unknown, Static<typeof Rotation>>): Promise<object> {
+  let issued = '';
+  const { graceSeconds = 0 } = asked.body;
+  const row = await changeKey(rooms, asked, 'key.rotated', (before) => {
+    const { key, hash, last4 } = issueKey(before.kind);
+    issued = key;
+    const grace = { priorHash: before.hash, priorUntil: rooms.now() + graceSeconds * 1000 };
+    return { hash, last4, ...(graceSeconds > 0 ? grace : { priorHash: null, priorUntil: null }) };
+  });
+  return { ...writeKey(row), key: issued };
 }
 
 function rangesOf(addresses: string[]): string[] {
@@ -146,34 +229,34 @@ function rangesOf(addresses: string[]): string[] {
   return addresses;
 }
 
-function budgetOf(asked: NonNullable<NewKey['budget']>): Budget {
-  if (typeof asked !== 'object') return { total: moneyOf(asked, 'budget') };
-  const budget: Budget = {};
-  for (const span of ['total', 'day', 'month'] as const) {
-    const amount = asked[span];
-    if (amount !== undefined) budget[span] = moneyOf(amount, `budget.${span}`);
-  }
-  return budget;
+async function keyOf({ store }: Rooms, id = ''): Promise<KeyRow> {
+  const key = await store.keyById(id);
+  if (key) return key;
+  throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'id' });
 }
 
-async function changeKey(
-  { store, access }: Rooms,
-  id = '',
-  change: Parameters<Store['updateKey']>[1],
+async function changeKey<Body>(
+  rooms: Rooms,
+  { path, caller }: Asked<unknown, Body>,
+  action: string,
+  changeTo: (before: KeyRow) => KeyChange,
 ): Promise<KeyRow> {
-  const key = await store.updateKey(id, change);
-  if (!key) throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'id' });
-  access.forget();
-  return key;
+  const before = await keyOf(rooms, path.id);
+  const after = (await rooms.store.updateKey(before.id, changeTo(before))) ?? before;
+  rooms.access.forget();
+  await audited(rooms, caller, action, before.id, { before, after });
+  return after;
 }
 
-function writeKey({ hash: _, ...key }: KeyRow): object {
-  const { createdAt, expiresAt, disabledAt, budget, ...rest } = key;
+function writeKey({ hash: _, priorHash: __, ...key }: KeyRow): object {
+  const { createdAt, expiresAt, disabledAt, priorUntil, budget, ...rest } = key;
+  const written = (time: number | undefined) => (time === undefined ? undefined : writeTime(time));
   return {
     ...rest,
     createdAt: writeTime(createdAt),
-    expiresAt: expiresAt === undefined ? undefined : writeTime(expiresAt),
-    disabledAt: disabledAt === undefined ? undefined : writeTime(disabledAt),
-    budget: budget && Object.fromEntries(Object.entries(budget).map(([span, amount]) => [span, writeMoney(amount)])),
+    expiresAt: written(expiresAt),
+    disabledAt: written(disabledAt),
+    priorUntil: written(priorUntil),
+    budget: budget && writeBudget(budget),
   };
 }

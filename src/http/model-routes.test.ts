@@ -4,7 +4,7 @@ import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts'
 let edge: Loopback;
 beforeAll(async () => {
   edge = await startLoopback();
-  await edge.rooms.apply(CATALOGUE);
+  await edge.rooms.apply(CATALOGUE, 'test');
   await edge.rooms.catalog.reload();
 });
 afterAll(() => edge.stop());

@@ -32,6 +32,7 @@ const OneModel = Type.Object(
 export const MODEL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/v1/models', {
     gate: 'caller',
+    scope: 'models',
     carriers: ANY_KEY,
     summary: 'Lists the models the key may call.',
     query: Paging,
@@ -40,6 +41,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/v1/models/:id{.+}', {
     gate: 'caller',
+    scope: 'models',
     carriers: ANY_KEY,
     summary: 'Shows one model.',
     query: Paging,
@@ -48,6 +50,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/v1beta/models', {
     gate: 'caller',
+    scope: 'models',
     carriers: ANY_KEY,
     summary: 'Lists the models the key may call, in the Google shape.',
     query: Paging,
@@ -56,6 +59,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/v1beta/models/:id{.+}', {
     gate: 'caller',
+    scope: 'models',
     carriers: ANY_KEY,
     summary: 'Shows one model in the Google shape.',
     query: Paging,

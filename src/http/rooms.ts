@@ -17,8 +17,9 @@ export interface Rooms {
   store: Store;
   /** The dialect of this name; `undefined` where there is none. */
   dialect(name: string): Dialect | undefined;
-  /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member. */
-  apply(form: CatalogueForm): Promise<CatalogueChanges>;
+  /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member.
+   *  `actor`: the admin key that did it. */
+  apply(form: CatalogueForm, actor: string): Promise<CatalogueChanges>;
   metrics: Metrics;
   settings: EdgeSettings;
   now(): number;

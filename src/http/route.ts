@@ -1,10 +1,11 @@
 /** One route of the edge as a row: its way in, its schemas, and the function that answers it. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
+import type { Scope } from '../access/scopes.ts';
 import type { Carriers } from './client-key.ts';
 import type { Rooms } from './rooms.ts';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Who may come in: everybody, a caller's key, an admin's key. */
 export type Gate = 'open' | 'caller' | 'admin';
@@ -40,6 +41,8 @@ export interface RelayedRoute extends Documented {
 
 /** A route that the edge answers itself. */
 export interface AnsweredRoute extends Documented {
+  /** What a key that is bound to scopes needs; absent: only a key without scopes comes in. */
+  scope: Scope | undefined;
   answer: Answer<unknown, unknown>;
 }
 
@@ -52,12 +55,15 @@ export interface Asked<Query, Body> {
   query: Query;
   body: Body;
   headers: Headers;
+  /** From where the call came. */
+  readonly address: string;
   /** Throws where the gate is open: nobody has said who they are. */
   caller: Caller;
 }
 
 interface RouteOptions<Q extends TObject, B extends TSchema> {
   gate: Gate;
+  scope?: Scope;
   summary: string;
   reading?: PathReading;
   carriers?: Carriers;
@@ -80,6 +86,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     method,
     path,
     gate,
+    scope: options.scope,
     summary,
     reply,
     carriers: options.carriers ?? {},

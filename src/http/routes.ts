@@ -1,6 +1,7 @@
 /** The route table: what is handed to the gateway, in which dialect, and what the edge answers itself. */
 import type { TSchema } from 'typebox';
 import { ACCOUNT_ROUTES } from './account-routes.ts';
+import { AUDIT_ROUTES } from './audit-routes.ts';
 import { BILLING_ROUTES } from './billing-routes.ts';
 import { CALL_ROUTES } from './call-routes.ts';
 import { CATALOG_ROUTES } from './catalog-routes.ts';
@@ -155,6 +156,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
+  ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,
   ...CALL_ROUTES,
 ];

@@ -1,0 +1,105 @@
+/** The options that say what keys and accounts may do. */
+import { readRange } from '../access/cidr.ts';
+import { readScope, SCOPES } from '../access/scopes.ts';
+import { type Money, readMoney } from '../canonical/money.ts';
+import type { AccountChange, Budget, KeyChange } from '../store/store.ts';
+import { type Given, UsageError } from './command.ts';
+
+const text = { type: 'string' } as const;
+
+export const LIMIT_OPTIONS = {
+  budget: text,
+  'budget-day': text,
+  'budget-month': text,
+  'requests-per-minute': text,
+  'tokens-per-minute': text,
+  concurrency: text,
+};
+export const LIMIT_USAGE =
+  '[--budget USD] [--budget-day USD] [--budget-month USD] [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N]';
+
+export const KEY_OPTIONS = { expires: text, models: text, addresses: text, scopes: text, ...LIMIT_OPTIONS };
+export const KEY_USAGE = `[--expires TIME] [--models A,B] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
+
+/** What takes a limit away. */
+const NONE = 'none';
+
+type LimitChange = Pick<AccountChange, 'budget' | 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>;
+
+/** The budget is given as a whole: what one option does not name is no limit. */
+export function readLimitChanges(given: Given): LimitChange {
+  const change: LimitChange = {};
+  const spans = { total: 'budget', day: 'budget-day', month: 'budget-month' } as const;
+  const budget: Budget = {};
+  let isGiven = false;
+  for (const span of ['total', 'day', 'month'] as const) {
+    const written = given.option(spans[span]);
+    if (written === undefined) continue;
+    isGiven = true;
+    if (written !== NONE) budget[span] = readAmount(written, spans[span]);
+  }
+  if (isGiven) change.budget = Object.keys(budget).length > 0 ? budget : null;
+  for (const [option, member] of COUNTS) {
+    const written = given.option(option);
+    if (written !== undefined) change[member] = written === NONE ? null : readCount(written, option);
+  }
+  return change;
+}
+
+export function readKeyChanges(given: Given): KeyChange {
+  const change: KeyChange = readLimitChanges(given);
+  const expires = given.option('expires');
+  if (expires !== undefined) change.expiresAt = expires === NONE ? null : readTime(expires);
+  for (const [option, wrong] of LISTS) {
+    const written = given.option(option);
+    if (written === undefined) continue;
+    const items = written.split(',').map((item) => item.trim());
+    const list = items.filter((item) => item !== '');
+    const fault = written === NONE ? undefined : list.map(wrong).find((sentence) => sentence !== undefined);
+    if (fault !== undefined) throw new UsageError(fault);
+    change[option] = written === NONE ? null : list;
+  }
+  return change;
+}
+
+/** Of a new key or account there is nothing to take away. */
+export function withoutNulls<Change extends object>(
+  change: Change,
+): { [member in keyof Change]: NonNullable<Change[member]> } {
+  const given = Object.entries(change).filter(([, value]) => value !== null);
+  return Object.fromEntries(given) as { [member in keyof Change]: NonNullable<Change[member]> };
+}
+
+const COUNTS = [
+  ['requests-per-minute', 'requestsPerMinute'],
+  ['tokens-per-minute', 'tokensPerMinute'],
+  ['concurrency', 'concurrency'],
+] as const;
+
+/** Each with what is wrong with an item. */
+const LISTS: readonly (readonly ['models' | 'addresses' | 'scopes', (item: string) => string | undefined])[] = [
+  ['models', () => undefined],
+  [
+    'addresses',
+    (item) => (readRange(item) ? undefined : `"${item}" is no address: write one or a range such as 10.0.0.0/8.`),
+  ],
+  ['scopes', (item) => (readScope(item) ? undefined : `"${item}" is no scope: they are ${SCOPES.join(', ')}.`)],
+];
+
+function readTime(written: string): number {
+  const time = Date.parse(written);
+  if (Number.isNaN(time)) throw new UsageError('--expires must be a time such as 2027-01-31T12:00:00Z.');
+  return time;
+}
+
+function readAmount(written: string, option: string): Money {
+  const amount = readMoney(written);
+  if (amount === undefined || amount < 0n) throw new UsageError(`--${option} must be an amount in USD such as 5.00.`);
+  return amount;
+}
+
+function readCount(written: string, option: string): number {
+  const count = Number(written);
+  if (!Number.isSafeInteger(count) || count < 1) throw new UsageError(`--${option} must be a whole number above zero.`);
+  return count;
+}
