@@ -54,8 +54,8 @@ test.each([
   ['src/ledger/ledger.ts', `db.run('INSERT INTO holds VALUES (1)');`, 'SQL'],
   ['src/ledger/ledger.ts', 'const q = `SELECT a FROM b WHERE c = 1`;', 'SQL'],
   ['src/ledger/ledger.ts', `import { Database } from 'bun:sqlite';`, 'only store/'],
-  ['src/gateway/attempt.ts', `await fetch('x');`, 'only transport'],
-  ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only transport'],
+  ['src/gateway/attempt.ts', `await fetch('x');`, 'only transport/'],
+  ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only transport/'],
   ['src/http/routes.ts', 'const port = process.env.PORT;', 'hands the environment to config.ts'],
   ['src/http/routes.ts', 'const port = Bun.env.PORT;', 'hands the environment to config.ts'],
   ['src/gateway/serve.ts', `import { Hono } from 'hono';`, 'only http/'],
@@ -76,7 +76,7 @@ test('each deed is right in its own room, and in a test', () => {
   expect(
     faultsOf({
       'src/store/sqlite.ts': `import { Database } from 'bun:sqlite';\ndb.run('PRAGMA journal_mode = WAL');\nif (e === 'sqlite') go();`,
-      'src/transport.ts': `import net from 'node:net';\nawait fetch('x');`,
+      'src/transport/connections.ts': `import net from 'node:net';\nawait fetch('x');`,
       'src/config.ts': 'const port = process.env.PORT;',
       'src/http/routes.ts': `import { Hono } from 'hono';\nimport { isIP } from 'node:net';\nif (shape === 'openai') go();`,
       'src/dialects/gemini/reader.ts': `if (seal.dialect === 'gemini') go();`,

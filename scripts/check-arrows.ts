@@ -9,7 +9,6 @@ export const RUNGS: { readonly [room: string]: number } = {
   dialects: 1,
   store: 1,
   transport: 1,
-  'transport.ts': 1,
   'log.ts': 1,
   providers: 2,
   sandbox: 2,
@@ -33,9 +32,6 @@ const TABLES: { readonly [room: string]: { index: string; shared: readonly strin
   // The maker of the whole family; its own row is that maker with nothing set.
   providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'openai-compatible.ts'] },
 };
-
-/** What connects to others: to upstreams, and to what clients name by address. */
-const CONNECTS = new Set(['transport.ts', 'transport']);
 
 const FORBIDDEN_NAMES = new Set([
   'utils',
@@ -161,7 +157,7 @@ function packageFault({ from, module, names }: Import): string | undefined {
   if ((module === 'hono' || module.startsWith('hono/')) && room !== 'http') return 'only http/ knows the framework';
   if (SQL_MODULES.has(module) && room !== 'store') return 'only store/ opens a database';
   const connects = names.length === 0 || names.some((name) => !ADDRESS_NAMES.has(name));
-  if (NET_MODULES.has(module) && !CONNECTS.has(room ?? '') && connects) return 'only transport opens a connection';
+  if (NET_MODULES.has(module) && room !== 'transport' && connects) return 'only transport/ opens a connection';
   return undefined;
 }
 
@@ -199,8 +195,8 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
   switch (node.type) {
     case 'CallExpression':
     case 'NewExpression':
-      if (!CONNECTS.has(room ?? '') && CONNECTING.has(nameOf(node.callee)))
-        return `${nameOf(node.callee)}(): only transport opens a connection`;
+      if (room !== 'transport' && CONNECTING.has(nameOf(node.callee)))
+        return `${nameOf(node.callee)}(): only transport/ opens a connection`;
       return undefined;
     case 'MemberExpression':
       if (room !== 'config.ts' && room !== 'main' && ENVIRONMENTS.has(nameOf(node)))

@@ -6,7 +6,7 @@ import { GatewayError } from './canonical/errors.ts';
 import { isObject } from './canonical/json.ts';
 import { type Money, readMoney } from './canonical/money.ts';
 import { type CatalogueForm, readCatalogue } from './catalog/catalogue.ts';
-import type { TimeLimits } from './transport.ts';
+import type { TimeLimits } from './transport/transport.ts';
 
 /** A setting that cannot be used. The message is one sentence for the operator and never holds a secret. */
 export class SettingError extends Error {

@@ -26,7 +26,7 @@ import { createSandbox } from './sandbox/sandbox.ts';
 import { openStore } from './store/open-store.ts';
 import type { CallRow, Store } from './store/store.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
-import { createTransport, type Transport } from './transport.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
 
 export interface House {
   store: Store;

@@ -9,7 +9,7 @@ import type { Config, Vendor } from './config.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing } from './providers/provider.ts';
 import type { ProviderRow } from './store/store.ts';
-import { Cancellation, type TimeLimits, type Transport } from './transport.ts';
+import { Cancellation, type TimeLimits, type Transport } from './transport/transport.ts';
 
 /** A start does not wait longer than this for a server of one's own to name its models. */
 const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };

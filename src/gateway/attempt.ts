@@ -5,7 +5,7 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
 import { patchMembers } from '../dialects/json.ts';
 import type { Outgoing } from '../providers/provider.ts';
-import { Cancellation, type Exchange } from '../transport.ts';
+import { Cancellation, type Exchange } from '../transport/transport.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
@@ -99,7 +99,7 @@ async function begin(
   if (exchange.status >= 300) {
     throw dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
-  const reader = dialect.reader(call, exchange.headers.get('content-type') ?? '', quirks);
+  const reader = dialect.reader(call, exchange.header('content-type') ?? '', quirks);
   return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
 }
 

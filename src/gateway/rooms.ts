@@ -7,7 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
-import type { TimeLimits, Transport } from '../transport.ts';
+import type { TimeLimits, Transport } from '../transport/transport.ts';
 
 export interface GatewayRooms {
   access: Access;

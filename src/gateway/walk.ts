@@ -10,7 +10,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
-import { Cancellation } from '../transport.ts';
+import { Cancellation } from '../transport/transport.ts';
 import type { AddressedMedia } from './addressed-media.ts';
 import type { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Socket } from 'node:net';
-import { GatewayError } from './canonical/errors.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import { Cancellation, createTransport, type TimeLimits } from './transport.ts';
 
 const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, silenceMs: 300, wholeMs: 2000 };

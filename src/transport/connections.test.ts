@@ -1,0 +1,310 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { GatewayError } from '../canonical/errors.ts';
+import { Cancellation, createTransport, type Exchange, type Sending } from './transport.ts';
+
+const LIMITS = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 8000 };
+const CRLF = '\r\n';
+const stops: (() => void)[] = [];
+afterAll(() => {
+  for (const stop of stops) stop();
+});
+
+const reply = (body: string, headers = '') =>
+  `HTTP/1.1 200 OK${CRLF}${headers}content-length: ${body.length}${CRLF}${CRLF}${body}`;
+
+/** A raw server: `talk` gets each request's bytes and says what it likes. Counts connections and requests. */
+async function rawServer(talk: (socket: Socket, request: string, count: number) => void) {
+  const counts = { connections: 0, requests: 0, closed: 0 };
+  const server = createServer((socket) => {
+    counts.connections++;
+    socket.on('error', () => {});
+    socket.on('close', () => counts.closed++);
+    socket.on('data', (bytes) => talk(socket, bytes.toString('latin1'), ++counts.requests));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { url: `http://127.0.0.1:${address.port}/v1/x?y=1`, counts };
+}
+
+function client() {
+  const transport = createTransport();
+  const send = (url: string, sending: Partial<Sending> = {}) =>
+    transport.send(
+      { method: 'POST', url, headers: {}, body: Buffer.from('{}'), ...sending },
+      LIMITS,
+      performance.now() + LIMITS.wholeMs,
+      new Cancellation(),
+    );
+  const text = async (url: string, sending: Partial<Sending> = {}) =>
+    Buffer.from(await (await send(url, sending)).readAll(1 << 26)).toString();
+  return { send, text };
+}
+
+async function failure(promise: Promise<unknown>): Promise<GatewayError> {
+  const thrown = await promise.then(
+    () => undefined,
+    (error) => error,
+  );
+  expect(thrown).toBeInstanceOf(GatewayError);
+  return thrown;
+}
+
+/** Polls until it holds: the other side's view comes a moment later. */
+async function until(holds: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 100 && !holds(); tries++) await Bun.sleep(10);
+  expect(holds()).toBe(true);
+}
+
+async function rest(exchange: Exchange): Promise<string> {
+  let text = '';
+  for (let bytes = await exchange.read(); bytes; bytes = await exchange.read()) text += Buffer.from(bytes).toString();
+  return text;
+}
+
+describe('what is sent', () => {
+  test('a plain request, its framing headers our own', async () => {
+    let seen = '';
+    const { url } = await rawServer((socket, request) => {
+      seen = request;
+      socket.write(reply('ok'));
+    });
+    const headers = { host: 'elsewhere', 'content-length': '99', 'transfer-encoding': 'chunked', 'x-a': 'é' };
+    expect(await client().text(url, { headers })).toBe('ok');
+    const port = new URL(url).port;
+    expect(seen).toBe(
+      `POST /v1/x?y=1 HTTP/1.1${CRLF}host: 127.0.0.1:${port}${CRLF}x-a: é${CRLF}accept: */*${CRLF}accept-encoding: identity${CRLF}content-length: 2${CRLF}${CRLF}{}`,
+    );
+  });
+
+  test.each(['a\r\nx: 1', 'a\nb', 'a\0', '\u{1F600}'])(
+    'a header that cannot be said is not sent: %j',
+    async (value) => {
+      const { url, counts } = await rawServer((socket) => socket.write(reply('ok')));
+      expect((await failure(client().send(url, { headers: { 'x-a': value } }))).code).toBe('upstream_failed');
+      expect((await failure(client().send(url, { headers: { 'a b': 'x' } }))).code).toBe('upstream_failed');
+      expect(counts.connections).toBe(0);
+    },
+  );
+
+  test('a body larger than any buffer', async () => {
+    let received = 0;
+    const { url } = await rawServer((socket, bytes) => {
+      received += bytes.length;
+      if (bytes.endsWith('end')) socket.write(reply('ok'));
+    });
+    const body = Buffer.alloc(20_000_000, 'a');
+    body.write('end', body.length - 3);
+    expect(await client().text(url, { body })).toBe('ok');
+    expect(received).toBeGreaterThan(body.length);
+  });
+});
+
+describe('kept connections', () => {
+  test('serve the next request', async () => {
+    const { url, counts } = await rawServer((socket, _, count) => socket.write(reply(`${count}`)));
+    const { text } = client();
+    for (const expected of ['1', '2', '3']) expect(await text(url)).toBe(expected);
+    expect(counts.connections).toBe(1);
+  });
+
+  test.each([
+    ['connection: close', (socket: Socket) => socket.write(reply('ok', `connection: close${CRLF}`))],
+    ['trailing bytes', (socket: Socket) => socket.write(`${reply('ok')}x`)],
+    ['a second reply', (socket: Socket) => socket.write(reply('ok') + reply('stolen'))],
+    ['HTTP/1.0', (socket: Socket) => socket.write(reply('ok').replace('HTTP/1.1', 'HTTP/1.0'))],
+  ])('are not kept: %s', async (_, talk) => {
+    const { url, counts } = await rawServer(talk);
+    const { text } = client();
+    for (let i = 0; i < 3; i++) expect(await text(url)).toBe('ok');
+    expect(counts.connections).toBe(3);
+    await until(() => counts.closed === 3);
+  });
+
+  test('bytes that come while idle close it', async () => {
+    const { url, counts } = await rawServer((socket) => {
+      socket.write(reply('ok'));
+      setTimeout(() => socket.write(reply('stolen')), 20);
+    });
+    const { text } = client();
+    expect(await text(url)).toBe('ok');
+    await until(() => counts.closed === 1);
+    expect(await text(url)).toBe('ok');
+    expect(counts.connections).toBe(2);
+  });
+
+  test('closed by the server as the next request goes out: it goes over another', async () => {
+    const { url, counts } = await rawServer((socket, _, count) =>
+      count === 2 ? socket.resetAndDestroy() : socket.write(reply(`${count}`)),
+    );
+    const { text } = client();
+    expect(await text(url)).toBe('1');
+    expect(await text(url)).toBe('3');
+    expect(counts.connections).toBe(2);
+  });
+
+  test('a fresh connection that is closed is a failure: the request may have been read', async () => {
+    const { url, counts } = await rawServer((socket) => socket.resetAndDestroy());
+    expect((await failure(client().send(url))).code).toBe('upstream_failed');
+    expect(counts.requests).toBe(1);
+  });
+
+  test('closed late is a failure too', async () => {
+    const { url, counts } = await rawServer((socket, _, count) => {
+      if (count === 1) socket.write(reply('ok'));
+      else setTimeout(() => socket.destroy(), 700);
+    });
+    const { text } = client();
+    await text(url);
+    expect((await failure(text(url))).code).toBe('upstream_failed');
+    expect(counts.requests).toBe(2);
+  });
+
+  test('a cancelled exchange takes its connection with it', async () => {
+    const { url, counts } = await rawServer((socket) => socket.write(reply('hello').slice(0, -2)));
+    const exchange = await client().send(url);
+    await exchange.read();
+    exchange.cancel();
+    await until(() => counts.closed === 1);
+  });
+
+  test('a thousand requests at once', async () => {
+    const { url } = await rawServer((socket, _, count) => setTimeout(() => socket.write(reply(`${count}`)), 50));
+    const { text } = client();
+    for (let round = 0; round < 2; round++) {
+      const texts = await Promise.all(Array.from({ length: 1000 }, () => text(url)));
+      expect(new Set(texts).size).toBe(1000);
+    }
+  }, 20_000);
+});
+
+describe('what is no reply', () => {
+  test.each([
+    ['a bad status line', 'ICY 200 OK\r\n\r\n'],
+    ['a header flood', `HTTP/1.1 200 OK${CRLF}${`x: ${'y'.repeat(1000)}${CRLF}`.repeat(100)}${CRLF}`],
+    ['two lengths', `HTTP/1.1 200 OK${CRLF}content-length: 1${CRLF}content-length: 2${CRLF}${CRLF}ab`],
+  ])('%s', async (_, bytes) => {
+    const { url, counts } = await rawServer((socket) => socket.write(bytes));
+    const error = await failure(client().text(url));
+    expect(error.code).toBe('upstream_failed');
+    expect(error.retryable).toBe(true);
+    await until(() => counts.closed === 1);
+  });
+
+  test('garbage among the chunks: what came before is still read', async () => {
+    const { url } = await rawServer((socket) =>
+      socket.write(`HTTP/1.1 200 OK${CRLF}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}zz${CRLF}`),
+    );
+    const exchange = await client().send(url);
+    expect(Buffer.from((await exchange.read()) ?? []).toString()).toBe('hello');
+    expect((await failure(exchange.read())).code).toBe('upstream_failed');
+  });
+
+  test('a body until the close is complete with it', async () => {
+    const { url } = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK${CRLF}${CRLF}all of this`));
+    expect(await client().text(url)).toBe('all of this');
+  });
+});
+
+describe('who reads slowly', () => {
+  test('makes the upstream wait, and gets all of it', async () => {
+    const size = 30_000_000;
+    let sent = 0;
+    const { url } = await rawServer((socket) => {
+      const body = Buffer.alloc(size, 'b');
+      socket.write(`HTTP/1.1 200 OK${CRLF}content-length: ${size}${CRLF}${CRLF}`);
+      for (let at = 0; at < size; at += 100_000) {
+        socket.write(body.subarray(at, at + 100_000), () => {
+          sent += 100_000;
+        });
+      }
+    });
+    const exchange = await client().send(url);
+    await exchange.read();
+    await Bun.sleep(200);
+    expect(sent).toBeLessThan(size / 2);
+    let got = 0;
+    for (let bytes = await exchange.read(); bytes; bytes = await exchange.read()) got += bytes.length;
+    expect(got).toBeGreaterThan(size - 1_000_000);
+  });
+});
+
+describe('what is compressed all the same', () => {
+  const plain = 'Grüße '.repeat(100_000);
+  test.each([
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+  ])('%s', async (encoding, pack) => {
+    const packed = pack(plain);
+    const head = `HTTP/1.1 200 OK${CRLF}content-encoding: ${encoding}${CRLF}content-length: ${packed.length}${CRLF}${CRLF}`;
+    const { url, counts } = await rawServer((socket) => {
+      socket.write(head);
+      socket.write(packed);
+    });
+    const { send } = client();
+    for (let i = 0; i < 2; i++) expect(await rest(await send(url))).toBe(plain);
+    expect(counts.connections).toBe(1);
+    expect((await failure((await send(url)).readAll(1000))).message).toContain('larger than 1000 bytes');
+  });
+
+  test('broken or unknown', async () => {
+    for (const encoding of ['gzip', 'mystery']) {
+      const { url } = await rawServer((socket) => socket.write(reply('no', `content-encoding: ${encoding}${CRLF}`)));
+      expect((await failure(client().text(url))).code).toBe('upstream_failed');
+    }
+  });
+});
+
+describe('certificates', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-tls-'));
+  stops.push(() => rmSync(folder, { recursive: true }));
+  const openssl = Bun.which('openssl');
+  if (!openssl) console.warn('openssl is not on the PATH: the tests of certificates are skipped');
+  const file = (name: string) => join(folder, name);
+
+  /** Serves one HTTPS reply with a self-signed certificate for `localhost`, and asks it in a process of its own. */
+  async function askSecurely(hostname: string, environment: { [name: string]: string }): Promise<string> {
+    if (!openssl) throw new Error('no openssl');
+    Bun.spawnSync([
+      ...[openssl, 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=test'],
+      ...['-addext', 'subjectAltName=DNS:localhost', '-keyout', file('key'), '-out', file('cert')],
+    ]);
+    const tls = { key: readFileSync(file('key')), cert: readFileSync(file('cert')) };
+    const server = Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: () => new Response('secret') });
+    stops.push(() => void server.stop(true));
+    const script = `const { createTransport, Cancellation } = await import(${JSON.stringify(join(import.meta.dir, 'transport.ts'))});
+      const limits = ${JSON.stringify(LIMITS)};
+      const sending = { method: 'GET', url: 'https://${hostname}:${server.port}/', headers: {}, body: undefined };
+      createTransport().send(sending, limits, performance.now() + 5000, new Cancellation())
+        .then((exchange) => exchange.readAll(100)).then((bytes) => console.log(Buffer.from(bytes).toString()), (error) => console.log(error.code, error.cause?.code));`;
+    const child = Bun.spawn([process.execPath, '-e', script], {
+      env: { ...process.env, ...environment },
+      stdout: 'pipe',
+      timeout: 10_000,
+    });
+    return (await child.stdout.text()).trim();
+  }
+
+  const cert = { NODE_EXTRA_CA_CERTS: file('cert') };
+  test.skipIf(!openssl)('a self-signed one is refused', async () => {
+    expect(await askSecurely('localhost', {})).toMatch(/^upstream_failed DEPTH_ZERO_SELF_SIGNED_CERT/);
+  });
+  test.skipIf(!openssl)('one that the operator trusts is accepted, and the process ends by itself', async () => {
+    expect(await askSecurely('localhost', cert)).toBe('secret');
+  });
+  test.skipIf(!openssl)('one for another name is refused', async () => {
+    expect(await askSecurely('127.0.0.1', cert)).toMatch(/^upstream_failed ERR_TLS_CERT_ALTNAME_INVALID/);
+  });
+  test.skipIf(!openssl)('none is asked for where the operator says so', async () => {
+    expect(await askSecurely('localhost', { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toBe('secret');
+  });
+});

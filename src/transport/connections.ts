@@ -1,0 +1,308 @@
+/** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that opens sockets. */
+import type { Socket } from 'bun';
+import type { Address } from './address.ts';
+import type { ExchangeState, Source } from './exchange.ts';
+import { type ReplyHead, ReplyReader, type ReplySink } from './reply-reader.ts';
+import { type Receiver, receiverFor } from './unpacking.ts';
+
+/** A request as bytes. */
+export interface Request {
+  method: string;
+  head: string;
+  body: Uint8Array | undefined;
+}
+
+export interface Connections {
+  /** Sends the request and has its reply brought to the exchange; what fails on the way is told to the exchange. */
+  send(address: Address, request: Request, exchange: ExchangeState): void;
+}
+
+/** Servers close idle connections after a minute or sooner: a connection nobody uses for this long is closed by us first. */
+const IDLE_MS = 30_000;
+/** Less than a server says it keeps idle connections for, so that it does not close one as we use it. */
+const IDLE_MARGIN_MS = 1000;
+const SWEEP_MS = 5000;
+/** Idle connections kept for an origin. */
+const MOST_IDLE = 1024;
+/** A server that closes a kept connection this soon after our request has closed it for its idleness: it read nothing. */
+const CROSSED_MS = 500;
+/** A body up to this size is sent with its head in one system call, for the price of copying it. */
+const SENT_TOGETHER_BYTES = 64 * 1024;
+
+export function createConnections(): Connections {
+  const idle = new Map<string, Connection[]>();
+  let sweeping: ReturnType<typeof setInterval> | undefined;
+
+  function send(address: Address, request: Request, exchange: ExchangeState): void {
+    const kept = takeIdle(address.origin);
+    if (kept) kept.exchange(request, exchange);
+    else void open(address, request, exchange);
+  }
+
+  function takeIdle(origin: string): Connection | undefined {
+    const list = idle.get(origin);
+    const now = performance.now();
+    for (let kept = list?.pop(); kept; kept = list?.pop()) {
+      if (kept.idleUntil > now) return kept;
+      kept.drop();
+    }
+    return undefined;
+  }
+
+  async function open(address: Address, request: Request, exchange: ExchangeState): Promise<void> {
+    exchange.limit('connectMs', 'The upstream did not accept a connection in time.');
+    const connection = new Connection({
+      idle: (one) => keep(address.origin, one),
+      lost: (one) => forget(address.origin, one),
+      again: (unanswered, waiting) => void open(address, unanswered, waiting),
+    });
+    try {
+      await connection.connect(address);
+    } catch (thrown) {
+      exchange.broke(thrown);
+      return;
+    }
+    if (exchange.failure) connection.drop();
+    else connection.exchange(request, exchange);
+  }
+
+  function keep(origin: string, connection: Connection): void {
+    let list = idle.get(origin);
+    if (!list) {
+      list = [];
+      idle.set(origin, list);
+    }
+    if (list.length >= MOST_IDLE) {
+      connection.drop();
+      return;
+    }
+    list.push(connection);
+    if (sweeping) return;
+    sweeping = setInterval(sweep, SWEEP_MS);
+    sweeping.unref();
+  }
+
+  function forget(origin: string, connection: Connection): void {
+    const list = idle.get(origin);
+    const at = list?.indexOf(connection) ?? -1;
+    if (at >= 0) list?.splice(at, 1);
+  }
+
+  function sweep(): void {
+    const now = performance.now();
+    for (const [origin, list] of idle) {
+      const fresh = list.filter((kept) => kept.idleUntil > now);
+      for (const kept of list) if (kept.idleUntil <= now) kept.drop();
+      if (fresh.length > 0) idle.set(origin, fresh);
+      else idle.delete(origin);
+    }
+    if (idle.size > 0) return;
+    clearInterval(sweeping);
+    sweeping = undefined;
+  }
+
+  return { send };
+}
+
+/** What a connection tells those who keep it. */
+interface Keeper {
+  idle(connection: Connection): void;
+  lost(connection: Connection): void;
+  /** A kept connection was closed as the request went out: it goes over another. */
+  again(request: Request, exchange: ExchangeState): void;
+}
+
+class Connection implements Source, ReplySink {
+  idleUntil = 0;
+  private socket: Socket<undefined> | undefined;
+  /** What is under way: whose reply is expected, where its bytes go, and what was sent. */
+  private current: ExchangeState | undefined;
+  private receiver: Receiver | undefined;
+  private request: Request | undefined;
+  private sentAt = 0;
+  /** It has carried an exchange before. */
+  private isKept = false;
+  /** What the socket has not taken yet. */
+  private unsent: Uint8Array | undefined;
+  private readonly reader = new ReplyReader(this);
+  /** Of the bytes at hand: what is the body's, and whether the reply ends with them. */
+  private pieces: Uint8Array[] = [];
+  private ended: { reusable: boolean; idleMs: number } | undefined;
+  private isPaused = false;
+  private isOpen = false;
+  private readonly keeper: Keeper;
+
+  constructor(keeper: Keeper) {
+    this.keeper = keeper;
+  }
+
+  /** Rejects where the upstream refuses, or cannot show a certificate for its name. */
+  connect({ hostname, port, serverName }: Address): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const opened = (socket: Socket<undefined>) => {
+        socket.setNoDelay(true);
+        this.isOpen = true;
+        resolve();
+      };
+      const secured = (socket: Socket<undefined>, isVerified: boolean, error: Error | null) => {
+        if (isVerified) opened(socket);
+        else {
+          reject(error);
+          socket.terminate();
+        }
+      };
+      Bun.connect<undefined>({
+        hostname,
+        port,
+        ...(serverName !== undefined && { tls: { serverName } }),
+        socket: {
+          open: (socket) => {
+            this.socket = socket;
+            if (serverName === undefined) opened(socket);
+          },
+          ...(serverName !== undefined && { handshake: secured }),
+          data: (_, bytes) => this.received(bytes),
+          drain: () => this.sendRest(),
+          close: (_, error) => this.closed(error, reject),
+          error: (_, error) => this.closed(error, reject),
+          connectError: (_, error) => reject(error),
+        },
+      }).catch(reject);
+    });
+  }
+
+  exchange(request: Request, exchange: ExchangeState): void {
+    this.current = exchange;
+    this.request = request;
+    this.sentAt = performance.now();
+    this.socket?.ref();
+    this.reader.expect(request.method);
+    exchange.from(this);
+    // Whoever cancelled it meanwhile has closed this connection.
+    if (this.isOpen) this.transmit(request);
+  }
+
+  private transmit({ head, body }: Request): void {
+    const length = body?.length ?? 0;
+    if (!body || length <= SENT_TOGETHER_BYTES) {
+      const bytes = Buffer.allocUnsafe(head.length + length);
+      bytes.write(head, 0, 'latin1');
+      if (body) bytes.set(body, head.length);
+      this.unsent = bytes;
+      this.sendRest();
+      return;
+    }
+    this.unsent = Buffer.from(head, 'latin1');
+    this.sendRest();
+    // A head the socket takes no part of is rare enough to be copied.
+    this.unsent = this.unsent ? Buffer.concat([this.unsent, body]) : body;
+    this.sendRest();
+  }
+
+  private sendRest(): void {
+    if (!this.unsent || !this.socket) return;
+    const written = Math.max(0, this.socket.write(this.unsent));
+    this.unsent = written < this.unsent.length ? this.unsent.subarray(written) : undefined;
+  }
+
+  private received(bytes: Buffer): void {
+    try {
+      this.reader.read(bytes);
+    } catch (thrown) {
+      // Complete and then more: the reply stands, the connection does not.
+      if (!this.ended) {
+        this.broke(thrown);
+        return;
+      }
+      this.ended.reusable = false;
+    }
+    this.deliver();
+  }
+
+  /** What one arrival brought goes on in one piece. */
+  private deliver(): void {
+    const { receiver, pieces, ended } = this;
+    if (pieces.length > 0) {
+      this.pieces = [];
+      receiver?.push(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+    }
+    if (!ended) return;
+    this.ended = undefined;
+    this.current = undefined;
+    this.receiver = undefined;
+    this.request = undefined;
+    receiver?.finish();
+    if (!ended.reusable || this.unsent) {
+      this.drop();
+      return;
+    }
+    if (this.isPaused) this.resume();
+    this.isKept = true;
+    this.idleUntil = performance.now() + ended.idleMs;
+    // An idle connection keeps no process alive.
+    this.socket?.unref();
+    this.keeper.idle(this);
+  }
+
+  head({ status, headers }: ReplyHead): void {
+    const { current } = this;
+    if (!current) return;
+    current.begin(status, headers);
+    this.receiver = receiverFor(current, headers, this);
+  }
+
+  body(bytes: Uint8Array): void {
+    this.pieces.push(bytes);
+  }
+
+  end(reusable: boolean, saidIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {
+    this.ended = { reusable, idleMs: Math.min(IDLE_MS, saidIdleMs - IDLE_MARGIN_MS) };
+  }
+
+  private closed(error: unknown, reject: (error: unknown) => void): void {
+    reject(error);
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    const { current, request } = this;
+    if (!current) this.keeper.lost(this);
+    else if (this.reader.close()) this.deliver();
+    else if (request && this.isCrossed(current)) {
+      this.current = undefined;
+      this.keeper.again(request, current);
+    } else this.broke(error ?? new Error('the connection was closed'));
+  }
+
+  private isCrossed({ status }: ExchangeState): boolean {
+    return this.isKept && status === 0 && performance.now() - this.sentAt < CROSSED_MS;
+  }
+
+  private broke(cause: unknown): void {
+    const { current, receiver } = this;
+    this.deliver();
+    this.drop();
+    (receiver ?? current)?.broke(cause);
+  }
+
+  /** Closes the connection; its exchange, if it has one, hears nothing. */
+  drop(): void {
+    this.current = undefined;
+    this.receiver = undefined;
+    this.isOpen = false;
+    this.keeper.lost(this);
+    this.socket?.terminate();
+  }
+
+  stop(): void {
+    this.drop();
+  }
+
+  pause(): void {
+    this.isPaused = true;
+    this.socket?.pause();
+  }
+
+  resume(): void {
+    this.isPaused = false;
+    this.socket?.resume();
+  }
+}

@@ -1,0 +1,199 @@
+/** One exchange with an upstream: what has arrived waits here until it is asked for, under the time limits. */
+import { GatewayError } from '../canonical/errors.ts';
+import { headerOf } from './reply-reader.ts';
+import type { Watched } from './time-limits.ts';
+import type { Exchange, TimeLimits } from './transport.ts';
+
+/** Where an exchange's bytes come from. */
+export interface Source {
+  /** No more for now: nobody takes what has arrived. */
+  pause(): void;
+  /** More is wanted. */
+  resume(): void;
+  /** Ends it at once: nobody wants what would still come. */
+  stop(): void;
+}
+
+/** With this much waiting the source pauses: a client that reads slowly makes its upstream send slowly. */
+const MOST_WAITING_BYTES = 256 * 1024;
+const NO_HEADERS: readonly string[] = [];
+
+interface Waiting {
+  resolve(bytes: Uint8Array | undefined): void;
+  reject(failure: GatewayError): void;
+}
+
+export class ExchangeState implements Exchange, Watched {
+  deadline = Number.POSITIVE_INFINITY;
+  status = 0;
+  failure: GatewayError | undefined;
+  /** Resolves with the headers, this very exchange. */
+  readonly begun: Promise<Exchange>;
+  /** Called once, when nothing more will come. */
+  onEnd = () => {};
+  private resolveBegun!: (exchange: Exchange) => void;
+  private rejectBegun!: (failure: GatewayError) => void;
+  private sentence = '';
+  private pairs = NO_HEADERS;
+  private asHeaders: Headers | undefined;
+  private source: Source | undefined;
+  private arrived: Uint8Array[] = [];
+  private arrivedBytes = 0;
+  private hasRead = false;
+  private paused = false;
+  private ended = false;
+  private waiting: Waiting | undefined;
+  private readonly limits: TimeLimits;
+  private readonly wholeDeadline: number;
+
+  constructor(limits: TimeLimits, wholeDeadline: number) {
+    this.limits = limits;
+    this.wholeDeadline = wholeDeadline;
+    this.begun = new Promise((resolve, reject) => {
+      this.resolveBegun = resolve;
+      this.rejectBegun = reject;
+    });
+  }
+
+  get headers(): Headers {
+    this.asHeaders ??= toHeaders(this.pairs);
+    return this.asHeaders;
+  }
+
+  header(name: string): string | undefined {
+    return headerOf(this.pairs, name);
+  }
+
+  /** From now on this limit runs. */
+  limit(name: keyof TimeLimits, sentence: string): void {
+    this.sentence = sentence;
+    this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
+  }
+
+  expire(): void {
+    const whole = this.deadline === this.wholeDeadline;
+    const sentence = whole ? 'The call took longer than a whole call may take.' : this.sentence;
+    this.fail(new GatewayError('upstream_timeout', sentence, { retryable: !whole }));
+  }
+
+  cancel(): void {
+    this.fail(new GatewayError('upstream_failed', 'The call was cancelled.', { retryable: false }));
+  }
+
+  /** What brings the answer. Whoever ended the exchange before ends this too. */
+  from(source: Source): void {
+    this.source = source;
+    if (this.failure) source.stop();
+    else if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
+  }
+
+  /** The upstream has begun to answer; `headers` as in ReplyHead. */
+  begin(status: number, headers: readonly string[]): void {
+    this.status = status;
+    this.pairs = headers;
+    this.limit('firstTokenMs', 'The upstream sent headers and then nothing in time.');
+    this.resolveBegun(this);
+  }
+
+  /** Bytes have arrived. */
+  push(bytes: Uint8Array): void {
+    if (this.failure || bytes.length === 0) return;
+    this.deadline = this.wholeDeadline;
+    this.hasRead = true;
+    if (this.waiting) {
+      const { resolve } = this.waiting;
+      this.waiting = undefined;
+      resolve(bytes);
+      return;
+    }
+    this.arrived.push(bytes);
+    this.arrivedBytes += bytes.length;
+    if (this.arrivedBytes < MOST_WAITING_BYTES || this.paused) return;
+    this.paused = true;
+    this.source?.pause();
+  }
+
+  /** The answer is complete: its source may serve others. */
+  finish(): void {
+    if (this.failure || this.ended) return;
+    this.ended = true;
+    this.source = undefined;
+    this.onEnd();
+    this.waiting?.resolve(undefined);
+    this.waiting = undefined;
+  }
+
+  /** The exchange is over, and what has arrived is dropped; a second failure is no news. */
+  fail(failure: GatewayError): void {
+    this.arrived = [];
+    this.end(failure);
+  }
+
+  private end(failure: GatewayError): void {
+    if (this.failure) return;
+    this.failure = failure;
+    if (!this.ended) this.onEnd();
+    this.source?.stop();
+    this.rejectBegun(failure);
+    this.waiting?.reject(failure);
+    this.waiting = undefined;
+  }
+
+  /** The connection broke: what arrived before can still be read. */
+  broke(cause: unknown): void {
+    const sentence =
+      this.status === 0
+        ? 'The upstream could not be reached or closed the connection without an answer.'
+        : 'The upstream broke off in the middle of its answer.';
+    this.end(cause instanceof GatewayError ? cause : new GatewayError('upstream_failed', sentence, { cause }));
+  }
+
+  read(): Promise<Uint8Array | undefined> {
+    if (this.arrived.length > 0) return Promise.resolve(this.take());
+    if (this.failure) return Promise.reject(this.failure);
+    if (this.ended) return Promise.resolve(undefined);
+    // The clock of silence runs while somebody listens: a client that pauses is not the upstream's silence.
+    if (this.hasRead) this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
+    return new Promise((resolve, reject) => {
+      this.waiting = { resolve, reject };
+    });
+  }
+
+  async readAll(maxBytes: number): Promise<Uint8Array> {
+    if (Number(this.header('content-length') ?? 0) > maxBytes) throw this.tooLarge(maxBytes);
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for (let chunk = await this.read(); chunk; chunk = this.isDrained ? undefined : await this.read()) {
+      size += chunk.length;
+      if (size > maxBytes) throw this.tooLarge(maxBytes);
+      chunks.push(chunk);
+    }
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+  }
+
+  private get isDrained(): boolean {
+    return this.ended && this.arrived.length === 0;
+  }
+
+  private tooLarge(maxBytes: number): GatewayError {
+    this.cancel();
+    return new GatewayError('upstream_failed', `The upstream's answer is larger than ${maxBytes} bytes.`);
+  }
+
+  private take(): Uint8Array {
+    const { arrived, arrivedBytes } = this;
+    this.arrived = [];
+    this.arrivedBytes = 0;
+    if (this.paused) {
+      this.paused = false;
+      this.source?.resume();
+    }
+    return arrived.length === 1 ? arrived[0]! : Buffer.concat(arrived, arrivedBytes);
+  }
+}
+
+function toHeaders(pairs: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let at = 0; at < pairs.length; at += 2) headers.append(pairs[at] ?? '', pairs[at + 1] ?? '');
+  return headers;
+}

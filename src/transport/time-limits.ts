@@ -1,0 +1,37 @@
+/** Time limits of everything under way, kept by one timer: a timer each would cost more than a chunk. */
+
+/** Something that fails when its time is over. */
+export interface Watched {
+  /** On the clock of `performance.now()`. */
+  deadline: number;
+  expire(): void;
+}
+
+export interface Watch {
+  add(one: Watched): void;
+  delete(one: Watched): void;
+}
+
+/** How finely time limits are kept. */
+const TICK_MS = 25;
+
+export function createWatch(): Watch {
+  const watched = new Set<Watched>();
+  let ticking: ReturnType<typeof setInterval> | undefined;
+
+  function tick(): void {
+    const now = performance.now();
+    for (const one of watched) if (one.deadline <= now) one.expire();
+    if (watched.size > 0) return;
+    clearInterval(ticking);
+    ticking = undefined;
+  }
+
+  return {
+    add(one) {
+      watched.add(one);
+      ticking ??= setInterval(tick, TICK_MS);
+    },
+    delete: (one) => void watched.delete(one),
+  };
+}

@@ -1,0 +1,135 @@
+/** The room that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
+import { addressOf } from './address.ts';
+import { createConnections } from './connections.ts';
+import { ExchangeState } from './exchange.ts';
+import { writeHead } from './request-head.ts';
+import { bring } from './response-source.ts';
+import { createWatch } from './time-limits.ts';
+
+/** Milliseconds. Each limit that runs out is an `upstream_timeout` with its own sentence. */
+export interface TimeLimits {
+  /** Until the upstream has accepted a connection. */
+  connectMs: number;
+  /** From sending until the response headers. */
+  headersMs: number;
+  /** From the headers until the first bytes of the body. */
+  firstTokenMs: number;
+  /** Between two arrivals of bytes. */
+  silenceMs: number;
+  /** The whole call, failed attempts included. */
+  wholeMs: number;
+}
+
+/** A request on its way out; header names are lower-case. */
+export interface Sending {
+  method: string;
+  url: string;
+  headers: { [name: string]: string };
+  body: Uint8Array | undefined;
+}
+
+/** An answer under way. */
+export interface Exchange {
+  readonly status: number;
+  /** Made when it is asked for; `header` is cheaper. */
+  readonly headers: Headers;
+  /** The value of the header of this lower-case name. */
+  header(name: string): string | undefined;
+  /** The next bytes, `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
+  read(): Promise<Uint8Array | undefined>;
+  /** All bytes, up to `maxBytes`; throws as `read` does. */
+  readAll(maxBytes: number): Promise<Uint8Array>;
+  /** Ends the exchange at once, whatever its state. */
+  cancel(): void;
+}
+
+/** What ends exchanges from outside: an AbortController without its price, some microseconds a listener. */
+export class Cancellation {
+  cancelled = false;
+  private readonly listeners = new Set<() => void>();
+
+  cancel(): void {
+    this.cancelled = true;
+    for (const listener of this.listeners) listener();
+    this.listeners.clear();
+  }
+
+  /** `listener` runs when this is cancelled, at once where it already is; the returned function takes it back. */
+  listen(listener: () => void): () => void {
+    if (this.cancelled) listener();
+    else this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}
+
+export interface Transport {
+  /**
+   * Sends and resolves with the response's headers; `cancellation` ends the exchange in whatever state it is.
+   * Throws GatewayError `upstream_failed` or `upstream_timeout`.
+   */
+  send(sending: Sending, limits: TimeLimits, wholeDeadline: number, cancellation: Cancellation): Promise<Exchange>;
+}
+
+/** Answers in this process what is addressed to its origin. */
+export type LocalUpstream = (request: Request) => Promise<Response>;
+
+export interface TransportOptions {
+  /** Upstreams in this process, by origin. */
+  local?: { readonly [origin: string]: LocalUpstream };
+  /** Upstreams are reached through a proxy that the environment names: connecting is then its business. */
+  proxied?: boolean;
+}
+
+export function createTransport({ local = {}, proxied = false }: TransportOptions = {}): Transport {
+  const watch = createWatch();
+  const connections = createConnections();
+
+  /** What fails here or later is told to the exchange. */
+  function dispatch(sending: Sending, exchange: ExchangeState): void {
+    const inProcess = local[originOf(sending.url)];
+    if (inProcess) void bring((signal) => inProcess(asRequest(sending, signal)), exchange);
+    else if (proxied) void bring((signal) => fetchUpstream(sending, signal), exchange);
+    else connect(sending, exchange);
+  }
+
+  function connect(sending: Sending, exchange: ExchangeState): void {
+    try {
+      const address = addressOf(sending.url);
+      const { method, body } = sending;
+      connections.send(address, { method, head: writeHead(address, sending), body }, exchange);
+    } catch (thrown) {
+      exchange.broke(thrown);
+    }
+  }
+
+  return {
+    send(sending, limits, wholeDeadline, cancellation) {
+      const exchange = new ExchangeState(limits, wholeDeadline);
+      const unlisten = cancellation.listen(() => exchange.cancel());
+      exchange.onEnd = () => {
+        watch.delete(exchange);
+        unlisten();
+      };
+      if (exchange.failure) unlisten();
+      else {
+        watch.add(exchange);
+        dispatch(sending, exchange);
+      }
+      return exchange.begun;
+    },
+  };
+}
+
+function originOf(url: string): string {
+  const end = url.indexOf('/', url.indexOf('//') + 2);
+  return end < 0 ? url : url.slice(0, end);
+}
+
+function asRequest({ url, method, headers, body }: Sending, signal: AbortSignal): Request {
+  return new Request(url, { method, headers, body: body ?? null, signal });
+}
+
+/** Redirects are not followed: they would carry the credential to another address. `timeout: false`: our own limits rule. */
+function fetchUpstream({ url, method, headers, body }: Sending, signal: AbortSignal): Promise<Response> {
+  return fetch(url, { method, headers, body: body ?? null, signal, redirect: 'manual', timeout: false });
+}

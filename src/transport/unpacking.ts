@@ -1,0 +1,59 @@
+/** Unpacks what an upstream has compressed although it was asked not to. */
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { ExchangeState, Source } from './exchange.ts';
+import { headerOf } from './reply-reader.ts';
+
+/** Takes the bytes of a reply's body. */
+export interface Receiver {
+  push(bytes: Uint8Array): void;
+  finish(): void;
+  broke(cause: unknown): void;
+}
+
+const UNPACK = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** The exchange itself where its bytes come plain, else what unpacks them for it. What is over-compressed waits packed. */
+export function receiverFor(exchange: ExchangeState, headers: readonly string[], source: Source): Receiver {
+  const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return exchange;
+  if (!Object.hasOwn(UNPACK, encoding)) {
+    exchange.broke(new Error(`the content-encoding ${encoding} is not known`));
+    return exchange;
+  }
+  const unpacker = UNPACK[encoding as keyof typeof UNPACK]();
+  let isArriving = true;
+  unpacker.on('data', (bytes: Uint8Array) => exchange.push(bytes));
+  unpacker.on('end', () => exchange.finish());
+  unpacker.on('error', (cause) => exchange.broke(cause));
+  exchange.from({
+    pause() {
+      unpacker.pause();
+      if (isArriving) source.pause();
+    },
+    resume() {
+      unpacker.resume();
+      if (isArriving) source.resume();
+    },
+    stop() {
+      unpacker.destroy();
+      if (isArriving) source.stop();
+    },
+  });
+  return {
+    push: (bytes) => void unpacker.write(bytes),
+    finish() {
+      isArriving = false;
+      unpacker.end();
+    },
+    broke(cause) {
+      isArriving = false;
+      exchange.broke(cause);
+    },
+  };
+}
