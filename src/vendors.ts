@@ -27,6 +27,7 @@ export const SANDBOX_CATALOGUE: CatalogueForm = {
         contextTokens: 128_000,
       }),
     ),
+    sandboxModel('sandbox-image', 'image', { price: { perImage: '0.002' } }),
     sandboxModel('sandbox-embed', 'embed', { price: { input: '0.02' } }),
     sandboxModel('sandbox-rerank', 'rerank', { price: { input: '0.02', perCall: '0.0001' } }),
   ],

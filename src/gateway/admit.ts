@@ -1,5 +1,6 @@
 /** Whether a call may begin: the model is on sale, the key may use it, its rates and the balance cover it. */
 import { SCOPE_OF } from '../access/scopes.ts';
+import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
@@ -18,7 +19,8 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   if (!model) throw unknownModel(call.model);
   rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
   rooms.access.allowModel(caller, call.model);
-  if (model.kind !== call.kind) throw wrongKind(model.name, model.kind);
+  if (model.kind !== call.kind && !ALSO_SERVED[model.kind]?.includes(call.kind))
+    throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const estimatedInput = estimateInput(call);
@@ -49,6 +51,9 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
     throw thrown;
   }
 }
+
+/** Models that answer calls of another kind than their own too: pictures are asked for in conversations. */
+const ALSO_SERVED: { readonly [kind in Kind]?: readonly Kind[] } = { image: ['chat'] };
 
 /** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
 async function inlineForFirst(

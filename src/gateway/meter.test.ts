@@ -35,3 +35,18 @@ test('a role alone is nothing delivered', () => {
   meter.see([delta('a')]);
   expect(meter.delivered).toBe(true);
 });
+
+test('pictures and sounds are counted as what they are, not by their length', () => {
+  const meter = new Meter(10);
+  meter.see([
+    { type: 'part-start', choice: 0, part: 0, opens: { type: 'image', mimeType: 'image/png' } },
+    { type: 'part-delta', choice: 0, part: 0, delta: 'A'.repeat(4000) },
+    { type: 'part-start', choice: 0, part: 1, opens: { type: 'audio', id: 'a' } },
+    { type: 'part-delta', choice: 0, part: 1, delta: 'A'.repeat(4000) },
+    { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } },
+    { type: 'part-delta', choice: 1, part: 0, delta: 'four' },
+  ]);
+  expect(meter.usage()).toEqual({ input: 10, output: 1, images: 1, source: 'counted' });
+  meter.see([{ type: 'usage', usage: { input: 7, output: 1290, source: 'reported' } }, { type: 'reply-end' }]);
+  expect(meter.usage()).toEqual({ input: 7, output: 1290, images: 1, source: 'reported' });
+});

@@ -1,14 +1,35 @@
 /** The vendor that ships: the transport hands what goes to this address to an upstream in the same process. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
+import type { Call } from '../canonical/call.ts';
+import { authorizeByBearer, joinUrl, pathOf } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
 
 /** An address that no network has. */
 export const SANDBOX_BASE_URL = 'http://sandbox.invalid/v1';
 
-export const sandbox = openaiCompatibleVendor({
+/** Where the formats that are not OpenAI's are served. */
+const PATHS: { readonly [dialect: string]: (model: string, call: Call) => string } = {
+  'anthropic-messages': () => '/messages',
+  gemini: (model, { stream }) => `/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+};
+/** Pictures stand in Google's format as such: in the others they would be text. */
+const NO_PICTURES = /^(?!sandbox-image)/;
+
+export const sandbox: Provider = {
   name: 'sandbox',
   baseUrl: SANDBOX_BASE_URL,
   needsCredential: false,
-  completions: true,
-  embeddings: {},
-  rerank: {},
-});
+  speaks: {
+    chat: ['openai-chat', 'openai-completions', 'openai-responses', 'anthropic-messages', 'gemini'],
+    embed: ['openai-embeddings'],
+    rerank: ['rerank'],
+  },
+  only: {
+    'openai-chat': NO_PICTURES,
+    'openai-completions': NO_PICTURES,
+    'openai-responses': NO_PICTURES,
+    'anthropic-messages': NO_PICTURES,
+  },
+  url: ({ baseUrl, model }, dialect, call) => joinUrl(baseUrl, PATHS[dialect]?.(model, call) ?? pathOf(dialect)),
+  authorize: authorizeByBearer,
+  quirks: { developerRole: 'developer' },
+};

@@ -1,6 +1,6 @@
 /** The sandbox's embeddings: hashed n-grams, so near texts have near vectors; the same text has the same one. */
+import { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { Refusal } from './refusal.ts';
 import { tokensOf } from './tokens.ts';
 
 export const EMBED_MODEL = 'sandbox-embed';
@@ -19,7 +19,7 @@ const WORD_WEIGHT = 2;
 
 export function readEmbed(body: JsonObject): EmbedAsked {
   if (body.model !== EMBED_MODEL) {
-    throw new Refusal(404, `The model \`${body.model}\` does not exist.`, 'model', 'model_not_found');
+    throw new GatewayError('model_not_found', `The model \`${body.model}\` does not exist.`, { param: 'model' });
   }
   const { input, dimensions, encoding_format: encoding } = body;
   const texts = (Array.isArray(input) ? input : [input]).map(readText);
@@ -27,7 +27,9 @@ export function readEmbed(body: JsonObject): EmbedAsked {
     dimensions != null &&
     !(Number.isInteger(dimensions) && Number(dimensions) >= 1 && Number(dimensions) <= MOST_DIMENSIONS)
   ) {
-    throw new Refusal(400, `\`dimensions\` must be a whole number from 1 to ${MOST_DIMENSIONS}.`, 'dimensions');
+    throw new GatewayError('invalid_request', `\`dimensions\` must be a whole number from 1 to ${MOST_DIMENSIONS}.`, {
+      param: 'dimensions',
+    });
   }
   const length = typeof dimensions === 'number' ? dimensions : DEFAULT_DIMENSIONS;
   return { texts, dimensions: length, base64: encoding === 'base64' };
@@ -35,7 +37,7 @@ export function readEmbed(body: JsonObject): EmbedAsked {
 
 function readText(text: Json | undefined): string {
   if (typeof text === 'string') return text;
-  throw new Refusal(400, 'The sandbox embeds texts: it has no token ids.', 'input');
+  throw new GatewayError('invalid_request', 'The sandbox embeds texts: it has no token ids.', { param: 'input' });
 }
 
 export function embedReply({ texts, dimensions, base64 }: EmbedAsked): JsonObject {

@@ -1,6 +1,6 @@
 /** The sandbox's ranking: BM25 over the documents of the call. */
+import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
-import { Refusal } from './refusal.ts';
 import { tokensOf } from './tokens.ts';
 
 export const RERANK_MODEL = 'sandbox-rerank';
@@ -17,11 +17,13 @@ const LENGTH_WEIGHT = 0.75;
 
 export function readRerank(body: JsonObject): RerankAsked {
   if (body.model !== RERANK_MODEL) {
-    throw new Refusal(404, `The model \`${body.model}\` does not exist.`, 'model', 'model_not_found');
+    throw new GatewayError('model_not_found', `The model \`${body.model}\` does not exist.`, { param: 'model' });
   }
   const { query, documents, top_n: topN } = body;
-  if (typeof query !== 'string') throw new Refusal(400, '`query` must be a text.', 'query');
-  if (!Array.isArray(documents)) throw new Refusal(400, '`documents` must be a list.', 'documents');
+  if (typeof query !== 'string')
+    throw new GatewayError('invalid_request', '`query` must be a text.', { param: 'query' });
+  if (!Array.isArray(documents))
+    throw new GatewayError('invalid_request', '`documents` must be a list.', { param: 'documents' });
   return {
     query,
     documents: documents.map(readDocument),
@@ -32,7 +34,7 @@ export function readRerank(body: JsonObject): RerankAsked {
 function readDocument(document: Json): string {
   const text = isObject(document) ? document.text : document;
   if (typeof text === 'string') return text;
-  throw new Refusal(400, 'A document must be a text.', 'documents');
+  throw new GatewayError('invalid_request', 'A document must be a text.', { param: 'documents' });
 }
 
 export function rerankReply(asked: RerankAsked, key: string): JsonObject {

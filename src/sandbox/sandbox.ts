@@ -1,18 +1,21 @@
-/** The vendor that ships: an upstream in this process that speaks OpenAI's formats, with no key, no network and no model. */
+/** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
+import type { ChatCall } from '../canonical/call.ts';
+import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
-import { type Answer, answerChat, answerCompletion, lastPrompt } from './answer.ts';
-import { type Asked, keyOf, readChat, readCompletion, SANDBOX_MODELS } from './asked.ts';
-import { chatChunks, wholeChat } from './chat-reply.ts';
-import { completionChunks, wholeCompletion } from './completion-reply.ts';
-import { type Directives, readDirectives } from './directives.ts';
+import type { Dialect, WireRequest } from '../dialects/dialect.ts';
+import { dialectNamed } from '../dialects/index.ts';
+import { parseBody } from '../dialects/request-body.ts';
+import { type Answer, answerChat, answerCompletion } from './answer.ts';
+import { lastPrompt } from './conversation.ts';
+import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
-import { Refusal, refusalReply } from './refusal.ts';
+import { replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
 
 export interface SandboxOptions {
   /** Resolves after that time; rejects as soon as the signal aborts. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Pause before each chunk of a stream but the first. */
+  /** Pause before each piece of a stream but the first. */
   tokenMs?: number;
   /** Milliseconds since 1970. */
   now?: () => number;
@@ -21,119 +24,168 @@ export interface SandboxOptions {
 /** Answers one request as a vendor would; stops at once when the request's signal aborts. */
 export type Sandbox = (request: Request) => Promise<Response>;
 
-/** A reply before it has a form: both forms of it, of which one is taken. */
-interface Reply {
-  asked: Pick<Asked, 'key' | 'stream'>;
-  directives: Directives;
-  whole(): JsonObject;
-  chunks(): Iterable<JsonObject>;
-}
+/** Those that converse. */
+const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', 'sandbox-image'] as const;
 
 const DEFAULT_TOKEN_MS = 20;
+const NO_BYTES = new Uint8Array();
 
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const { sleep = sleepUnlessAborted, tokenMs = DEFAULT_TOKEN_MS, now = Date.now } = options;
 
-  async function answer(request: Request): Promise<Response> {
-    const route = routeOf(request);
-    if (route === 'models') return Response.json(modelList());
-    const { asked, directives, whole, chunks } = route(await readBody(request), Math.floor(now() / 1000));
-    if (directives.delayMs !== undefined) await sleep(directives.delayMs, request.signal);
-    if (directives.failStatus !== undefined) throw toldToFail(directives.failStatus);
-    const headers = { 'x-request-id': `req_${asked.key}` };
-    if (!asked.stream) {
-      const text = JSON.stringify(whole());
-      const body = directives.cut ? brokenOff(text.slice(0, text.length / 2)) : text;
-      return new Response(body, { headers: { ...headers, 'content-type': 'application/json' } });
+  async function answer(request: Request, route: Route): Promise<Response> {
+    if (request.method !== 'POST') throw new GatewayError('method_not_allowed', 'The sandbox takes POST here.');
+    const body = new Uint8Array(await request.arrayBuffer());
+    const query = new URL(request.url).searchParams;
+    const told = route.tell({ body, headers: request.headers, path: route.path, query }, Math.floor(now() / 1000));
+    const { delayMs, failStatus, paceMs = tokenMs, cut } = readDirectives(told.prompt);
+    if (delayMs !== undefined) await sleep(delayMs, request.signal);
+    if (failStatus !== undefined) throw toldToFail(failStatus);
+    const headers = { 'content-type': told.contentType, 'x-request-id': `req_${told.key}` };
+    const pieces = told.pieces();
+    if (told.stream) {
+      const sent = cut ? pieces.slice(0, pieces.length / 2) : pieces;
+      const stream = paced(sent, (signal) => sleep(paceMs, signal), request.signal, cut);
+      return new Response(stream, { headers: { ...headers, 'cache-control': 'no-cache' } });
     }
-    const events = [...eventsOf(chunks())];
-    const sent = directives.cut ? events.slice(0, events.length / 2) : events;
-    const body = paced(sent, (signal) => sleep(tokenMs, signal), request.signal, directives.cut);
-    return new Response(body, {
-      headers: { ...headers, 'content-type': 'text/event-stream', 'cache-control': 'no-cache' },
-    });
+    const whole = Buffer.concat(pieces);
+    if (!cut) return new Response(whole, { headers });
+    const half = paced([whole.subarray(0, whole.length / 2)], () => Promise.resolve(), request.signal, true);
+    return new Response(half, { headers });
   }
 
   return async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/v1/models' && request.method === 'GET') return Response.json(modelList());
+    const route = routeOf(pathname);
+    if (!route) return Response.json({ error: { message: `The sandbox serves no ${pathname}.` } }, { status: 404 });
     try {
-      return await answer(request);
+      return await answer(request, route);
     } catch (thrown) {
-      if (thrown instanceof Refusal) return refusalReply(thrown);
-      throw thrown;
+      if (request.signal.aborted) throw thrown;
+      const reply = route.dialect.writeError(asGatewayError(thrown), 'sandbox');
+      return new Response(reply.body, reply);
     }
   };
 }
 
-type Route = (body: JsonObject, created: number) => Reply;
-
-function routeOf(request: Request): Route | 'models' {
-  const { pathname } = new URL(request.url);
-  if (pathname === '/v1/models' && request.method === 'GET') return 'models';
-  const route = ROUTES[pathname];
-  if (!route) throw new Refusal(404, `The sandbox serves no ${pathname}.`);
-  if (request.method !== 'POST') throw new Refusal(405, `${pathname} takes POST.`);
-  return route;
+/** What came of a request: a reply that is made once it is certain that there is to be one. */
+interface Told {
+  prompt: string;
+  key: string;
+  contentType: string;
+  stream: boolean;
+  pieces(): Uint8Array[];
 }
 
-const ROUTES: { readonly [path: string]: Route } = {
-  '/v1/chat/completions': (body, created) => {
-    const asked = readChat(body);
-    const answers = Array.from({ length: asked.choices }, (_, choice) => answerChat(asked, choice));
-    return {
-      asked,
-      directives: readDirectives(lastPrompt(asked)),
-      whole: () => wholeChat(asked, answers, created),
-      chunks: () => chatChunks(asked, answers, created),
-    };
-  },
-  '/v1/completions': (body, created) => {
-    const asked = readCompletion(body);
-    const answers: Answer[] = asked.prompts.flatMap((prompt) =>
-      Array.from({ length: asked.choices }, (_, choice) => answerCompletion(asked, prompt, choice)),
-    );
-    return {
-      asked,
-      directives: readDirectives(asked.prompts.join(' ')),
-      whole: () => wholeCompletion(asked, answers, created),
-      chunks: () => completionChunks(asked, answers, created),
-    };
-  },
+interface Route {
+  /** Errors are told in its words. */
+  dialect: Dialect;
+  path: { [name: string]: string };
+  tell(request: WireRequest, created: number): Told;
+}
+
+/** Where each format is served: the paths of its own vendor. */
+const PATHS: { readonly [path: string]: string } = {
+  '/v1/chat/completions': 'openai-chat',
+  '/v1/completions': 'openai-completions',
+  '/v1/responses': 'openai-responses',
+  '/v1/messages': 'anthropic-messages',
+};
+const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
+/** What comes whole. */
+const WHOLE: {
+  readonly [path: string]: (body: JsonObject, key: string) => { prompt: string; reply: () => JsonObject };
+} = {
   '/v1/embeddings': (body) => {
     const asked = readEmbed(body);
-    return whole(body, asked.texts.join(' '), () => embedReply(asked));
+    return { prompt: asked.texts.join(' '), reply: () => embedReply(asked) };
   },
-  '/v1/rerank': (body) => {
+  '/v1/rerank': (body, key) => {
     const asked = readRerank(body);
-    return whole(body, asked.query, (key) => rerankReply(asked, key));
+    return { prompt: asked.query, reply: () => rerankReply(asked, key) };
   },
 };
 
-/** A reply that no stream has. */
-function whole(body: JsonObject, prompt: string, reply: (key: string) => JsonObject): Reply {
-  const key = keyOf(body);
+function routeOf(pathname: string): Route | undefined {
+  const [, model, action] = GOOGLE_PATH.exec(pathname) ?? [];
+  const path = model !== undefined && action !== undefined ? { model: decodeURIComponent(model), action } : {};
+  const whole = WHOLE[pathname];
+  const dialect = dialectNamed(model !== undefined ? 'gemini' : (PATHS[pathname] ?? 'openai-chat'));
+  if (!dialect || !(whole || model !== undefined || pathname in PATHS)) return undefined;
+  if (!whole) return { dialect, path, tell: (request, created) => converse(dialect, request, created) };
   return {
-    asked: { key, stream: false },
-    directives: readDirectives(prompt),
-    whole: () => reply(key),
-    chunks: () => [],
+    dialect,
+    path,
+    tell({ body }) {
+      const said = parseBody(body);
+      if (!isObject(said)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+      const key = keyOf(said);
+      const { prompt, reply } = whole(said, key);
+      const pieces = () => [Buffer.from(JSON.stringify(reply()))];
+      return { prompt, key, contentType: 'application/json', stream: false, pieces };
+    },
   };
 }
 
-async function readBody(request: Request): Promise<JsonObject> {
-  let body: unknown;
-  try {
-    body = await request.json();
-  } catch {
-    throw new Refusal(400, 'The body is not JSON.');
-  }
-  if (!isObject(body)) throw new Refusal(400, 'The body must be a JSON object.');
-  return body;
+/** The beginnings of ids that the formats' own vendors use. */
+const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
+  'openai-chat': 'chatcmpl-',
+  'openai-completions': 'cmpl-',
+  'openai-responses': 'resp_',
+  'anthropic-messages': 'msg_',
+};
+
+function converse(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
+  const call = dialect.readCall(request);
+  if (call.kind !== 'chat') throw new GatewayError('not_found', 'The sandbox converses here.');
+  if (!CHAT_MODELS.some((name) => name === call.model))
+    throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
+  call.receivedSeconds = createdSeconds;
+  const { origin, extras, headers, stream, wantsUsage, receivedSeconds, ...said } = call;
+  const key = keyOf(said);
+  const id = (ID_BEGINNINGS[call.origin.dialect] ?? '') + key;
+  const answers = answersTo(call, key);
+  const writer = dialect.writer(call);
+  return {
+    prompt: call.completion ? promptsOf(call).join(' ') : lastPrompt(call),
+    key,
+    contentType: writer.contentType,
+    stream,
+    pieces() {
+      const events = [...replyEvents({ call, key, id, createdSeconds, answers })];
+      const pieces = events.map((group) => writer.write({ bytes: NO_BYTES, events: group }));
+      return [...pieces, writer.end()].filter((piece) => piece.length > 0);
+    },
+  };
+}
+
+const MOST_CHOICES = 128;
+
+function answersTo(call: ChatCall, key: string): Answer[] {
+  const { n = 1 } = call.sampling;
+  if (n > MOST_CHOICES)
+    throw new GatewayError('invalid_request', `\`n\` must be an integer from 1 to ${MOST_CHOICES}.`, { param: 'n' });
+  const times = <T>(one: (choice: number) => T): T[] => Array.from({ length: n }, (_, choice) => one(choice));
+  if (!call.completion) return times((choice) => answerChat(call, choice, key));
+  return promptsOf(call).flatMap((prompt) => times((choice) => answerCompletion(call, prompt, choice)));
+}
+
+/** Token ids mean nothing to the sandbox, and it says so. */
+function promptsOf({ completion }: ChatCall): string[] {
+  return (completion?.prompts ?? []).map((one) => (typeof one === 'string' ? one : `(${one.length} token ids)`));
+}
+
+/** The same call has the same one. */
+function keyOf(said: object): string {
+  const text = JSON.stringify(said);
+  return (Bun.hash(text, 1).toString(36) + Bun.hash(text, 2).toString(36)).padEnd(24, '0').slice(0, 24);
 }
 
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: [...SANDBOX_MODELS, EMBED_MODEL, RERANK_MODEL].map((id) => ({
+    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL].map((id) => ({
       id,
       object: 'model',
       created: 0,
@@ -142,21 +194,29 @@ function modelList(): JsonObject {
   };
 }
 
-function toldToFail(status: number): Refusal {
-  if (status < 400 || status > 599) return new Refusal(400, 'The status after `[[fail` must be from 400 to 599.');
-  return new Refusal(status, `The sandbox failed with ${status}, as the prompt told it to.`);
-}
+const CODES: { readonly [status: number]: ErrorCode } = {
+  401: 'invalid_api_key',
+  402: 'insufficient_balance',
+  403: 'model_not_allowed',
+  404: 'not_found',
+  413: 'request_too_large',
+  429: 'rate_limited',
+  503: 'upstream_unavailable',
+  504: 'upstream_timeout',
+  529: 'upstream_unavailable',
+};
 
-function* eventsOf(chunks: Iterable<JsonObject>): Generator<string> {
-  for (const chunk of chunks) yield `data: ${JSON.stringify(chunk)}\n\n`;
-  yield 'data: [DONE]\n\n';
+function toldToFail(status: number): GatewayError {
+  if (status < 400 || status > 599)
+    return new GatewayError('invalid_request', 'The status after `[[fail` must be from 400 to 599.');
+  const code = CODES[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
+  const sentence = `The sandbox failed with ${status}, as the prompt told it to.`;
+  return new GatewayError(code, sentence, { status, ...(status === 429 && { retryAfterSeconds: 1 }) });
 }
-
-const encoder = new TextEncoder();
 
 /** The pieces one after another with a pause before each but the first; `breaksOff`: an error stands in place of the end. */
 function paced(
-  pieces: readonly string[],
+  pieces: readonly Uint8Array[],
   pause: (signal: AbortSignal) => Promise<void>,
   aborted: AbortSignal,
   breaksOff: boolean,
@@ -175,7 +235,7 @@ function paced(
       try {
         if (next > 0) await pause(signal);
         next++;
-        controller.enqueue(encoder.encode(piece));
+        controller.enqueue(piece);
       } catch (thrown) {
         // A reader that left needs no error; an aborted request does.
         if (!left.signal.aborted) controller.error(thrown);
@@ -185,10 +245,6 @@ function paced(
       left.abort();
     },
   });
-}
-
-function brokenOff(text: string): ReadableStream<Uint8Array> {
-  return paced([text], () => Promise.resolve(), new AbortController().signal, true);
 }
 
 function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {

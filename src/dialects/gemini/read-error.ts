@@ -16,7 +16,8 @@ export function readError(status: number, headers: Headers, body: Uint8Array): G
   // For the log: words, never sentences. Those may quote a key, a project or a prompt.
   const cause = { status, word: error.status };
   if (isGatewaysFault(error)) return readOpenaiError(UNAUTHENTICATED, headers, body);
-  const refusal = status === TOO_MANY ? tooMany(cause) : readOpenaiError(status, headers, body);
+  const read = readOpenaiError(status, headers, body);
+  const refusal = status === TOO_MANY ? tooMany(cause, read.retryAfterSeconds) : read;
   return withDetails(refusal, error, headers.get('retry-after') === null);
 }
 
@@ -44,9 +45,12 @@ function isGatewaysFault(error: JsonObject): boolean {
 }
 
 /** The vendor's word for every limit is "quota"; another target may have some left. */
-function tooMany(cause: unknown): GatewayError {
+function tooMany(cause: unknown, retryAfterSeconds?: number): GatewayError {
   const message = 'The model is receiving too many requests. Please try again later or use another model.';
-  return new GatewayError('rate_limited', message, { cause });
+  return new GatewayError('rate_limited', message, {
+    cause,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
 }
 
 /** What this vendor says in its own members: its word for the refusal, and how long to wait. */

@@ -1,0 +1,133 @@
+/** What a conversation holds, as far as the sandbox's rules look at it. */
+import type { ChatCall, Media, Part } from '../canonical/call.ts';
+import { pngSize } from './picture.ts';
+import { tokensOf } from './tokens.ts';
+
+/** What the last user turn says, in text. */
+export function lastPrompt(call: ChatCall): string {
+  return textOf(call.messages[lastUser(call)]?.parts ?? []);
+}
+
+export function textOf(parts: readonly Part[]): string {
+  return parts
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+/** Results may stand in a user's turn: that alone makes no prompt. */
+function lastUser({ messages }: ChatCall): number {
+  return messages.findLastIndex(
+    ({ role, parts }) => role === 'user' && (parts.length === 0 || parts.some(({ type }) => type !== 'tool-result')),
+  );
+}
+
+/** What tools have said since the user last spoke. */
+export function toolResults(call: ChatCall): { name: string; text: string }[] {
+  const names = new Map<string, string>();
+  for (const { parts } of call.messages)
+    for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name);
+  return call.messages
+    .slice(lastUser(call))
+    .flatMap(({ parts }) => parts)
+    .filter((part) => part.type === 'tool-result')
+    .map(({ callId, name, parts, failed }) => ({
+      name: names.get(callId) ?? name ?? 'a tool',
+      text: failed ? `it failed: ${textOf(parts)}` : textOf(parts),
+    }));
+}
+
+/** How many proofs of the sandbox's own thinking the client has handed back. */
+export function sealsHandedBack({ messages }: ChatCall): number {
+  return messages
+    .flatMap(({ parts }) => parts)
+    .filter((part) => 'seal' in part && part.seal !== undefined && isOwnSeal(part.seal.value)).length;
+}
+
+const SEAL = 'sandbox:';
+
+/** Base64: some formats' libraries decode what they carry. */
+export function ownSeal(key: string): string {
+  return Buffer.from(SEAL + key).toString('base64');
+}
+
+function isOwnSeal(value: string): boolean {
+  return Buffer.from(value, 'base64').toString().startsWith(SEAL);
+}
+
+/** What came with the last user turn: kinds, types, sizes. */
+export function mediaNote(call: ChatCall): string {
+  const media = (call.messages[lastUser(call)]?.parts ?? []).flatMap((part) =>
+    part.type === 'media' ? part.media : [],
+  );
+  return media.map(describe).join(' and ');
+}
+
+const KIND_WORDS = { image: 'an image', audio: 'a recording', document: 'a document', video: 'a video' } as const;
+
+function describe({ kind, source, mimeType, name }: Media): string {
+  const word = KIND_WORDS[kind] + (name === undefined ? '' : ` named ${name}`);
+  switch (source.type) {
+    case 'inline': {
+      const bytes = Buffer.from(source.base64, 'base64');
+      const size = pngSize(bytes);
+      const pixels = size ? `, ${size.width}x${size.height}` : '';
+      return `${word} (${mimeType ?? 'of no stated type'}, ${bytes.length} bytes${pixels})`;
+    }
+    case 'text':
+      return `${word} (text, ${source.text.length} characters)`;
+    case 'url':
+      return `${word} (by address)`;
+    case 'reference':
+      return `${word} (by reference)`;
+    default:
+      return source satisfies never;
+  }
+}
+
+export interface InputCount {
+  text: number;
+  image: number;
+  audio: number;
+}
+
+const IMAGE_TOKENS = 258;
+const BYTES_PER_TOKEN = 1000;
+
+/** The tokens of what was sent: as the sandbox counts them, which is what it bills. */
+export function countInput({ messages, tools, completion }: ChatCall): InputCount {
+  const count: InputCount = { text: 0, image: 0, audio: 0 };
+  const see = (parts: readonly Part[]): void => {
+    for (const part of parts) {
+      if (part.type === 'media') seeMedia(part.media, count);
+      else if (part.type === 'tool-result') see(part.parts);
+      else if (part.type === 'tool-call') count.text += tokensOf(part.name + part.input).length;
+      else if (part.type !== 'vendor') count.text += tokensOf(part.text).length;
+    }
+  };
+  if (completion) {
+    for (const prompt of completion.prompts)
+      count.text += typeof prompt === 'string' ? tokensOf(prompt).length : prompt.length;
+    return count;
+  }
+  for (const { parts } of messages) see(parts);
+  if (tools.length > 0) count.text += tokensOf(JSON.stringify(tools)).length;
+  return { ...count, text: count.text + messages.length };
+}
+
+function seeMedia({ kind, source }: Media, count: InputCount): void {
+  if (source.type === 'text') count.text += tokensOf(source.text).length;
+  else if (kind === 'image') count.image += IMAGE_TOKENS;
+  else {
+    const size = source.type === 'inline' ? source.base64.length * 0.75 : BYTES_PER_TOKEN;
+    count[kind === 'audio' ? 'audio' : 'text'] += Math.ceil(size / BYTES_PER_TOKEN);
+  }
+}
+
+/** `getWeather`, `get_weather` and `get-weather` all read "get weather". */
+export function mostPlain(text: string): string {
+  return text
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .replaceAll(/[_-]+/g, ' ')
+    .toLowerCase();
+}
