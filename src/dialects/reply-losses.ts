@@ -18,6 +18,8 @@ export interface ReplyRoom {
   readonly severalChoices: boolean;
   /** It names the stop sequence that was met. */
   readonly stopSequence: boolean;
+  /** It keeps one proof of all its texts. */
+  readonly oneTextProof: boolean;
   /** It has words for why a reply was refused or cut off. */
   readonly explanation: boolean;
 }
@@ -28,6 +30,7 @@ export class ReplyLosses {
   readonly #warnings = new Set<string>();
   /** The kind of each part, by choice and part. */
   readonly #types: PartType[][] = [];
+  #sealedText: number | undefined;
 
   constructor(room: ReplyRoom) {
     this.#room = room;
@@ -56,6 +59,9 @@ export class ReplyLosses {
         return;
       case 'part-logprobs':
         if (!room.logprobs.includes(this.#typeOf(event.choice, event.part))) this.#leftOut('`logprobs`');
+        return;
+      case 'part-seal':
+        this.#proof(event.choice, event.part);
         return;
       case 'choice-end':
         if (event.finish.stopSequence !== undefined && !room.stopSequence)
@@ -86,6 +92,13 @@ export class ReplyLosses {
     }
     const instead = this.#room.without[opens.type];
     if (instead !== undefined) this.#warnings.add(`The reply's ${opens.type} ${instead}.`);
+  }
+
+  #proof(choice: number, part: number): void {
+    if (!this.#room.oneTextProof || this.#typeOf(choice, part) !== 'text') return;
+    if (this.#sealedText !== undefined && this.#sealedText !== part)
+      this.#leftOut('The proof of a text before the last');
+    this.#sealedText = part;
   }
 
   #typeOf(choice: number, part: number): PartType {

@@ -9,6 +9,7 @@ export const REPLY_ROOM: ReplyRoom = {
   logprobs: [],
   shows: (citation) => shownCitation(citation) !== undefined,
   extras: ['service_tier'],
+  oneTextProof: false,
   severalChoices: false,
   stopSequence: true,
   explanation: true,

@@ -30,6 +30,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
   // The turns before it said nothing.
   if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
   if (!joined.some((turn) => turn.role !== 'system')) {
+    losses.add("A turn of the user's was added: the model needs one.");
     joined.unshift({ role: 'user', content: [{ type: 'text', text: NO_WORDS }] });
   }
   trimLastWords(joined);

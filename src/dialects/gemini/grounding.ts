@@ -38,12 +38,18 @@ export function readCitations(
   return placed;
 }
 
+/** Whether a source says where it is, or what it says. */
+export function isShown({ url, citedText, vendor }: Citation): boolean {
+  return url !== undefined || citedText !== undefined || vendor?.dialect === GEMINI;
+}
+
 /** `groundingMetadata` of a candidate; `texts` are its text parts by their numbers. */
 export function writeGrounding(citations: readonly PlacedCitation[], texts: ReadonlyMap<number, string>): JsonObject {
   const chunks: JsonObject[] = [];
   const supports: JsonObject[] = [];
   const known = new Map<string, number>();
   for (const { part, citation } of citations) {
+    if (!isShown(citation)) continue;
     const chunk = chunkOf(citation);
     const key = JSON.stringify(chunk);
     const index = known.get(key) ?? chunks.push(chunk) - 1;

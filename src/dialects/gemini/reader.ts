@@ -23,6 +23,8 @@ export type FrameKind =
   /** A whole answer. */
   | 'whole';
 
+const NOWHERE = { start: 0, end: 0 };
+
 export class AnswerFrame implements Frame {
   readonly kind: FrameKind;
   readonly bytes: Uint8Array;
@@ -37,7 +39,7 @@ export class AnswerFrame implements Frame {
     kind: FrameKind,
     bytes: Uint8Array,
     events: ReplyEvent[] = [],
-    json: { start: number; end: number } = { start: 0, end: 0 },
+    json: { start: number; end: number } = NOWHERE,
     mended?: readonly JsonObject[],
   ) {
     this.kind = kind;
@@ -218,7 +220,8 @@ class WholeReader implements Reader {
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
     if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
     meaning.finish(events);
-    return [new AnswerFrame('whole', bytes, events)];
+    const mended = mendAnswer(payload);
+    return [new AnswerFrame('whole', bytes, events, NOWHERE, mended === payload ? undefined : [mended])];
   }
 }
 

@@ -201,7 +201,7 @@ describe('what passes', () => {
   });
 
   test('whole', () => {
-    const whole = LAST.replace('"finishReason"', '"content":{"parts":[{"text":"Hi"}]},"finishReason"');
+    const whole = LAST.replace('"finishReason"', '"content":{"role":"model","parts":[{"text":"Hi"}]},"finishReason"');
     expect(passed(WHOLE_CALL, whole, 'application/json')).toBe(whole.replace('gemini-9', 'public-model'));
   });
 });

@@ -194,6 +194,8 @@ class WholeWriter implements Writer {
   pass(frame: Frame): Uint8Array {
     if (!(frame instanceof AnswerFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
+    const [mended] = frame.mended ?? [];
+    if (mended) return encoder.encode(JSON.stringify(named(mended, this.#call.model)));
     return withModel(frame.bytes, 0, this.#call.model);
   }
 

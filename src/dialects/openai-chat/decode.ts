@@ -217,8 +217,9 @@ export class Decoder {
   /** A proof without words of its own is a thought that nobody can read. */
   #hiddenSeal(choice: number, state: ChoiceState, members: JsonObject): void {
     const part = this.#open(choice, state, { type: 'reasoning' });
-    this.#events.push({ type: 'part-seal', choice, part, seal: ownSeal(members) });
-    this.#close(choice, state);
+    // Closed by hand: pieces of another proof that wait in `details` are not this part's.
+    state.openType = undefined;
+    this.#events.push({ type: 'part-seal', choice, part, seal: ownSeal(members) }, { type: 'part-end', choice, part });
   }
 
   #toolCall(choice: number, state: ChoiceState, call: JsonObject, index: number): void {

@@ -8,6 +8,7 @@ export const REPLY_ROOM: ReplyRoom = {
   logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
   shows: ({ url }) => url !== undefined,
   extras: ['service_tier', 'system_fingerprint'],
+  oneTextProof: true,
   severalChoices: true,
   stopSequence: true,
   explanation: true,

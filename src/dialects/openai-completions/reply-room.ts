@@ -16,6 +16,7 @@ export const REPLY_ROOM: ReplyRoom = {
   logprobs: ['text', 'refusal'],
   shows: () => false,
   extras: [],
+  oneTextProof: false,
   severalChoices: true,
   stopSequence: true,
   explanation: false,

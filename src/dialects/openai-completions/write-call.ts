@@ -98,6 +98,16 @@ function transcriptOf(call: ChatCall, warnings: string[]): { prompt: string; sto
 
 function lossesOf(call: ChatCall): string[] {
   const losses: string[] = [];
+  const drop = (member: string, isSaid: unknown) => {
+    if (isSaid) losses.push(`\`${member}\` was dropped: the model completes text.`);
+  };
+  drop('top_k', call.sampling.topK !== undefined);
+  drop('service_tier', call.serviceTier !== undefined && call.serviceTier !== 'auto');
+  drop('verbosity', call.verbosity);
+  drop('prompt_cache_key', call.cacheKey);
+  drop('metadata', call.metadata && Object.keys(call.metadata).length > 0);
+  drop('audio', call.audio);
+  drop('image', call.image);
   if (call.tools.length > 0) losses.push('`tools` were dropped: the model completes text and calls none.');
   if (call.output) losses.push('The output format was dropped: the model completes text.');
   if (call.reasoning) losses.push('The reasoning setting was dropped: the model completes text.');

@@ -11,9 +11,11 @@ export class Mender {
 
   /** Sets right what is wrong in the event itself; whether anything was. */
   mend(payload: JsonObject): boolean {
-    const { response, item, output_index: index } = payload;
-    let isMended = false;
-    if (isObject(response)) isMended = this.#mendResponse(payload, response);
+    const { response, item } = payload;
+    let isMended = renamed(payload);
+    if (isObject(response)) isMended = this.#mendResponse(payload, response) || isMended;
+    else if (payload.output_index === undefined) isMended = this.#place(payload) || isMended;
+    const { output_index: index } = payload;
     if (typeof index !== 'number') return isMended;
     if (isObject(item)) {
       isMended = this.#pin(index, item, 'id') || isMended;
@@ -21,6 +23,17 @@ export class Mender {
     }
     isMended = this.#recount(index, payload) || isMended;
     return this.#pin(index, payload, 'item_id') || isMended;
+  }
+
+  /** An event that names its item and not the item's place. */
+  #place(payload: JsonObject): boolean {
+    const id = isObject(payload.item) ? payload.item.id : payload.item_id;
+    for (const [index, known] of this.#ids) {
+      if (known !== id) continue;
+      payload.output_index = index;
+      return true;
+    }
+    return false;
   }
 
   /** Bedrock counts a message's pieces on from those of the thought before it. */
@@ -66,4 +79,14 @@ export class Mender {
     carrier[member] = first;
     return true;
   }
+}
+
+const BEDROCKS_WORD = 'response.reasoning_part.';
+
+/** Bedrock has a word of its own for the pieces of a thought, at which the library's helper throws. */
+function renamed(payload: JsonObject): boolean {
+  const { type } = payload;
+  if (typeof type !== 'string' || !type.startsWith(BEDROCKS_WORD)) return false;
+  payload.type = `response.content_part.${type.slice(BEDROCKS_WORD.length)}`;
+  return true;
 }

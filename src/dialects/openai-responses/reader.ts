@@ -55,6 +55,9 @@ export function createReader(call: ChatCall, contentType: string, quirks: Quirks
   return isStream ? new StreamReader(call, quirks) : new WholeReader(call, quirks);
 }
 
+/** Events at which the official library's helper throws; their items tell it all once they are done. */
+const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
+
 class StreamReader implements Reader {
   readonly #cutter = new SseCutter();
   readonly #decoder: Decoder;
@@ -96,8 +99,8 @@ class StreamReader implements Reader {
     if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
     const isMended = this.#mender.mend(payload) || event.dataEnd === 0;
     const events = this.#eventsOf(payload);
-    const kind = events.at(-1)?.type === 'error' ? 'useless' : 'event';
-    return new ResponseFrame(kind, bytes, events, payload, isMended ? -1 : event.dataStart);
+    const isUseless = events.at(-1)?.type === 'error' || BREAKS_LIBRARY.test(String(payload.type));
+    return new ResponseFrame(isUseless ? 'useless' : 'event', bytes, events, payload, isMended ? -1 : event.dataStart);
   }
 
   #eventsOf(payload: JsonObject): ReplyEvent[] {

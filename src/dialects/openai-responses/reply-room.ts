@@ -9,6 +9,7 @@ export const REPLY_ROOM: ReplyRoom = {
   logprobs: ['text'],
   shows: (citation) => writeAnnotation(citation) !== undefined,
   extras: ['service_tier'],
+  oneTextProof: false,
   severalChoices: false,
   stopSequence: false,
   explanation: true,

@@ -1,0 +1,140 @@
+/** The golden grid: every recording in every format, what is wrong with it, and how much of it is right. */
+import { consumeAll } from './consume.ts';
+import { sources, TARGETS, type Translation, translationsOf } from './translate-replies.ts';
+import { type RequestTranslation, requestSources, requestTranslationsOf } from './translate-requests.ts';
+
+export interface Grid {
+  replies: Translation[];
+  requests: RequestTranslation[];
+}
+
+/** All of it, through the official libraries too. */
+export async function runGrid(): Promise<Grid> {
+  const grid = writeGrid();
+  const seen = await consumeAll(grid.replies);
+  for (const [index, faults] of seen.entries()) grid.replies[index]?.faults.push(...faults);
+  return grid;
+}
+
+/** All of it, written and read again by the house alone. */
+export function writeGrid(): Grid {
+  return {
+    replies: sources().flatMap(translationsOf),
+    requests: requestSources().flatMap(requestTranslationsOf),
+  };
+}
+
+/** One cell of the matrix: of how many translations, how many are right. */
+export interface Tally {
+  passed: number;
+  all: number;
+}
+
+export interface Row {
+  feature: string;
+  /** By the vendor's format, then by the client's. */
+  cells: Map<string, Map<string, Tally>>;
+}
+
+export interface Matrix {
+  /** Client format x vendor format x feature, whole and stream. */
+  cells: Tally;
+  translations: Tally;
+  rows: Row[];
+  targets: string[];
+}
+
+/** A cell passes where all of its translations do. */
+export function matrixOf({ replies, requests }: Grid): Matrix {
+  const rows = new Map<string, Row>();
+  const cells = new Map<string, Tally>();
+  const translations: Tally = { passed: 0, all: 0 };
+  for (const translation of [...replies, ...requests]) {
+    const isRight = translation.faults.length === 0;
+    count(translations, isRight);
+    const { source, target } = translation;
+    const way = 'stream' in translation && translation.stream ? 'stream' : 'whole';
+    // A call is written for a vendor: there the client's format is the recording's.
+    const [client, vendor] = 'stream' in translation ? [target, source.dialect] : [source.dialect, target];
+    for (const feature of source.features) {
+      count(tallyIn(rows, feature, vendor.name, client.name), isRight);
+      const cell = `${feature} ${vendor.name} ${client.name} ${way}`;
+      const tally = cells.get(cell) ?? { passed: 0, all: 0 };
+      cells.set(cell, tally);
+      count(tally, isRight);
+    }
+  }
+  const passed = [...cells.values()].filter((tally) => tally.passed === tally.all).length;
+  const targets = TARGETS.map(({ name }) => name);
+  const often = (row: Row) => sum([...row.cells.values()].flatMap((byClient) => [...byClient.values()])).all;
+  const sorted = [...rows.values()].toSorted((a, b) => often(b) - often(a));
+  return { cells: { passed, all: cells.size }, translations, rows: sorted, targets };
+}
+
+function count(tally: Tally, isRight: boolean): void {
+  tally.all++;
+  if (isRight) tally.passed++;
+}
+
+function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client: string): Tally {
+  const row = rows.get(feature) ?? { feature, cells: new Map() };
+  rows.set(feature, row);
+  const byClient = row.cells.get(vendor) ?? new Map<string, Tally>();
+  row.cells.set(vendor, byClient);
+  const tally = byClient.get(client) ?? { passed: 0, all: 0 };
+  byClient.set(client, tally);
+  return tally;
+}
+
+/** The number, as one line. */
+export function summaryOf({ cells, translations }: Matrix): string {
+  return `${cells.passed} of ${cells.all} cells (client format x vendor format x feature, whole and stream) in ${translations.passed} of ${translations.all} translations`;
+}
+
+export function writeMatrix(matrix: Matrix): string {
+  const { rows, targets } = matrix;
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const table = (title: string, cellOf: (row: Row, target: string) => Tally, kept: readonly Row[]) => [
+    `## ${title}`,
+    '',
+    line(['feature', ...targets]),
+    line(['---', ...targets.map(() => '---:')]),
+    ...kept.map((row) => line([row.feature, ...targets.map((target) => shown(cellOf(row, target)))])),
+    '',
+  ];
+  const byClient = (row: Row, client: string) =>
+    sum([...row.cells.values()].flatMap((cells) => cells.get(client) ?? []));
+  const byVendor = (row: Row, vendor: string) => sum([...(row.cells.get(vendor)?.values() ?? [])]);
+  const isAsked = ({ feature }: Row) => feature.endsWith(' asked') || feature === 'any request';
+  const replies = rows.filter((row) => !isAsked(row));
+  const requests = rows.filter(isAsked);
+  return [
+    '# Conformance',
+    '',
+    'Every recorded reply of a vendor, written for a client of every format, whole and streamed, read again by the reader of that format and',
+    'by its official library; every recorded request, written for a vendor of every other format and read again. A cell counts translations',
+    'that mean what the recording meant and report what they could not say. A dash: no recording has it. Written by `npm run conformance -- --write`.',
+    '',
+    `**${summaryOf(matrix)}.**`,
+    '',
+    ...table("Replies, by the client's format", byClient, replies),
+    ...table("Replies, by the vendor's format", byVendor, replies),
+    ...table("Requests, by the client's format", byClient, requests),
+    ...table("Requests, by the vendor's format", byVendor, requests),
+  ]
+    .join('\n')
+    .trimEnd()
+    .concat('\n');
+}
+
+function sum(tallies: readonly Tally[]): Tally {
+  return tallies.reduce((all, { passed, all: of }) => ({ passed: all.passed + passed, all: all.all + of }), {
+    passed: 0,
+    all: 0,
+  });
+}
+
+function shown({ passed, all }: Tally): string {
+  if (all === 0) return '–';
+  return passed === all ? String(all) : `**${passed} of ${all}**`;
+}

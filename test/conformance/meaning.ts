@@ -1,0 +1,267 @@
+/** What a reply means to whoever reads it in one format: how it was cut into parts and events does not count. */
+import type { Citation, Seal } from '../../src/canonical/call.ts';
+import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
+import { legalToolId } from '../../src/dialects/anthropic-messages/legal-names.ts';
+import { carriedSeal } from '../../src/dialects/carried-seal.ts';
+
+type PartType = ReplyPart['opens']['type'];
+
+/** How a format says what it cannot say as it is. Whatever it leaves out must be reported. */
+export interface Manner {
+  /** Kinds of parts whose words are text there; pictures become markdown. */
+  readonly asText: readonly PartType[];
+  readonly leavesOut: readonly PartType[];
+  /** Input of custom tools is an object with one member. */
+  readonly wrapsFreeText: boolean;
+  readonly logprobs: readonly PartType[];
+  readonly finish: { readonly [reason in FinishReason]?: FinishReason };
+  readonly severalChoices: boolean;
+  /** Of the proofs of several texts it keeps the last one where it is whole. */
+  readonly proofs: 'all' | 'last-text' | 'none';
+  readonly stopSequence: boolean;
+  /** Says why a reply was refused. */
+  readonly why: boolean;
+  shows(citation: Citation): boolean;
+  callId(id: string): string;
+}
+
+const EVERYTHING: readonly PartType[] = ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'];
+const byAddress = ({ url }: Citation) => url !== undefined;
+const asItIs = (id: string) => id;
+
+export const MANNERS: { readonly [dialect: string]: Manner } = {
+  'openai-chat': {
+    asText: ['image'],
+    leavesOut: [],
+    wrapsFreeText: false,
+    logprobs: EVERYTHING,
+    finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop' },
+    severalChoices: true,
+    proofs: 'last-text',
+    stopSequence: true,
+    why: true,
+    shows: byAddress,
+    callId: asItIs,
+  },
+  'openai-completions': {
+    asText: ['refusal'],
+    leavesOut: ['reasoning', 'tool-call', 'audio', 'image'],
+    wrapsFreeText: false,
+    logprobs: ['text', 'refusal'],
+    finish: { refusal: 'content-filter', pause: 'stop', other: 'stop', 'broken-call': 'stop', 'tool-calls': 'stop' },
+    severalChoices: true,
+    proofs: 'none',
+    stopSequence: true,
+    why: false,
+    shows: () => false,
+    callId: asItIs,
+  },
+  'openai-responses': {
+    asText: ['audio'],
+    leavesOut: [],
+    wrapsFreeText: false,
+    logprobs: ['text'],
+    finish: { refusal: 'content-filter', 'stop-sequence': 'stop', other: 'stop', pause: 'other' },
+    severalChoices: false,
+    proofs: 'all',
+    stopSequence: false,
+    why: true,
+    shows: ({ url, vendor }) => url !== undefined || vendor?.dialect === 'openai-responses',
+    callId: asItIs,
+  },
+  'anthropic-messages': {
+    asText: ['image', 'audio', 'refusal'],
+    leavesOut: [],
+    wrapsFreeText: true,
+    logprobs: [],
+    finish: { 'content-filter': 'refusal', other: 'stop', 'broken-call': 'stop' },
+    severalChoices: false,
+    proofs: 'all',
+    stopSequence: true,
+    why: true,
+    shows: ({ url, vendor }) => url !== undefined || vendor?.dialect === 'anthropic-messages',
+    callId: legalToolId,
+  },
+  gemini: {
+    asText: ['refusal'],
+    leavesOut: [],
+    wrapsFreeText: true,
+    logprobs: EVERYTHING,
+    finish: { refusal: 'content-filter', 'stop-sequence': 'stop', pause: 'stop', 'tool-calls': 'stop' },
+    severalChoices: true,
+    proofs: 'all',
+    stopSequence: false,
+    why: true,
+    shows: ({ url, citedText, vendor }) => url !== undefined || citedText !== undefined || vendor?.dialect === 'gemini',
+    callId: asItIs,
+  },
+};
+
+export interface Call {
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+export interface ChoiceMeaning {
+  text: string;
+  reasoning: string;
+  refusal: string;
+  sound: string;
+  pictures: string;
+  calls: Call[];
+  proofs: string[];
+  sources: string[];
+  logprobs: number;
+  finish: FinishReason;
+  stopSequence: string;
+}
+
+export interface Meaning {
+  choices: ChoiceMeaning[];
+  usage: { input: number; output: number; cached: number; reasoning: number } | undefined;
+}
+
+/** The reply as a reader of that manner understands it; the same of a reply that was written so. */
+export function meaningOf(reply: Reply, manner: Manner): Meaning {
+  const choices = manner.severalChoices ? reply.choices : reply.choices.slice(0, 1);
+  const { usage } = reply;
+  return {
+    choices: choices.map((choice) => choiceMeaning(choice, manner)),
+    usage: usage && {
+      input: usage.input,
+      output: usage.output,
+      cached: usage.cachedInput ?? 0,
+      reasoning: usage.reasoning ?? 0,
+    },
+  };
+}
+
+function choiceMeaning({ parts, finish }: Reply['choices'][number], manner: Manner): ChoiceMeaning {
+  const kept = parts.filter(({ opens }) => !manner.leavesOut.includes(opens.type));
+  const brokeOff = finish?.reason === 'length';
+  const calls = kept.flatMap((part) => callIn(part, brokeOff, manner));
+  const refusals = kept.filter(({ opens }) => opens.type === 'refusal').map(({ content }) => content);
+  const isRefusal = finish?.reason === 'refusal' || finish?.reason === 'content-filter';
+  const why = isRefusal && refusals.length === 0 && manner.why ? (finish.explanation ?? '') : '';
+  return {
+    text: textOf(kept, manner),
+    reasoning: joined(kept, 'reasoning'),
+    refusal: manner.asText.includes('refusal') ? why : refusals.join('') + why,
+    sound: manner.asText.includes('audio') ? '' : joined(kept, 'audio'),
+    pictures: manner.asText.includes('image') ? '' : joined(kept, 'image'),
+    calls,
+    proofs: proofsOf(kept, manner),
+    sources: kept.flatMap(({ citations = [] }) => citations.filter(manner.shows).map(({ url = '' }) => url)),
+    logprobs: kept.flatMap(({ opens, logprobs = [] }) => (manner.logprobs.includes(opens.type) ? logprobs : [])).length,
+    finish: finishIn(finish?.reason ?? 'stop', calls.length > 0, refusals.length > 0, manner),
+    stopSequence: manner.stopSequence ? (finish?.stopSequence ?? '') : '',
+  };
+}
+
+/** Text, and what is said as text there. Refusals that are told as words are words. */
+function textOf(parts: readonly ReplyPart[], { asText }: Manner): string {
+  return parts
+    .map(({ opens, content, transcript = '' }) => {
+      if (opens.type === 'text') return content;
+      if (opens.type === 'audio') return asText.includes('audio') ? transcript : '';
+      if (!asText.includes(opens.type)) return '';
+      return opens.type === 'image' ? `![image](data:${opens.mimeType};base64,${content})` : content;
+    })
+    .join('');
+}
+
+function joined(parts: readonly ReplyPart[], type: PartType): string {
+  return parts.map(({ opens, content }) => (opens.type === type ? content : '')).join('');
+}
+
+/** Arguments that broke off with the reply are no call; others that are no JSON are one member of an object. */
+function callIn({ opens, content }: ReplyPart, brokeOff: boolean, { wrapsFreeText, callId }: Manner): Call[] {
+  if (opens.type !== 'tool-call') return [];
+  const { name } = opens;
+  const id = callId(opens.id);
+  if (opens.custom) return [{ id, name, input: wrapsFreeText ? { input: content } : content }];
+  const input = jsonOf(content);
+  if (input === undefined && brokeOff) return [];
+  return [{ id, name, input: input ?? { input: content } }];
+}
+
+function finishIn(reason: FinishReason, calls: boolean, refused: boolean, { finish, asText }: Manner): FinishReason {
+  const said = refused && reason === 'stop' && asText.includes('refusal') ? 'refusal' : reason;
+  const word = finish[said] ?? said;
+  return calls && (word === 'stop' || word === 'other') ? 'tool-calls' : word;
+}
+
+function proofsOf(parts: readonly ReplyPart[], { proofs }: Manner): string[] {
+  if (proofs === 'none') return [];
+  const lastText = parts.findLastIndex(({ opens, seal }) => opens.type === 'text' && seal);
+  const kept = parts.filter(({ opens }, index) => proofs === 'all' || opens.type !== 'text' || index === lastText);
+  return kept.flatMap(({ seal }) => (seal ? proofsIn(seal) : []));
+}
+
+/** A chat's proofs of other formats stand in members of their own. */
+function proofsIn({ dialect, value }: Seal): string[] {
+  const carried = [...value.matchAll(/"(Z3cxOl[A-Za-z0-9+/=]+)"/g)].flatMap(([, text = '']) => carriedSeal(text) ?? []);
+  if (carried.length === 0) return [`${dialect} ${value}`];
+  return carried.map(({ seal }) => `${seal.dialect} ${seal.value}`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What of the reply that manner leaves out, as the words by which a warning must name it. */
+export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[] {
+  const unsaid = new Set<string>();
+  for (const [index, { parts, finish }] of reply.choices.entries()) {
+    if (index > 0 && !manner.severalChoices) {
+      unsaid.add('choice');
+      continue;
+    }
+    const textProofs = parts.filter(({ opens, seal }) => opens.type === 'text' && seal).length;
+    if (textProofs > 1 && manner.proofs === 'last-text') unsaid.add('proof of a text');
+    for (const { opens, citations = [], logprobs = [] } of parts) {
+      if (manner.leavesOut.includes(opens.type)) unsaid.add(opens.type);
+      if (opens.type === 'vendor' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);
+      if (opens.type === 'audio' && manner.asText.includes('audio')) unsaid.add('audio');
+      if (!citations.every(manner.shows)) unsaid.add('citation');
+      if (logprobs.length > 0 && !manner.logprobs.includes(opens.type)) unsaid.add('logprobs');
+    }
+    if (finish?.stopSequence !== undefined && !manner.stopSequence) unsaid.add('stop sequence');
+    if (finish?.explanation !== undefined && !manner.why) unsaid.add('why');
+  }
+  return [...unsaid];
+}
+
+/** The features of a reply, as the matrix counts them. */
+export function featuresOf({ choices, usage }: Reply): string[] {
+  const parts = choices.flatMap((choice) => choice.parts);
+  const calls = parts.filter(({ opens }) => opens.type === 'tool-call');
+  const reasons = choices.map(({ finish }) => finish?.reason);
+  const has: { [feature: string]: boolean } = {
+    text: parts.some(({ opens, content }) => opens.type === 'text' && content !== ''),
+    'tool calls': calls.length > 0,
+    'parallel calls': calls.length > 1,
+    'free-text calls': calls.some(({ opens }) => opens.type === 'tool-call' && opens.custom),
+    reasoning: parts.some(({ opens, content }) => opens.type === 'reasoning' && content !== ''),
+    'proofs of reasoning': parts.some(({ seal }) => seal),
+    pictures: parts.some(({ opens }) => opens.type === 'image'),
+    sound: parts.some(({ opens }) => opens.type === 'audio'),
+    citations: parts.some(({ citations }) => citations && citations.length > 0),
+    'log probabilities': parts.some(({ logprobs }) => logprobs && logprobs.length > 0),
+    'server tools': parts.some(({ opens }) => opens.type === 'vendor'),
+    'several choices': choices.length > 1,
+    'refusals and filters': reasons.some((reason) => reason === 'refusal' || reason === 'content-filter'),
+    'cut at the ceiling': reasons.includes('length'),
+    'stop sequences met': reasons.includes('stop-sequence'),
+    'other ends': reasons.some((reason) => reason === 'pause' || reason === 'other' || reason === 'broken-call'),
+    usage: usage !== undefined,
+    'cache usage': (usage?.cachedInput ?? 0) + (usage?.cacheWrite ?? 0) + (usage?.cacheWriteHour ?? 0) > 0,
+    'reasoning usage': (usage?.reasoning ?? 0) > 0,
+  };
+  return Object.keys(has).filter((feature) => has[feature]);
+}

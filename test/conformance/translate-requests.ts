@@ -1,0 +1,271 @@
+/** Every recorded request of a conversation, written for every other format and read again as a vendor of that format would. */
+import type { ChatCall, Message, Part } from '../../src/canonical/call.ts';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import { legalToolId } from '../../src/dialects/anthropic-messages/legal-names.ts';
+import type { Dialect, Written } from '../../src/dialects/dialect.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+import { CONVERSING, TARGETS, WIRES } from './translate-replies.ts';
+
+export interface RequestSource {
+  recorded: RecordedCase;
+  dialect: Dialect<ChatCall>;
+  call: ChatCall;
+  features: readonly string[];
+}
+
+export interface RequestTranslation {
+  source: RequestSource;
+  target: Dialect<ChatCall>;
+  /** What is sent; empty where the call is refused. */
+  body: string;
+  warnings: readonly string[];
+  /** The member that cannot be said at all. */
+  refused?: string;
+  faults: string[];
+}
+
+/** The model of each format that takes most: what older ones refuse is its dialect's own test. */
+const MODELS: { readonly [dialect: string]: string } = {
+  'anthropic-messages': 'claude-opus-4-5',
+  gemini: 'gemini-3.8-flash',
+  'openai-responses': 'gpt-6-sol',
+};
+
+/** Recorded requests that the gateway takes. */
+export function requestSources(): RequestSource[] {
+  return CONVERSING.flatMap((dialect) =>
+    recordedCases(WIRES[dialect.name] ?? dialect.name).flatMap((recorded) => {
+      const body = requestBytes(recorded);
+      const call = body && callOf(dialect, body, pathOf(recorded));
+      return call ? [{ recorded, dialect, call, features: asksFor(call) }] : [];
+    }),
+  );
+}
+
+/** `undefined` for a request that is refused at the door. */
+function callOf(dialect: Dialect<ChatCall>, body: Uint8Array, path: { [name: string]: string }): ChatCall | undefined {
+  const headers = new Headers({ 'anthropic-version': '2023-06-01' });
+  try {
+    return dialect.readCall({ body, headers, path, query: new URLSearchParams({ alt: 'sse' }) });
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return undefined;
+    throw thrown;
+  }
+}
+
+function pathOf({ endpoint, stream }: RecordedCase): { [name: string]: string } {
+  const model = /models\/([^:{}]+):/.exec(endpoint)?.[1] ?? 'gemini-3.8-flash';
+  return { model, action: stream ? 'streamGenerateContent' : 'generateContent' };
+}
+
+export function requestTranslationsOf(source: RequestSource): RequestTranslation[] {
+  return TARGETS.filter(({ name }) => name !== source.dialect.name).map((target) => translate(source, target));
+}
+
+function translate(source: RequestSource, target: Dialect<ChatCall>): RequestTranslation {
+  const { call } = source;
+  const model = MODELS[target.name] ?? 'gpt-4.1';
+  let written: Written;
+  try {
+    written = target.writeCall(call, model, {});
+  } catch (thrown) {
+    // What only its own vendor can fetch or read is refused, and named.
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    const faults = thrown.param === undefined ? [`is refused without a name: ${thrown.message}`] : [];
+    return { source, target, body: '', warnings: [], refused: thrown.message, faults };
+  }
+  const { body, warnings } = written;
+  const action = call.stream ? 'streamGenerateContent' : 'generateContent';
+  const read = callOf(target, body, { model, action });
+  const faults = read ? differences(call, read, warnings, target.name) : ['cannot be read as its own format'];
+  return { source, target, body: Buffer.from(body).toString(), warnings, faults };
+}
+
+/** An aspect of what is asked, and the words of a warning that explains why it came out otherwise. */
+interface Aspect {
+  of(call: ChatCall, target: string): unknown;
+  reported: RegExp;
+}
+
+const ASPECTS: { readonly [name: string]: Aspect } = {
+  words: {
+    of: (call) => wordsOf(call),
+    reported: /one prompt|given as words|drop|left out|handed over|sent behind|put before|was added|in words/,
+  },
+  calls: { of: callsOf, reported: /one prompt|no JSON object/ },
+  media: { of: mediaOf, reported: /dropped|handed over|sent behind|given as/i },
+  tools: { of: toolsOf, reported: /`tools`|[Tt]ools? .*(dropped|allowed|given|sent)|own tools|knows was dropped/ },
+  choice: { of: choiceOf, reported: /tool_choice|[Cc]hoice|allowed|`tools` were dropped/ },
+  'one call a turn': {
+    of: ({ parallelToolCalls, tools }) => tools.length > 0 && parallelToolCalls === false,
+    reported: /parallel|`tools`|it runs at another vendor|knows was dropped/,
+  },
+  output: {
+    of: ({ output }) => output && (output.type === 'json' ? 'json' : stripped(output.schema)),
+    reported: /JSON|output format|schema/,
+  },
+  reasoning: { of: ({ reasoning }) => thinks(reasoning), reported: /think|reasoning/ },
+  // What every vendor does unless it is told otherwise may be left out.
+  temperature: {
+    of: ({ sampling }) => (sampling.temperature === 1 ? undefined : sampling.temperature),
+    reported: /temperature/,
+  },
+  'top p': { of: ({ sampling }) => sampling.topP, reported: /top_p/ },
+  'top k': { of: ({ sampling }) => sampling.topK, reported: /top_k/ },
+  seed: { of: ({ sampling }) => sampling.seed, reported: /seed/ },
+  penalties: {
+    of: ({ sampling }) => [sampling.presencePenalty || 0, sampling.frequencyPenalty || 0],
+    reported: /penalty/,
+  },
+  stop: { of: ({ sampling }) => sampling.stop, reported: /stop|one prompt/ },
+  // A format of one choice is asked several times by the gateway.
+  choices: {
+    of: ({ sampling }, target) => (dialectNamed(target)?.singleChoice ? 1 : (sampling.n ?? 1)),
+    reported: /`n`/,
+  },
+  logprobs: {
+    of: ({ sampling, completion }) => sampling.logprobs || completion?.logprobs !== undefined,
+    reported: /logprobs/,
+  },
+  ceiling: { of: ({ maxOutputTokens }) => maxOutputTokens, reported: /ceiling|max_tokens/ },
+  user: { of: ({ user }) => user, reported: /user/ },
+  tier: { of: ({ serviceTier }) => (serviceTier === 'auto' ? undefined : serviceTier), reported: /tier/ },
+  stream: { of: ({ stream }) => stream, reported: /nothing/ },
+};
+
+function differences(asked: ChatCall, read: ChatCall, warnings: readonly string[], target: string): string[] {
+  const reported = warnings.join('\n');
+  return Object.entries(ASPECTS).flatMap(([name, aspect]) => {
+    const was = aspect.of(asked, target);
+    const is = aspect.of(read, target);
+    if (Bun.deepEquals(was, is) || aspect.reported.test(reported)) return [];
+    // A format that wants a ceiling is given the model's own.
+    if (name === 'ceiling' && was === undefined) return [];
+    return [`${name} was ${shown(was)} and is ${shown(is)}`];
+  });
+}
+
+/** All that is said, in its order; how it is cut into messages and parts does not count. */
+function wordsOf({ messages }: ChatCall): string {
+  return messages
+    .flatMap(({ parts }) => parts.map(words))
+    .join('')
+    .replace(/<\/?system>|\s/g, '');
+}
+
+/** A thought is another vendor's own, and so are its blocks. */
+function words(part: Part): string {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text;
+    case 'tool-result':
+      return part.parts.map(words).join('');
+    case 'media': {
+      const { source, title, name, context } = part.media;
+      return source.type === 'text' ? `${title ?? name ?? ''}${context ?? ''}${source.text}` : '';
+    }
+    default:
+      return '';
+  }
+}
+
+function callsOf({ messages }: ChatCall, target: string): unknown[] {
+  const id = target === 'anthropic-messages' ? legalToolId : (as: string) => as;
+  const parts = messages.flatMap((message) => message.parts);
+  return parts.flatMap((part) => {
+    if (part.type === 'tool-result') return [['result', id(part.callId)]];
+    if (part.type !== 'tool-call') return [];
+    const input = part.custom ? { input: part.input } : jsonOf(part.input || '{}');
+    return [['call', id(part.id), part.name, input ?? { input: part.input }]];
+  });
+}
+
+function mediaOf({ messages }: ChatCall): string[] {
+  const found: string[] = [];
+  const look = (parts: readonly Part[]) => {
+    for (const part of parts) {
+      if (part.type === 'tool-result') look(part.parts);
+      if (part.type === 'media' && part.media.source.type !== 'text')
+        found.push(`${part.media.kind} ${bytesOf(part.media.source)}`);
+    }
+  };
+  look(messages.flatMap(({ parts }: Message) => parts));
+  return found;
+}
+
+function bytesOf(source: { type: string; base64?: string; url?: string }): string {
+  return Bun.hash(source.base64 ?? source.url ?? '').toString(16);
+}
+
+function toolsOf({ tools }: ChatCall): string[] {
+  const named = tools.map((tool) => ('name' in tool ? `${tool.name}: ${tool.description ?? ''}` : tool.type));
+  return named.toSorted();
+}
+
+function choiceOf({ toolChoice, tools }: ChatCall): unknown {
+  if (tools.length === 0 || !toolChoice || toolChoice.type === 'auto') return undefined;
+  return toolChoice;
+}
+
+/** Titles and such do not bind. */
+function stripped(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(stripped);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { additionalProperties: _, title: __, ...rest } = schema as { [member: string]: unknown };
+  return Object.fromEntries(Object.entries(rest).map(([member, value]) => [member, stripped(value)]));
+}
+
+function thinks(reasoning: ChatCall['reasoning']): string | undefined {
+  if (!reasoning) return undefined;
+  const { effort, budgetTokens } = reasoning;
+  if (effort === 'none' || budgetTokens === 0) return 'off';
+  // As the model sees fit is what models do that are told nothing.
+  return effort !== undefined || budgetTokens !== undefined ? 'on' : undefined;
+}
+
+/** The features of a request, as the matrix counts them. */
+function asksFor(call: ChatCall): string[] {
+  const { messages, tools, toolChoice, output, sampling, reasoning } = call;
+  const parts = messages.flatMap((message) => message.parts);
+  const results = parts.filter((part) => part.type === 'tool-result');
+  const media = parts.filter((part) => part.type === 'media').map((part) => part.media.kind);
+  const has: { [feature: string]: boolean } = {
+    'system prompts asked': messages.some(({ role }) => role === 'system'),
+    'tools asked': tools.some(({ type }) => type === 'function' || type === 'custom'),
+    'server tools asked': tools.some(({ type }) => type === 'vendor' || type === 'web-search'),
+    'tool choice asked': toolChoice !== undefined,
+    'tool results asked': results.length > 0,
+    'parallel results asked': results.length > 1,
+    'media in results asked': results.some((result) => result.parts.some(({ type }) => type === 'media')),
+    'failed results asked': results.some(({ failed }) => failed),
+    'pictures asked': media.includes('image'),
+    'documents asked': media.includes('document'),
+    'sound asked': media.includes('audio'),
+    'film asked': media.includes('video'),
+    'structured output asked': output !== undefined,
+    'reasoning asked': reasoning !== undefined,
+    'earlier reasoning asked': parts.some(({ type }) => type === 'reasoning'),
+    'proofs asked': parts.some((part) => 'seal' in part && part.seal !== undefined),
+    'cache marks asked': parts.some((part) => 'cache' in part && part.cache !== undefined),
+    'stop sequences asked': (sampling.stop?.length ?? 0) > 0,
+    'log probabilities asked': sampling.logprobs === true,
+    'several choices asked': (sampling.n ?? 1) > 1,
+    'any request': true,
+  };
+  return Object.keys(has).filter((feature) => has[feature]);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? 'absent';
+  return text.length > 300 ? `${text.slice(0, 140)} … ${text.slice(-140)}` : text;
+}
