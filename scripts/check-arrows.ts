@@ -19,6 +19,8 @@ export const RUNGS: { readonly [room: string]: number } = {
   tasks: 4,
   http: 5,
   cli: 5,
+  // What config.ts is made of.
+  config: 5,
   'config.ts': 6,
   main: 7,
 };

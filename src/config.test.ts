@@ -3,7 +3,9 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Environment, loadConfig, readCatalogueFile, SETTINGS, SettingError, settingsInForce } from './config.ts';
+import { readCatalogueFile } from './config/catalogue-file.ts';
+import { type Environment, SettingError } from './config/setting-error.ts';
+import { loadConfig, SETTINGS, settingsInForce } from './config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,25 +1,23 @@
 /** Environment and file to one frozen Config; a wrong setting is a sentence at boot. */
-import { existsSync, readFileSync } from 'node:fs';
-import { basename, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { readRange } from './access/cidr.ts';
-import { GatewayError } from './canonical/errors.ts';
-import { isObject } from './canonical/json.ts';
 import { type Money, readMoney } from './canonical/money.ts';
-import { type CatalogueForm, readCatalogue } from './catalog/catalogue.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import { readCatalogueFile } from './config/catalogue-file.ts';
+import { readKeyFile } from './config/key-file.ts';
+import { type Environment, SettingError } from './config/setting-error.ts';
 import type { TimeLimits } from './transport/transport.ts';
-
-/** A setting that cannot be used. The message is one sentence for the operator and never holds a secret. */
-export class SettingError extends Error {
-  override name = 'SettingError';
-}
-
-export type Environment = { readonly [variable: string]: string | undefined };
 
 /** The variables that switch a vendor on. */
 export interface VendorVariables {
   type: string;
   credentialVariable?: string;
+  /** Variables of a key's parts, where that one is not set; the first two must be. */
+  credentialVariables?: readonly string[];
   baseUrlVariable?: string;
+  /** For each setting the variables that say it, the first that is set. */
+  settingVariables?: { readonly [setting: string]: readonly string[] };
 }
 
 /** A vendor that the environment switches on. */
@@ -28,6 +26,7 @@ export interface Vendor {
   credential?: string;
   /** Without a trailing slash. */
   baseUrl?: string;
+  settings?: { readonly [name: string]: string };
 }
 
 /** Everything that can be set. docs/configuration.md describes each setting for people. */
@@ -175,7 +174,7 @@ export function loadConfig(
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
     trustedProxies: readRanges(env, 'MODELPORT_TRUSTED_PROXIES'),
     file: readFile(env, folder),
-    vendors: readVendors(env, vendorVariables),
+    vendors: readVendors(env, vendorVariables, folder),
   });
 }
 
@@ -191,81 +190,48 @@ export function settingsInForce(config: Config, env: Environment): { name: Setti
     .filter(({ value }) => value !== '');
 }
 
-/** Reads a file of providers and models; throws SettingError. The catalogue in it can be read, its names are not yet looked up. */
-export function readCatalogueFile(path: string, env: Environment): CatalogueForm {
-  const name = basename(path);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new SettingError(`The file ${path} cannot be read: it must be there and readable.`, { cause });
-  }
-  const form = readYaml(text, name, env) ?? {};
-  if (!isObject(form)) throw new SettingError(`${name} must be an object with the members providers and models.`);
-  for (const member of Object.keys(form)) {
-    if (member === 'providers' || member === 'models') continue;
-    throw new SettingError(
-      `${name} has the member "${member}", which is not known: the members are providers and models.`,
-    );
-  }
-  try {
-    readCatalogue(form);
-  } catch (thrown) {
-    if (!(thrown instanceof GatewayError)) throw thrown;
-    throw new SettingError(`${name}: ${thrown.message}`, { cause: thrown });
-  }
-  return form;
-}
-
 function readFile(env: Environment, folder: string): CatalogueForm {
   const named = readSetting(env, 'MODELPORT_CONFIG');
   const path = resolve(folder, named || FILE_NAME);
   return named || existsSync(path) ? readCatalogueFile(path, env) : {};
 }
 
-// A variable's value is put in after parsing, so that no character of a secret can break or change the file; the mark that
-// stands for it meanwhile has none that YAML would read as more than text, also in `[ … ]`, where `${` could not stand.
-const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
-const MARK = /__variable__(\w+?)__end__/g;
-
-function readYaml(text: string, file: string, env: Environment): unknown {
-  let parsed: unknown;
-  try {
-    parsed = Bun.YAML.parse(text.replace(VARIABLE, '__variable__$1__end__'));
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new SettingError(`${file} is not valid YAML: ${why}.`, { cause });
-  }
-  return fill(parsed, '');
-
-  function fill(value: unknown, path: string): unknown {
-    if (typeof value === 'string') return value.replace(MARK, (_, variable: string) => variableOf(variable, path));
-    if (Array.isArray(value)) return value.map((item, i) => fill(item, `${path}[${i}]`));
-    if (!isObject(value)) return value;
-    const entries = Object.entries(value);
-    return Object.fromEntries(entries.map(([name, item]) => [name, fill(item, path ? `${path}.${name}` : name)]));
-  }
-
-  function variableOf(variable: string, path: string): string {
-    const found = env[variable]?.trim();
-    if (found) return found;
-    throw new SettingError(`${file}: ${path} needs the environment variable ${variable}, which is not set.`);
-  }
-}
-
 /** A server of one's own is on when its address is named, a vendor when its key is. */
-function readVendors(env: Environment, rows: readonly VendorVariables[]): Vendor[] {
+function readVendors(env: Environment, rows: readonly VendorVariables[], folder: string): Vendor[] {
   const vendors: Vendor[] = [];
-  for (const { type, credentialVariable, baseUrlVariable } of rows) {
-    const credential = credentialVariable && env[credentialVariable]?.trim();
+  for (const row of rows) {
+    const { type, baseUrlVariable } = row;
+    const credential = credentialOf(env, row, folder);
     const baseUrl = baseUrlVariable && env[baseUrlVariable]?.trim();
     if (!(baseUrlVariable ? baseUrl : credential)) continue;
     if (baseUrlVariable && baseUrl && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
       throw new SettingError(`${baseUrlVariable} must be an http or https address such as http://127.0.0.1:8000/v1.`);
     }
-    vendors.push({ type, ...(credential && { credential }), ...(baseUrl && { baseUrl: baseUrl.replace(/\/+$/, '') }) });
+    const settings = settingsOf(env, row);
+    vendors.push({
+      type,
+      ...(credential && { credential }),
+      ...(baseUrl && { baseUrl: baseUrl.replace(/\/+$/, '') }),
+      ...(settings && { settings }),
+    });
   }
   return vendors;
+}
+
+function credentialOf(env: Environment, row: VendorVariables, folder: string): string | undefined {
+  const { credentialVariable, credentialVariables = [] } = row;
+  const whole = credentialVariable && env[credentialVariable]?.trim();
+  if (whole) return readKeyFile(whole, credentialVariable, folder);
+  const parts = credentialVariables.map((variable) => env[variable]?.trim() ?? '');
+  return parts[0] && parts[1] ? parts.filter(Boolean).join(':') : undefined;
+}
+
+function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables): Vendor['settings'] {
+  const said = Object.entries(settingVariables).flatMap(([setting, variables]) => {
+    const value = variables.map((variable) => env[variable]?.trim()).find(Boolean);
+    return value ? [[setting, value]] : [];
+  });
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
 /** A timer waits no longer than this. */

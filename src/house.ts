@@ -13,9 +13,10 @@ import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
-import { dialectNamed } from './dialects/index.ts';
+import { vendorDialectNamed } from './dialects/index.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
+import { createSigning } from './gateway/tokens.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import type { Fate, Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
@@ -95,6 +96,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     guard: openGuard(config),
     provider: providerOf,
     dialect: requiredDialect,
+    signing: createSigning(transport, now),
     settings: {
       limits: config.timeLimits,
       keepAliveMs: config.keepAliveMs,
@@ -171,7 +173,7 @@ function callMembers(call: CallRow, usage: Usage | undefined, lost: number, caus
 }
 
 function requiredDialect(name: string) {
-  const dialect = dialectNamed(name);
+  const dialect = vendorDialectNamed(name);
   if (!dialect) throw new Error(`There is no dialect "${name}".`);
   return dialect;
 }
@@ -181,13 +183,16 @@ function providerDefaults(config: Config): { [type: string]: ProviderDefaults } 
   const defaults: { [type: string]: ProviderDefaults } = {};
   for (const provider of PROVIDERS.values()) {
     if (provider === sandbox && !config.sandbox) continue;
-    const { name, baseUrl, needsCredential } = provider;
-    const vendor = config.vendors.find(({ type }) => type === name);
-    const address = vendor?.baseUrl ?? baseUrl;
+    const vendor = config.vendors.find(({ type }) => type === provider.name);
+    const { baseUrl = provider.baseUrl, credential, settings } = vendor ?? {};
+    const { name, needsCredential, addressOf, credentialSetting } = provider;
     defaults[name] = {
       needsCredential,
-      ...(address !== undefined && { baseUrl: address }),
-      ...(vendor?.credential !== undefined && { credential: vendor.credential }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(addressOf && { addressOf }),
+      ...(credential !== undefined && { credential }),
+      ...(credentialSetting !== undefined && { credentialSetting }),
+      ...(settings && { settings }),
     };
   }
   return defaults;

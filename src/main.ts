@@ -3,14 +3,14 @@
 import { version } from '../package.json';
 import type { Opener } from './cli/rooms.ts';
 import { runCommand } from './cli/run-command.ts';
-import { type Config, loadConfig, readCatalogueFile, settingsInForce } from './config.ts';
+import { readCatalogueFile } from './config/catalogue-file.ts';
+import { type Config, loadConfig, settingsInForce } from './config.ts';
 import { openDatabase, openHouse, openTransport } from './house.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
-import { PROVIDERS } from './providers/index.ts';
 import { serve } from './serve.ts';
 import type { Store } from './store/store.ts';
-import { probe } from './vendors.ts';
+import { probe, vendorVariables } from './vendors.ts';
 
 const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
@@ -19,7 +19,7 @@ const launcher = Number(env.MODELPORT_LAUNCHER) === process.ppid ? process.ppid 
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 
 let loaded: Config | undefined;
-const config = () => (loaded ??= loadConfig(env, [...PROVIDERS.values()].map(variablesOf)));
+const config = () => (loaded ??= loadConfig(env, vendorVariables()));
 let opened: Promise<Store> | undefined;
 const store = () => (opened ??= openDatabase(config()));
 const house = async () =>
@@ -50,13 +50,5 @@ const opener: Opener = {
   apply: async (form) => (await house()).apply(form, 'cli'),
   probe: (row) => probe(row, config(), openTransport(proxied)),
 };
-
-function variablesOf({
-  name,
-  credentialVariable,
-  baseUrlVariable,
-}: typeof PROVIDERS extends ReadonlyMap<string, infer P> ? P : never) {
-  return { type: name, ...(credentialVariable && { credentialVariable }), ...(baseUrlVariable && { baseUrlVariable }) };
-}
 
 process.exitCode = await runCommand(process.argv.slice(2), opener);

@@ -1,5 +1,6 @@
 /** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
-import { type Config, SettingError } from './config.ts';
+import { SettingError } from './config/setting-error.ts';
+import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
 import { fateOf, type House, openDatabase, openHouse, openTransport } from './house.ts';

@@ -1,13 +1,14 @@
 /** Vendors that the environment or the database names: put on sale, asked for their models, probed. */
 import type { Kind } from './canonical/call.ts';
-import { asGatewayError } from './canonical/errors.ts';
+import { asGatewayError, type GatewayError } from './canonical/errors.ts';
 import { isObject } from './canonical/json.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { listedCatalogue } from './catalog/price-list.ts';
 import type { Probed } from './cli/rooms.ts';
-import type { Config, Vendor } from './config.ts';
+import type { Config, Vendor, VendorVariables } from './config.ts';
+import { createSigning } from './gateway/tokens.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
-import type { Outgoing } from './providers/provider.ts';
+import type { Outgoing, Provider } from './providers/provider.ts';
 import type { ProviderRow } from './store/store.ts';
 import { Cancellation, type TimeLimits, type Transport } from './transport/transport.ts';
 
@@ -15,6 +16,20 @@ import { Cancellation, type TimeLimits, type Transport } from './transport/trans
 const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
 const LARGEST_LIST_BYTES = 4 << 20;
 const LOCAL_PRICE = { input: 0, output: 0 };
+
+/** The variables of the environment that the vendors are switched on by. */
+export function vendorVariables(): VendorVariables[] {
+  return [...PROVIDERS.values()].map((provider) => {
+    const { name, credentialVariable, credentialVariables, baseUrlVariable, settingVariables } = provider;
+    return {
+      type: name,
+      ...(credentialVariable && { credentialVariable }),
+      ...(credentialVariables && { credentialVariables }),
+      ...(baseUrlVariable && { baseUrlVariable }),
+      ...(settingVariables && { settingVariables }),
+    };
+  });
+}
 
 /** What the house itself sells: honest about being a sandbox, priced small but not zero. */
 export const SANDBOX_CATALOGUE: CatalogueForm = {
@@ -68,12 +83,19 @@ export async function probe(row: ProviderRow, { vendors }: Config, transport: Tr
   const provider = providerOf(row.type);
   if (!provider) return { credential: 'unneeded', answers: false, trouble: `its type ${row.type} is not known` };
   const vendor = vendors.find(({ type }) => type === row.type);
-  const credential = row.credentials[0] ?? vendor?.credential;
-  const state = credential !== undefined ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
-  const baseUrl = row.baseUrl ?? vendor?.baseUrl ?? provider.baseUrl;
-  if (baseUrl === undefined) return { credential: state, answers: false, trouble: 'it has no address' };
-  const { trouble } = await ask({ type: row.type, baseUrl, credential, settings: row.settings }, transport);
+  const settings = { ...vendor?.settings, ...row.settings };
+  const hasSetting = settings[provider.credentialSetting ?? ''] !== undefined;
+  const credential = row.credentials[0] ?? (hasSetting ? undefined : vendor?.credential);
+  const isThere = credential !== undefined || hasSetting;
+  const state = isThere ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
+  const baseUrl = row.baseUrl ?? vendor?.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings);
+  if (baseUrl === undefined) return { credential: state, answers: false, trouble: noAddress(provider) };
+  const { trouble } = await ask({ type: row.type, baseUrl, credential, settings }, transport);
   return { credential: state, answers: trouble === undefined, ...(trouble !== undefined && { trouble }) };
+}
+
+function noAddress({ addressOf }: Provider): string {
+  return addressOf ? 'it has no address: set its baseUrl, or the settings that say it (region …)' : 'it has no address';
 }
 
 interface Asked {
@@ -87,13 +109,19 @@ interface Asked {
 async function ask({ type, ...target }: Asked, transport: Transport): Promise<{ names: string[]; trouble?: string }> {
   const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };
   try {
-    await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' });
+    const signing = createSigning(transport, Date.now);
+    await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
     const exchange = await transport.send(outgoing, ASKING, performance.now() + ASKING.wholeMs, new Cancellation());
     const body = await exchange.readAll(LARGEST_LIST_BYTES);
     return { names: exchange.status === 200 ? namesIn(body) : [] };
   } catch (thrown) {
-    return { names: [], trouble: asGatewayError(thrown).message };
+    return { names: [], trouble: troubleOf(asGatewayError(thrown)) };
   }
+}
+
+/** The operator is told what clients are not: a cause in words. */
+function troubleOf({ message, cause }: GatewayError): string {
+  return typeof cause === 'string' ? `${message} (${cause})` : message;
 }
 
 function namesIn(body: Uint8Array): string[] {

@@ -1,6 +1,7 @@
 /** Recorded provider traffic, read in place: the recordings stay outside the repository. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { packEvent } from './event-stream.ts';
 
 /** One recorded reply, as the manifest beside the recordings describes it. */
 export interface RecordedCase {
@@ -47,7 +48,7 @@ export function recordedCase(fileEnd: string): RecordedCase {
 /** The reply's body as its vendor sent it. */
 export function replyBytes(recorded: RecordedCase): Uint8Array {
   const bytes = readFileSync(join(FOLDER, recorded.file));
-  if (recorded.file.endsWith('.chunks.txt')) return new TextEncoder().encode(framed(recorded.wire, bytes.toString()));
+  if (recorded.file.endsWith('.chunks.txt')) return framed(recorded.wire, linesOf(bytes));
   if (recorded.file.endsWith('.sse.txt') && !/(\n\n|\r\r|\r\n\r\n)$/.test(bytes.subarray(-4).toString('latin1'))) {
     return Buffer.concat([bytes, Buffer.from('\n\n')]);
   }
@@ -55,7 +56,8 @@ export function replyBytes(recorded: RecordedCase): Uint8Array {
 }
 
 export function replyContentType(recorded: RecordedCase): string {
-  return recorded.response_headers?.['content-type'] ?? (recorded.stream ? 'text/event-stream' : 'application/json');
+  const ofStream = recorded.wire === 'bedrock-converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';
+  return recorded.response_headers?.['content-type'] ?? (recorded.stream ? ofStream : 'application/json');
 }
 
 /** The request that produced the reply, where it was recorded. */
@@ -66,17 +68,31 @@ export function requestBytes(recorded: RecordedCase): Uint8Array | undefined {
   return bytes.toString().trim() === 'null' ? undefined : bytes;
 }
 
+function linesOf(bytes: Buffer): string[] {
+  return bytes
+    .toString()
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}
+
 /** Puts the envelope back around payloads that were kept one to a line. */
-function framed(wire: string, lines: string): string {
-  const payloads = lines.split('\n').filter((line) => line.trim() !== '');
+function framed(wire: string, payloads: readonly string[]): Uint8Array {
   switch (wire) {
     case 'openai-chat':
     case 'openai-completions':
-      return `${payloads.map((payload) => `data: ${payload}\n\n`).join('')}data: [DONE]\n\n`;
+      return Buffer.from(`${payloads.map((payload) => `data: ${payload}\n\n`).join('')}data: [DONE]\n\n`);
     case 'gemini-generatecontent':
-      return payloads.map((payload) => `data: ${payload}\r\n\r\n`).join('');
+      return Buffer.from(payloads.map((payload) => `data: ${payload}\r\n\r\n`).join(''));
+    case 'bedrock-converse':
+      return Buffer.concat(
+        payloads.flatMap((payload) =>
+          Object.entries<object>(JSON.parse(payload)).map(([type, event]) => packEvent(type, event)),
+        ),
+      );
     default:
-      return payloads.map((payload) => `event: ${JSON.parse(payload).type}\ndata: ${payload}\n\n`).join('');
+      return Buffer.from(
+        payloads.map((payload) => `event: ${JSON.parse(payload).type}\ndata: ${payload}\n\n`).join(''),
+      );
   }
 }
 

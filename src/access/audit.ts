@@ -25,10 +25,14 @@ export async function recordChange(store: Store, now: number, change: Change): P
 
 const SECRETS: readonly string[] = ['hash', 'priorHash', 'key', 'secret'];
 
+/** Settings of providers that are credentials by another name. */
+export const SECRET_SETTING = /secret|password|(session|access|refresh)Token$/i;
+
 function auditText(value: object): string {
   return JSON.stringify(value, (member, inner: unknown) => {
     if (SECRETS.includes(member)) return undefined;
     if (member === 'credentials' && Array.isArray(inner)) return inner.map((one) => lastFour(String(one)));
+    if (SECRET_SETTING.test(member) && typeof inner === 'string') return lastFour(inner);
     return typeof inner === 'bigint' ? writeMoney(inner) : inner;
   });
 }

@@ -1,7 +1,7 @@
 /** Brings the database to what people wrote: providers, models, and a new price version where a price changed. */
 import { newId } from '../canonical/id.ts';
 import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
-import { type CatalogueForm, type ModelEntry, readCatalogue, refuse } from './catalogue.ts';
+import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
 import { writeComponents } from './price-text.ts';
 
 export interface ApplyOptions {
@@ -53,8 +53,9 @@ export async function applyCatalogue(
     providers: { added: [], changed: [] },
     models: { added: [], changed: [], repriced: [] },
   };
-  for (const provider of catalogue.providers) {
-    const before = providers.get(provider.name);
+  for (const entry of catalogue.providers) {
+    const before = providers.get(entry.name);
+    const provider = withCredentials(entry, before);
     if (before && (options.keepExisting || Bun.deepEquals(before, provider))) continue;
     await store.saveProvider(provider);
     await options.onChange?.({ what: 'provider', name: provider.name, before, after: provider });
@@ -97,7 +98,13 @@ export async function applyCatalogue(
   }
 }
 
-function refuseUnknownTypes(providers: readonly ProviderRow[], types: readonly string[] | undefined): void {
+/** Credentials are shown to nobody in full: who writes a provider again need not know them. Another vendor never gets them. */
+function withCredentials(entry: ProviderEntry, before: ProviderRow | undefined): ProviderRow {
+  const kept = before?.type === entry.type ? before.credentials : [];
+  return { ...entry, credentials: entry.credentials ?? kept };
+}
+
+function refuseUnknownTypes(providers: readonly ProviderEntry[], types: readonly string[] | undefined): void {
   if (!types) return;
   for (const [i, { type }] of providers.entries()) {
     if (types.includes(type)) continue;

@@ -57,8 +57,14 @@ export interface Catalog {
 export interface ProviderDefaults {
   /** Where providers of this type are when their row names no address. */
   baseUrl?: string;
+  /** The same where a row's settings decide it. */
+  addressOf?(settings: ProviderRow['settings']): string | undefined;
   /** Used when the row has no credential. */
   credential?: string;
+  /** A setting that stands for the credential where the row has it. */
+  credentialSetting?: string;
+  /** What the row's own settings go before. */
+  settings?: ProviderRow['settings'];
   /** `true`: without any credential the provider is not called. */
   needsCredential?: boolean;
 }
@@ -138,11 +144,13 @@ function callable(
   for (const row of rows) {
     const known = defaults ? defaults[row.type] : {};
     if (!known) continue;
-    const credentials = row.credentials.length === 0 && known.credential ? [known.credential] : row.credentials;
-    if (known.needsCredential && credentials.length === 0) continue;
-    const baseUrl = row.baseUrl ?? known.baseUrl;
+    const settings = { ...known.settings, ...row.settings };
+    const hasOwn = row.credentials.length > 0 || settings[known.credentialSetting ?? ''] !== undefined;
+    const credentials = !hasOwn && known.credential ? [known.credential] : row.credentials;
+    if (known.needsCredential && !hasOwn && credentials.length === 0) continue;
+    const baseUrl = row.baseUrl ?? known.baseUrl ?? known.addressOf?.(settings);
     if (defaults && !baseUrl) continue;
-    providers.set(row.name, { ...row, credentials, ...(baseUrl && { baseUrl }) });
+    providers.set(row.name, { ...row, credentials, settings, ...(baseUrl && { baseUrl }) });
   }
   return providers;
 }

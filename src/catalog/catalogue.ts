@@ -20,8 +20,11 @@ export type ModelEntry = Omit<ModelRow, 'priceId' | 'createdAt' | 'ownedBy' | 'o
   onDisconnect?: ModelRow['onDisconnect'];
 };
 
+/** A provider as people wrote it: without `credentials` it keeps those it has. */
+export type ProviderEntry = Omit<ProviderRow, 'credentials'> & { credentials?: string[] };
+
 export interface Catalogue {
-  providers: ProviderRow[];
+  providers: ProviderEntry[];
   models: ModelEntry[];
 }
 
@@ -66,29 +69,37 @@ export function refuse(param: string, message: string): never {
   throw new GatewayError('invalid_request', `${message}.`, { param });
 }
 
-function readProvider(entry: unknown, path: string): ProviderRow {
+function readProvider(entry: unknown, path: string): ProviderEntry {
   const provider = readObject(entry, path, PROVIDER_MEMBERS);
   const baseUrl = readOptionalText(provider.baseUrl, `${path}.baseUrl`);
   if (baseUrl !== undefined && !isWebAddress(baseUrl)) {
     refuse(`${path}.baseUrl`, `${path}.baseUrl must be an http or https address such as https://api.example.com/v1`);
   }
+  const credentials = readCredentials(provider, path);
   return {
     name: readName(provider.name, `${path}.name`),
     type: readName(provider.type, `${path}.type`),
     ...(baseUrl !== undefined && { baseUrl: baseUrl.replace(/\/+$/, '') }),
-    credentials: readCredentials(provider, path),
+    ...(credentials && { credentials }),
     settings: readSettings(provider.settings, `${path}.settings`),
   };
 }
 
-function readCredentials(provider: JsonObject, path: string): string[] {
+/** An empty list takes away those there are. */
+function readCredentials(provider: JsonObject, path: string): string[] | undefined {
   const { credential, credentials } = provider;
   if (credential != null && credentials != null) {
     refuse(`${path}.credentials`, `${path} must have either credential or credentials, not both`);
   }
-  const one = readOptionalText(credential, `${path}.credential`);
-  if (one !== undefined) return [one];
-  return readList(credentials, `${path}.credentials`).map((text, i) => readName(text, `${path}.credentials[${i}]`));
+  if (credential != null) return [readCredential(credential, `${path}.credential`)];
+  if (credentials == null) return undefined;
+  return readList(credentials, `${path}.credentials`).map((one, i) => readCredential(one, `${path}.credentials[${i}]`));
+}
+
+/** A word, or JSON, as some vendors' keys are. */
+function readCredential(value: unknown, path: string): string {
+  const text = readText(value, path);
+  return text.startsWith('{') ? text : readName(text, path);
 }
 
 function readSettings(value: unknown, path: string): { [name: string]: string } {
@@ -186,10 +197,13 @@ function readName(value: unknown, path: string): string {
   return refuse(path, `${path} must be a text without blanks`);
 }
 
-function readOptionalText(value: unknown, path: string): string | undefined {
-  if (value == null) return undefined;
+function readText(value: unknown, path: string): string {
   if (typeof value === 'string' && value.trim() !== '') return value.trim();
   return refuse(path, `${path} must be a text that is not empty`);
+}
+
+function readOptionalText(value: unknown, path: string): string | undefined {
+  return value == null ? undefined : readText(value, path);
 }
 
 function readOptionalCount(value: unknown, path: string): number | undefined {

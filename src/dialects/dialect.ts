@@ -103,26 +103,28 @@ export interface Quirks {
   wholeNumbers?: true;
 }
 
-export interface Dialect<C extends Call = Call> {
+/** A format as vendors are spoken to in it. */
+export interface VendorDialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
   /** The format has one choice a reply: several choices are asked for in several calls. */
   readonly singleChoice?: true;
   /** Media that may be named by address, to be fetched by the vendor; all others are handed over inline. */
   readonly takesUrls?: readonly Media['kind'][];
+  writeCall(call: C, model: string, quirks: Quirks): Written;
+  reader(call: C, contentType: string, quirks: Quirks): Reader;
+  /** An upstream's refusal; whether another target may succeed is decided here, once. */
+  readError(status: number, headers: Headers, body: Uint8Array): GatewayError;
+}
 
-  // facing the client
+/** A format that clients speak too. */
+export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
   /** Throws GatewayError('invalid_request', …, { param }). */
   readCall(request: WireRequest): C;
   writer(call: C): Writer;
   writeError(error: GatewayError, requestId: string): WireReply;
   /** The headers that say what is left of the caller's limits; absent: those of OpenAI's names. */
   readonly limitHeaders?: LimitHeaders;
-
-  // facing the upstream
-  writeCall(call: C, model: string, quirks: Quirks): Written;
+  /** What to change in the client's own body before a vendor of the same dialect sees it. */
   patches(call: C, model: string, quirks: Quirks): Patches;
-  reader(call: C, contentType: string, quirks: Quirks): Reader;
-  /** An upstream's refusal; whether another target may succeed is decided here, once. */
-  readError(status: number, headers: Headers, body: Uint8Array): GatewayError;
 }

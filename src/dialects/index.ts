@@ -1,6 +1,7 @@
 /** The table of wire formats. */
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts';
-import type { Dialect } from './dialect.ts';
+import { bedrockConverse } from './bedrock-converse/bedrock-converse.ts';
+import type { Dialect, VendorDialect } from './dialect.ts';
 import { cohereEmbed } from './embeddings/cohere-embed.ts';
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { geminiBatchEmbed, geminiEmbed } from './gemini/embeddings.ts';
@@ -29,6 +30,14 @@ const ROWS: readonly Dialect[] = [
 ];
 
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(ROWS.map((dialect) => [dialect.name, dialect]));
+
+/** Those that vendors alone speak, beside the others. */
+const VENDOR_ROWS: readonly VendorDialect[] = [...ROWS, bedrockConverse];
+const VENDOR_DIALECTS: ReadonlyMap<string, VendorDialect> = new Map(VENDOR_ROWS.map((row) => [row.name, row]));
+
+export function vendorDialectNamed(name: string): VendorDialect | undefined {
+  return VENDOR_DIALECTS.get(name);
+}
 
 export function dialectNamed(name: string): Dialect | undefined {
   return DIALECTS.get(name);

@@ -2,7 +2,8 @@
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, Frame, Quirks, Reader, Written } from '../dialects/dialect.ts';
+import type { Frame, Reader, Written } from '../dialects/dialect.ts';
+import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport/transport.ts';
@@ -91,16 +92,22 @@ async function begin(
   call: Call,
   cancellation: Cancellation,
 ): Promise<Upstream> {
-  const { dialect, quirks } = way;
-  const same = dialect.name === walk.dialect.name;
-  const outgoing = await outgoingFor(walk, way, call, same);
+  const same = way.dialect.name === walk.dialect.name;
+  const outgoing = await outgoingFor(rooms, walk, way, call);
   const limits = rooms.settings.limits;
   const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
-    throw dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
+    throw way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
-  const reader = dialect.reader(call, exchange.header('content-type') ?? '', quirks);
+  const reader = readerFor(way, call, exchange.header('content-type') ?? '');
   return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+}
+
+/** Reads the answer in its dialect, through the host's own envelope where it has one. */
+function readerFor({ provider, dialect, quirks }: Way, call: Call, contentType: string): Reader {
+  const framing = provider.framings?.[dialect.name];
+  if (!framing?.holds(contentType)) return dialect.reader(call, contentType, quirks);
+  return readThrough(framing.open(), dialect.reader(call, framing.inner, quirks));
 }
 
 /** What came of a refusal's body: its status counts, whether or not the words arrive. */
@@ -119,17 +126,11 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
 }
 
-async function outgoingFor(
-  walk: Walk,
-  { provider, target, dialect, quirks }: Way,
-  call: Call,
-  same: boolean,
-): Promise<Outgoing> {
+async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Promise<Outgoing> {
+  const { provider, target, dialect } = way;
+  const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
-  const { body, warnings } =
-    same && call === walk.call
-      ? patched(dialect, call, target.model, quirks)
-      : dialect.writeCall(call, target.model, quirks);
+  const { body, warnings } = same && call === walk.call ? patched(walk, way) : written(way, call);
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
@@ -139,14 +140,22 @@ async function outgoingFor(
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
-  const signing = provider.authorize(outgoing, target);
+  const signing = provider.authorize(outgoing, target, rooms.signing);
   if (signing) await signing;
   return outgoing;
 }
 
-function patched(dialect: Dialect, call: Call, model: string, quirks: Quirks): Written {
-  const { members, warnings } = dialect.patches(call, model, quirks);
-  return { body: patchMembers(call.origin.body, members), warnings };
+/** The client's own body, with what this target wants otherwise. */
+function patched({ call, dialect }: Walk, { provider, target, quirks }: Way): Written {
+  const { members, warnings } = dialect.patches(call, target.model, quirks);
+  const all = provider.members ? { ...members, ...provider.members(target, dialect.name, call) } : members;
+  return { body: patchMembers(call.origin.body, all), warnings };
+}
+
+function written({ provider, target, dialect, quirks }: Way, call: Call): Written {
+  const { body, warnings } = dialect.writeCall(call, target.model, quirks);
+  if (!provider.members) return { body, warnings };
+  return { body: patchMembers(body, provider.members(target, dialect.name, call)), warnings };
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */

@@ -2,11 +2,11 @@
 import type { ChatCall } from '../canonical/call.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
-import type { Dialect, Frame } from '../dialects/dialect.ts';
+import type { Frame, VendorDialect } from '../dialects/dialect.ts';
 import type { Upstream } from './attempt.ts';
 
 /** The calls that together answer `call` in `dialect`; mostly the call itself. Their choices, in order, are the call's. */
-export function fanOut(call: ChatCall, dialect: Dialect): ChatCall[] {
+export function fanOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
   const prompts = promptsOf(call);
   const choices = call.sampling.n ?? 1;
   const apart = dialect.singleChoice ? choices : 1;

@@ -1,12 +1,12 @@
 /** A call that its target can only answer in pieces, by kind: choices of a conversation, batches of texts. */
 import type { Call } from '../canonical/call.ts';
-import type { Dialect, Quirks } from '../dialects/dialect.ts';
+import type { Quirks, VendorDialect } from '../dialects/dialect.ts';
 import type { Upstream } from './attempt.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge } from './fan-out.ts';
 
 /** The calls that together answer `call`, mostly the call itself. `own`: the target speaks the client's dialect. */
-export function inPieces(call: Call, dialect: Dialect, quirks: Quirks, own: boolean): Call[] {
+export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own: boolean): Call[] {
   switch (call.kind) {
     case 'chat':
       return own ? [call] : fanOut(call, dialect);

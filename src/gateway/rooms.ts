@@ -2,9 +2,9 @@
 import type { Access } from '../access/access.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Dialect } from '../dialects/dialect.ts';
+import type { VendorDialect } from '../dialects/dialect.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits, Transport } from '../transport/transport.ts';
@@ -18,7 +18,9 @@ export interface GatewayRooms {
   guard: GuardedFetch;
   /** `undefined` where the table has no such row. */
   provider(type: string): Provider | undefined;
-  dialect(name: string): Dialect;
+  dialect(name: string): VendorDialect;
+  /** What vendors are given to sign with. */
+  signing: Signing;
   settings: GatewaySettings;
   /** Milliseconds since 1970. */
   now(): number;

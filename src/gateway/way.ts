@@ -2,7 +2,7 @@
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, Quirks } from '../dialects/dialect.ts';
+import type { Dialect, Quirks, VendorDialect } from '../dialects/dialect.ts';
 import { quirksOf } from '../dialects/quirks.ts';
 import { type Provider, quirksFor, spokenDialect, type Target } from '../providers/provider.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -10,7 +10,7 @@ import type { GatewayRooms } from './rooms.ts';
 export interface Way {
   provider: Provider;
   target: Target;
-  dialect: Dialect;
+  dialect: VendorDialect;
   quirks: Quirks;
 }
 
@@ -20,14 +20,14 @@ export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: Mod
   if (!provider)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
   const target = toTarget(rooms, choice, provider);
-  const spoken = spokenDialect(provider, call, own.name, target.model);
+  const spoken = spokenDialect(provider, call, own.name, target);
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
   return { provider, target, dialect: rooms.dialect(spoken), quirks: quirksFor(provider, call.kind) };
 }
 
 /** The media this target fetches itself where a call names their address. */
-export function urlsTaken({ quirks, target, dialect }: Way): NonNullable<Dialect['takesUrls']> {
+export function urlsTaken({ quirks, target, dialect }: Way): NonNullable<VendorDialect['takesUrls']> {
   return quirksOf(quirks, target.model).takesUrls ?? dialect.takesUrls ?? [];
 }
 

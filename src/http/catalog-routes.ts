@@ -1,6 +1,6 @@
 /** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
 import { type Static, type TSchema, Type } from 'typebox';
-import { lastFour } from '../access/audit.ts';
+import { lastFour, SECRET_SETTING } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../store/store.ts';
@@ -176,8 +176,12 @@ function named<Row extends { name: string }>(rows: Row[], name: string | undefin
   throw new GatewayError('not_found', `There is no ${what} "${name}".`, { param: 'name' });
 }
 
-function writeProvider({ credentials, ...provider }: ProviderRow): object {
-  return { ...provider, credentials: credentials.map(lastFour) };
+function writeProvider({ credentials, settings, ...provider }: ProviderRow): object {
+  const shown = Object.entries(settings).map(([name, value]) => [
+    name,
+    SECRET_SETTING.test(name) ? lastFour(value) : value,
+  ]);
+  return { ...provider, credentials: credentials.map(lastFour), settings: Object.fromEntries(shown) };
 }
 
 async function priced(store: Store, model: ModelRow) {

@@ -5,6 +5,7 @@ export const groq = openaiCompatibleVendor({
   name: 'groq',
   baseUrl: 'https://api.groq.com/openai/v1',
   credentialVariable: 'GROQ_API_KEY',
+  responses: true,
   quirks: {
     fixed: { n: 1 },
     rejects: ['logprobs', 'top_logprobs', 'logit_bias'],

@@ -1,6 +1,8 @@
 /** The table of vendors: a row for each `type` of the configuration. */
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
+import { bedrock } from './bedrock.ts';
+import { bedrockMantle } from './bedrock-mantle.ts';
 import { cerebras } from './cerebras.ts';
 import { cohere } from './cohere.ts';
 import { dashscope } from './dashscope.ts';
@@ -24,6 +26,7 @@ import { sandbox } from './sandbox.ts';
 import { siliconflow } from './siliconflow.ts';
 import { snowflake } from './snowflake.ts';
 import { together } from './together.ts';
+import { vertex } from './vertex.ts';
 import { vllm } from './vllm.ts';
 import { voyage } from './voyage.ts';
 import { xai } from './xai.ts';
@@ -34,6 +37,8 @@ const ROWS: readonly Provider[] = [
   openaiCompatible,
   anthropic,
   azure,
+  bedrock,
+  bedrockMantle,
   cerebras,
   cohere,
   dashscope,
@@ -54,6 +59,7 @@ const ROWS: readonly Provider[] = [
   siliconflow,
   snowflake,
   together,
+  vertex,
   vllm,
   voyage,
   xai,

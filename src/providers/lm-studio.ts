@@ -9,5 +9,6 @@ export const lmStudio = openaiCompatibleVendor({
   embeddings: { plainVectors: true },
   needsCredential: false,
   completions: true,
+  responses: true,
   quirks: { takesUrls: [], renames: { max_completion_tokens: 'max_tokens' } },
 });

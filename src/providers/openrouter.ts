@@ -8,5 +8,6 @@ export const openrouter = openaiCompatibleVendor({
   embeddings: {},
   rerank: {},
   completions: true,
+  responses: true,
   quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
 });

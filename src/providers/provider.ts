@@ -1,6 +1,8 @@
 /** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
+import type { Json } from '../canonical/json.ts';
 import type { Quirks } from '../dialects/dialect.ts';
+import type { Framing } from '../dialects/framing.ts';
 
 /** Where a call goes: one upstream model at one configured provider. */
 export interface Target {
@@ -21,15 +23,48 @@ export interface Outgoing {
   body: Uint8Array | undefined;
 }
 
+/** Something that opens doors for a while. */
+export interface Token {
+  value: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+}
+
+/** How a lasting credential is exchanged for a token. */
+export interface TokenExchange {
+  /** The same key, the same token. */
+  key: string;
+  /** The request that asks for it. */
+  request(now: number): Outgoing | Promise<Outgoing>;
+  /** Reads the answer; `undefined` where it holds no token. */
+  read(status: number, body: Uint8Array, now: number): Token | undefined;
+}
+
+/** What a vendor is given to sign with: the time, and tokens that somebody else fetches and keeps. */
+export interface Signing {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Throws `upstream_failed` or `upstream_timeout`: an attempt that failed. */
+  token(exchange: TokenExchange): Promise<string>;
+}
+
 export interface Provider {
   /** The `type` that names it in the configuration. */
   readonly name: string;
   /** Where the vendor answers unless told otherwise; absent where only the operator knows. */
   readonly baseUrl?: string;
+  /** The same where the settings (a region) decide it; nothing where they do not say enough. */
+  addressOf?(settings: Target['settings']): string | undefined;
   /** Variable of the environment that holds the vendor's key. */
   readonly credentialVariable?: string;
+  /** Variables that hold its parts, joined by colons, where that one is not set. */
+  readonly credentialVariables?: readonly string[];
+  /** A setting that stands for the key where it is there. */
+  readonly credentialSetting?: string;
   /** Variable of the environment that holds the address of a server one runs oneself. */
   readonly baseUrlVariable?: string;
+  /** Variables of the environment that hold settings, the first that is set: what the provider's own row says goes before. */
+  readonly settingVariables?: { readonly [setting: string]: readonly string[] };
   /** `false`: the vendor may be called without a credential. */
   readonly needsCredential: boolean;
   /** The client's own dialect if listed, else the first. */
@@ -38,8 +73,14 @@ export interface Provider {
   readonly only?: { readonly [dialect: string]: RegExp };
   /** By dialect, models that take tools there only while they do not think: unless told to, or unless told not to. */
   readonly unthinkingTools?: { readonly [dialect: string]: { thinks: RegExp; mayThink: RegExp } };
+  /** Whether this dialect is spoken at this address, where that depends on it. */
+  serves?(target: Target, dialect: string): boolean;
   url(target: Target, dialect: string, call: Call): string;
-  authorize(outgoing: Outgoing, target: Target): void | Promise<void>;
+  /** Members of a body that this host wants otherwise than the dialect's own vendor: set, or left out (`undefined`). */
+  members?(target: Target, dialect: string, call: Call): { [member: string]: Json | undefined };
+  /** Envelopes around the streams of these dialects. */
+  readonly framings?: { readonly [dialect: string]: Framing };
+  authorize(outgoing: Outgoing, target: Target, signing: Signing): void | Promise<void>;
   /** Its deviations in conversations. */
   readonly quirks?: Quirks;
   /** Its deviations in calls of other kinds. */
@@ -53,13 +94,14 @@ export function quirksFor(provider: Provider, kind: Kind): Quirks {
 }
 
 /** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
-export function spokenDialect(provider: Provider, call: Call, own: string, model: string): string | undefined {
+export function spokenDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
   const spoken = provider.speaks[call.kind];
   if (!spoken) return undefined;
   const knows = (dialect: string) =>
     spoken.includes(dialect) &&
-    (provider.only?.[dialect]?.test(model) ?? true) &&
-    !(call.kind === 'chat' && call.tools.length > 0 && refusesTools(provider, dialect, model, call.reasoning));
+    (provider.only?.[dialect]?.test(target.model) ?? true) &&
+    (provider.serves?.(target, dialect) ?? true) &&
+    !(call.kind === 'chat' && call.tools.length > 0 && refusesTools(provider, dialect, target.model, call.reasoning));
   return knows(own) ? own : (spoken.find(knows) ?? spoken[0]);
 }
 

@@ -3,12 +3,14 @@ import { chatCall } from '../../test/chat-call.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import type { JsonObject } from '../canonical/json.ts';
-import { dialectNamed } from '../dialects/index.ts';
+import { vendorDialectNamed } from '../dialects/index.ts';
 import { memberPatches, quirksOf } from '../dialects/quirks.ts';
 import { PROVIDERS, providerOf } from './index.ts';
-import { type Outgoing, type Provider, spokenDialect, type Target } from './provider.ts';
+import { type Outgoing, type Provider, type Signing, spokenDialect, type Target } from './provider.ts';
 
 const CALL = {} as ChatCall;
+/** What these vendors' keys need nothing of. */
+const SIGNING: Signing = { now: () => 0, token: () => Promise.reject(new Error('no token is asked for here')) };
 
 /** The vendor of a recording, and where it stood. */
 const RECORDED: {
@@ -54,7 +56,7 @@ function targetOf(provider: Provider, said: Partial<Target>): Target {
 
 function authorized(provider: Provider, target: Target): Outgoing['headers'] {
   const outgoing: Outgoing = { method: 'POST', url: '', headers: {}, body: undefined };
-  expect(provider.authorize(outgoing, target)).toBeUndefined();
+  expect(provider.authorize(outgoing, target, SIGNING)).toBeUndefined();
   return outgoing.headers;
 }
 
@@ -105,15 +107,18 @@ describe('every row', () => {
     const spoken = Object.entries(provider.speaks);
     expect(spoken.length).toBeGreaterThan(0);
     for (const [kind, names] of spoken) {
-      for (const spokenName of names) expect(dialectNamed(spokenName)?.kind as string).toBe(kind);
+      for (const spokenName of names) expect(vendorDialectNamed(spokenName)?.kind as string).toBe(kind);
     }
     if (provider.baseUrl !== undefined) {
       expect(provider.baseUrl).toMatch(/^https?:\/\/[^/]+(\/.*[^/])?$/);
       expect(new URL(provider.baseUrl).protocol).toBe(
         /localhost|\.invalid/.test(provider.baseUrl) ? 'http:' : 'https:',
       );
+    } else if (provider.addressOf) {
+      expect(provider.addressOf({ region: 'eu-west-1', location: 'eu-west1' })).toMatch(/^https:\/\/[\w.-]+$/);
     } else if (name !== 'openai-compatible') expect(provider.baseUrlVariable).toMatch(/^[A-Z_]+$/);
-    if (provider.needsCredential) expect(provider.credentialVariable).toMatch(/^[A-Z_]+$/);
+    if (provider.needsCredential)
+      expect(provider.credentialVariable ?? provider.credentialSetting).toMatch(/^[A-Z_]+$|^secretAccessKey$/);
     for (const row of provider.quirks?.models ?? []) expect(() => new RegExp(row.match)).not.toThrow();
     const { rejects = [], renames = {} } = provider.quirks ?? {};
     expect(rejects.filter((member) => member in renames)).toEqual([]);
@@ -195,7 +200,7 @@ describe('addresses', () => {
     const target = targetOf(anthropic, { credential: 'k' });
     expect(authorized(anthropic, target)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' });
     const outgoing = { method: 'POST', url: '', headers: { 'anthropic-version': '2026-10-21' }, body: undefined };
-    void anthropic.authorize(outgoing, target);
+    void anthropic.authorize(outgoing, target, SIGNING);
     expect(outgoing.headers['anthropic-version']).toBe('2026-10-21');
   });
 
@@ -242,9 +247,11 @@ describe('which dialect', () => {
     ['openai', 'openai-chat', 'gpt-6.1-terra', 'openai-chat'],
     ['openai', 'openai-chat', 'gpt-5-pro-2025-10-06', 'openai-responses'],
     ['openai', 'openai-chat', 'gpt-5.1-codex-mini', 'openai-responses'],
-    ['groq', 'openai-responses', 'llama-3.1-8b-instant', 'openai-chat'],
+    ['groq', 'openai-responses', 'llama-3.1-8b-instant', 'openai-responses'],
+    ['xai', 'openai-responses', 'grok-4', 'openai-responses'],
+    ['mistral', 'openai-responses', 'mistral-small-latest', 'openai-chat'],
   ])('%s asked in %s for %s: %s', (type, own, model, dialect) => {
-    expect(spokenDialect(providerOf(type)!, chatCall(), own, model)).toBe(dialect);
+    expect(spokenDialect(providerOf(type)!, chatCall(), own, targetOf(providerOf(type)!, { model }))).toBe(dialect);
   });
 
   test.each([
@@ -258,7 +265,9 @@ describe('which dialect', () => {
     ['gpt-4o', { effort: 'high' }, 'openai-chat'],
   ] as const)('tools of a chat client for %s at OpenAI, thinking %j: %s', (model, reasoning, dialect) => {
     const call = chatCall({ tools: [{ type: 'function', name: 'look_up' }], ...(reasoning && { reasoning }) });
-    expect(spokenDialect(providerOf('openai')!, call, 'openai-chat', model)).toBe(dialect);
+    expect(spokenDialect(providerOf('openai')!, call, 'openai-chat', targetOf(providerOf('openai')!, { model }))).toBe(
+      dialect,
+    );
   });
 });
 

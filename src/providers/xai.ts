@@ -5,13 +5,17 @@ export const xai = openaiCompatibleVendor({
   name: 'xai',
   baseUrl: 'https://api.x.ai/v1',
   credentialVariable: 'XAI_API_KEY',
+  responses: true,
   quirks: {
     reasoningBesideOutput: true,
     models: [
       { match: '^grok-(3-mini|[4-9]|code)', quirks: { rejects: ['presence_penalty', 'frequency_penalty'] } },
       { match: '^grok-([3-9]|code)(?!.*non-reasoning)', quirks: { rejects: ['stop'] } },
       // Of the models that think only some let themselves be told how hard.
-      { match: '^grok-(3$|3-(?!mini)|4$|4-|4\\.20-(?!multi-agent)|code)', quirks: { rejects: ['reasoning_effort'] } },
+      {
+        match: '^grok-(3$|3-(?!mini)|4$|4-|4\\.20-(?!multi-agent)|code)',
+        quirks: { rejects: ['reasoning_effort', 'reasoning'] },
+      },
     ],
   },
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../src/canonical/reply.ts';
-import type { Dialect, Frame, Quirks } from '../../src/dialects/dialect.ts';
+import type { Dialect, Frame, Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
 import { patchMembers } from '../../src/dialects/json.ts';
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
 
@@ -21,35 +21,55 @@ export interface LawOptions {
 /** Seed 0 is all at once, 1 byte by byte. */
 const CUTTINGS = [1, 7, 42];
 
-/** `call` is what a client of this dialect asked for where the recording does not say. */
-export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options: LawOptions = {}): void {
+/** The laws of reading replies, which a format keeps that vendors alone speak. */
+export function readingLaws(dialect: VendorDialect, call: ChatCall, options: LawOptions = {}): void {
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 
-  describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws over ${cases.length} recordings`, () => {
+  describe.skipIf(cases.length === 0)(`${dialect.name} is read by the laws from ${cases.length} recordings`, () => {
     const answered = cases.filter((recorded) => recorded.status === 200);
     const refused = cases.filter((recorded) => recorded.status !== 200);
-    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded));
+    const callFor = (recorded: RecordedCase): ChatCall => ({ ...call, stream: recorded.stream });
+    const framesOf = (recorded: RecordedCase, chunks: readonly Uint8Array[]) =>
+      readFrames(dialect, callFor(recorded), recorded, quirksOf(recorded), chunks);
 
     test.each(answered.map(named))(
       'any cutting gives the same frames, which join to the recording: %s',
       (_, recorded) => {
         const bytes = replyBytes(recorded);
-        const framesOf = (seed: number) =>
-          readFrames(dialect, callFor(recorded), recorded, quirksOf(recorded), cutBytes(bytes, seed));
-        const whole = framesOf(0);
+        const whole = framesOf(recorded, [bytes]);
         expect(Buffer.concat(whole.map((frame) => frame.bytes)).equals(bytes)).toBe(true);
-        for (const seed of CUTTINGS) expect(plain(framesOf(seed))).toEqual(plain(whole));
+        for (const seed of CUTTINGS) expect(plain(framesOf(recorded, cutBytes(bytes, seed)))).toEqual(plain(whole));
       },
     );
 
     test.each(answered.map(named))('the reply ends once, and well or in an error: %s', (_, recorded) => {
-      const events = eventsOf(recorded);
+      const events = framesOf(recorded, [replyBytes(recorded)]).flatMap((frame) => frame.events);
       const ends = events.filter((event) => event.type === 'reply-end' || event.type === 'error');
       expect(ends.length).toBe(1);
       expect(events.at(-1)).toBe(ends[0]);
       expect(partsAreOrderly(events)).toBe('orderly');
     });
+
+    test.each(refused.map(named))('a refusal is read: %s', (_, recorded) => {
+      const error = dialect.readError(recorded.status, new Headers(recorded.response_headers), replyBytes(recorded));
+      expect(error).toBeInstanceOf(GatewayError);
+      const isRequests = [400, 404, 413, 422].includes(recorded.status);
+      expect(error.retryable).toBe(!isRequests || error.code !== 'upstream_refused');
+      expect(error.message).not.toMatch(/https?:|sk-|user_|arn:/);
+    });
+  });
+}
+
+/** `call` is what a client of this dialect asked for where the recording does not say. */
+export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options: LawOptions = {}): void {
+  readingLaws(dialect, call, options);
+  const cases = recordedCases(options.wire ?? dialect.name);
+  const quirksOf = options.quirks ?? (() => ({}));
+
+  describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws over ${cases.length} recordings`, () => {
+    const answered = cases.filter((recorded) => recorded.status === 200);
+    const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded));
 
     test.each(answered.map(named))(
       'what is written anew, as a stream and whole, is read as the same: %s',
@@ -98,14 +118,6 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
       },
     );
 
-    test.each(refused.map(named))('a refusal is read: %s', (_, recorded) => {
-      const error = dialect.readError(recorded.status, new Headers(recorded.response_headers), replyBytes(recorded));
-      expect(error).toBeInstanceOf(GatewayError);
-      const isRequests = [400, 404, 413, 422].includes(recorded.status);
-      expect(error.retryable).toBe(!isRequests || error.code !== 'upstream_refused');
-      expect(error.message).not.toMatch(/https?:|sk-|user_/);
-    });
-
     test.each(Object.keys(ERRORS) as ErrorCode[])('%s has a body', (code) => {
       const reply = dialect.writeError(new GatewayError(code, 'A sentence.', { param: 'model' }), 'req_1');
       expect(JSON.stringify(JSON.parse(String(reply.body)))).toContain('A sentence.');
@@ -136,7 +148,7 @@ function named(recorded: RecordedCase): [string, RecordedCase] {
 }
 
 function readFrames(
-  dialect: Dialect,
+  dialect: VendorDialect,
   call: ChatCall,
   recorded: RecordedCase,
   quirks: Quirks,

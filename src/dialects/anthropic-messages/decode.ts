@@ -3,6 +3,7 @@ import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
+import { answerToolName, isAnswerWrapped, unwrapAnswer, unwrapFreeText } from '../wrapped-tools.ts';
 import { readCitation } from './citations.ts';
 import { readFinish } from './finish.ts';
 import { legalToolId, legalToolName } from './legal-names.ts';
@@ -10,7 +11,6 @@ import { ANTHROPIC_MESSAGES } from './name.ts';
 import { readStreamError } from './read-error.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 import { readTier, readUsage } from './usage.ts';
-import { answerToolName, isAnswerWrapped, unwrapAnswer, unwrapFreeText } from './wrapped-tools.ts';
 
 interface Block {
   /** The block as it began. */
@@ -50,7 +50,7 @@ export class Decoder {
 
   constructor(call: ChatCall) {
     const { output, tools } = call;
-    this.#answerTool = output?.type === 'json-schema' ? answerToolName(call) : undefined;
+    this.#answerTool = output?.type === 'json-schema' ? answerToolName(call, legalToolName) : undefined;
     this.#isAnswerWrapped = output?.type === 'json-schema' && isAnswerWrapped(output);
     for (const tool of tools) {
       if (tool.type !== 'function' && tool.type !== 'custom') continue;

@@ -1,18 +1,19 @@
 /** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
 import type { Message } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
+import { bringResultsHome, joinTurns, type Links, type Turn } from '../turns.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { writeParts } from './write-parts.ts';
-
-interface Turn {
-  role: 'user' | 'assistant' | 'system';
-  content: JsonObject[];
-}
 
 export interface Conversation {
   system: JsonObject[];
   messages: Turn[];
 }
+
+const LINKS: Links = {
+  call: (block) => (block.type === 'tool_use' ? block.id : undefined),
+  result: (block) => (block.type === 'tool_result' ? block.tool_use_id : undefined),
+};
 
 /** What stands in for the user where only instructions were given: the vendor wants a turn. */
 const NO_WORDS = '.';
@@ -26,7 +27,7 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
     losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
   }
   const turns = following.flatMap((message) => turnsOf(message, traits, losses));
-  const joined = joinTurns(bringResultsHome(joinTurns(turns)));
+  const joined = joinTurns(bringResultsHome(joinTurns(turns), LINKS));
   // The turns before it said nothing.
   if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
   if (!joined.some((turn) => turn.role !== 'system')) {
@@ -63,42 +64,6 @@ function asUserWords(blocks: JsonObject[], losses: Set<string>): JsonObject[] {
   return blocks.map((block) =>
     block.type === 'text' ? { ...block, text: `<system>\n${String(block.text)}\n</system>` } : block,
   );
-}
-
-/** Drops empty turns and joins neighbours of one role. */
-function joinTurns(turns: readonly Turn[]): Turn[] {
-  const joined: Turn[] = [];
-  for (const turn of turns) {
-    if (turn.content.length === 0) continue;
-    const last = joined.at(-1);
-    if (last?.role === turn.role) last.content.push(...turn.content);
-    else joined.push({ role: turn.role, content: [...turn.content] });
-  }
-  return joined;
-}
-
-/** Puts each call's result first into the user's turn right after it, wherever it stood. */
-function bringResultsHome(turns: readonly Turn[]): Turn[] {
-  const homes = new Map<unknown, number>();
-  const results = new Map<number, JsonObject[]>();
-  const rest: Turn[] = turns.map((turn, index) => {
-    if (turn.role === 'assistant') {
-      for (const block of turn.content) if (block.type === 'tool_use') homes.set(block.id, index);
-      return turn;
-    }
-    const others: JsonObject[] = [];
-    for (const block of turn.content) {
-      const home = block.type === 'tool_result' ? (homes.get(block.tool_use_id) ?? index - 1) : undefined;
-      if (home === undefined) others.push(block);
-      else results.set(home, [...(results.get(home) ?? []), block]);
-    }
-    return { ...turn, content: others };
-  });
-  const orphans: Turn = { role: 'user', content: results.get(-1) ?? [] };
-  return [
-    orphans,
-    ...rest.flatMap((turn, index): Turn[] => [turn, { role: 'user', content: results.get(index) ?? [] }]),
-  ];
 }
 
 /** The vendor refuses an answer begun for it that ends in blanks. */

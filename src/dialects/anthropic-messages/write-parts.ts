@@ -10,11 +10,11 @@ import type {
 } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { wrapFreeText } from '../wrapped-tools.ts';
 import { provenCitation } from './citations.ts';
 import { legalToolId, legalToolName } from './legal-names.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { provenThinking } from './thinking-blocks.ts';
-import { wrapFreeText } from './wrapped-tools.ts';
 
 /** Whose turn a block stands in; a tool's result is a turn of its own here. */
 export type Place = 'user' | 'assistant' | 'system' | 'result';

@@ -2,11 +2,11 @@
 import type { ChatCall, Tool } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { isObject } from '../../canonical/json.ts';
+import { canBeStrict, strictSchema, toolSchema } from '../strict-schema.ts';
+import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutput } from '../wrapped-tools.ts';
 import { legalToolName } from './legal-names.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
-import { canBeStrict, strictSchema, toolSchema } from './strict-schema.ts';
-import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutput } from './wrapped-tools.ts';
 import { markOf } from './write-parts.ts';
 
 interface WrittenTools {
@@ -57,7 +57,7 @@ function addAnswerTool(
   isForcible: boolean,
   losses: Set<string>,
 ): void {
-  const name = answerToolName(call);
+  const name = answerToolName(call, legalToolName);
   const description = `Give your final answer by calling this tool. ${output.description ?? ''}`.trimEnd();
   const choice = written.tools.length > 0 ? (call.toolChoice?.type ?? 'auto') : 'none';
   written.tools.push({ name, description, input_schema: answerToolSchema(output) });

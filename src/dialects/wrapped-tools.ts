@@ -1,7 +1,6 @@
 /** Tools that stand for something the vendor has no word for: free text in (custom tools), structured answers out. */
-import type { ChatCall, OutputFormat, Tool } from '../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import { legalToolName } from './legal-names.ts';
+import type { ChatCall, OutputFormat, Tool } from '../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
 export type JsonSchemaOutput = Extract<OutputFormat, { type: 'json-schema' }>;
 
@@ -29,8 +28,8 @@ export function unwrapFreeText(json: string): string {
   return typeof text === 'string' ? text : json;
 }
 
-/** The name of the tool whose input is the answer: no tool of the client's bears it. */
-export function answerToolName({ tools }: ChatCall): string {
+/** The name of the tool whose input is the answer: no tool of the client's bears it, in the form the format gives names. */
+export function answerToolName({ tools }: ChatCall, legalToolName: (name: string) => string): string {
   let name = 'structured_answer';
   while (tools.some((tool) => 'name' in tool && legalToolName(tool.name) === name)) name += '_';
   return name;

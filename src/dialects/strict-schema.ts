@@ -1,5 +1,5 @@
 /** JSON schemas in the form the vendor's decoder takes: what it refuses is said in the description instead. */
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
 const KEPT = new Set([
   'type',

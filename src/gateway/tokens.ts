@@ -1,0 +1,72 @@
+/** Tokens that vendors hand out for a lasting credential: fetched through the transport, kept, renewed before they expire. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { Signing, Token, TokenExchange } from '../providers/provider.ts';
+import { Cancellation, type TimeLimits, type Transport } from '../transport/transport.ts';
+
+/** A token is renewed this long before it expires, while the old one still serves. */
+const RENEWED_BEFORE_MS = 5 * 60_000;
+/** With less than this left it may expire on its way. */
+const LEAST_LEFT_MS = 10_000;
+/** Behind a call that waits there is no time for more. */
+const LIMITS: TimeLimits = {
+  connectMs: 5000,
+  headersMs: 10_000,
+  firstTokenMs: 10_000,
+  silenceMs: 10_000,
+  wholeMs: 15_000,
+};
+const LARGEST_ANSWER_BYTES = 1 << 20;
+
+/** One request at a time for each credential, whoever waits for it. */
+export function createSigning(transport: Transport, now: () => number): Signing {
+  const tokens = new Map<string, Token>();
+  const underWay = new Map<string, Promise<string>>();
+
+  async function fetchToken(exchange: TokenExchange): Promise<string> {
+    const asked = await exchange.request(now());
+    const answer = await transport.send(asked, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
+    const body = await answer.readAll(LARGEST_ANSWER_BYTES);
+    const token = exchange.read(answer.status, body, now());
+    if (!token) throw refused(answer.status);
+    forgetExpired();
+    tokens.set(exchange.key, token);
+    return token.value;
+  }
+
+  function renew(exchange: TokenExchange): Promise<string> {
+    const known = underWay.get(exchange.key);
+    if (known) return known;
+    const renewing = fetchToken(exchange)
+      .catch((thrown: unknown) => {
+        throw thrown instanceof GatewayError ? thrown : refused(undefined, thrown);
+      })
+      .finally(() => underWay.delete(exchange.key));
+    underWay.set(exchange.key, renewing);
+    return renewing;
+  }
+
+  function forgetExpired(): void {
+    for (const [key, { expiresAt }] of tokens) if (expiresAt <= now()) tokens.delete(key);
+  }
+
+  return {
+    now,
+    token(exchange) {
+      const token = tokens.get(exchange.key);
+      const leftMs = (token?.expiresAt ?? 0) - now();
+      if (!token || leftMs < LEAST_LEFT_MS) return renew(exchange);
+      // While the old one serves nobody waits, and a failure now is no failure yet.
+      if (leftMs < RENEWED_BEFORE_MS) renew(exchange).catch(() => {});
+      return Promise.resolve(token.value);
+    },
+  };
+}
+
+/** The cause names a status or a kind of failure, never what was sent. */
+function refused(status: number | undefined, thrown?: unknown): GatewayError {
+  const cause =
+    status === undefined ? `signing failed: ${thrown instanceof Error ? thrown.name : 'unknown'}` : { status };
+  return new GatewayError('upstream_failed', "The model's vendor did not accept the gateway. Please try again later.", {
+    cause,
+  });
+}

@@ -1,0 +1,43 @@
+/** Verifies Signature Version 4 as the service does: from what arrived on the wire, with nothing of the signer's code. */
+import { createHash, createHmac } from 'node:crypto';
+
+export interface Arrived {
+  method: string;
+  /** Path and query as they stood in the request line. */
+  path: string;
+  /** By lower-case name. */
+  headers: { [name: string]: string };
+  body: string | Uint8Array;
+}
+
+const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text).digest();
+const escaped = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/** Whether the request was signed with this secret, and for which service and region. */
+export function verifySignature(arrived: Arrived, secret: string): { ok: boolean; scope: string; signed: string[] } {
+  const [, scope = '', names = '', signature] =
+    /^AWS4-HMAC-SHA256 Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+      arrived.headers.authorization ?? '',
+    ) ?? [];
+  const [path = '', query = ''] = arrived.path.split('?');
+  const signed = names.split(';');
+  const canonical = [
+    arrived.method,
+    path.split('/').map(escaped).join('/'),
+    query
+      .split('&')
+      .filter((pair) => pair !== '')
+      .map((pair) => (pair.includes('=') ? pair : `${pair}=`))
+      .sort()
+      .join('&'),
+    ...signed.map((name) => `${name}:${(arrived.headers[name] ?? '').trim().replace(/ +/g, ' ')}`),
+    '',
+    names,
+    sha256(arrived.body),
+  ].join('\n');
+  const toSign = ['AWS4-HMAC-SHA256', arrived.headers['x-amz-date'], scope, sha256(canonical)].join('\n');
+  const key = scope.split('/').reduce<string | Uint8Array>((one, part) => hmac(one, part), `AWS4${secret}`);
+  return { ok: hmac(key, toSign).toString('hex') === signature, scope, signed };
+}
