@@ -39,6 +39,8 @@ test('without any setting everything has its default, and nothing can be changed
     host: '127.0.0.1',
     port: 8080,
     dataDir: join(folder, 'data'),
+    databaseConnections: 5,
+    keepCallsDays: 0,
     sqliteSync: 'normal',
     redisPrefix: 'modelport:',
     redisTimeoutMs: 100,

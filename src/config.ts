@@ -38,6 +38,10 @@ export interface Config {
   dataDir: string;
   /** Postgres; absent: SQLite in `dataDir`. */
   databaseUrl?: string;
+  /** How many connections each process may open to it. */
+  databaseConnections: number;
+  /** Records of calls older than this are dropped, their sums stay; 0: none are. */
+  keepCallsDays: number;
   /** How far a commit of SQLite has gone when it counts: `full` survives a loss of power as well as a crash. */
   sqliteSync: 'normal' | 'full';
   /** Limits and caches shared between processes; absent: each process has its own. */
@@ -87,12 +91,14 @@ export const SETTINGS = {
   HOST: '127.0.0.1',
   PORT: '8080',
   DATABASE_URL: '',
+  MODELPORT_DATABASE_CONNECTIONS: '5',
   REDIS_URL: '',
   MODELPORT_REDIS_PREFIX: 'modelport:',
   MODELPORT_REDIS_TIMEOUT_MS: '100',
   MODELPORT_LIMITS_WITHOUT_REDIS: 'open',
   MODELPORT_CONFIG: '',
   MODELPORT_DATA_DIR: './data',
+  MODELPORT_KEEP_CALLS_DAYS: '0',
   MODELPORT_SQLITE_SYNC: 'normal',
   MODELPORT_API_KEY: '',
   MODELPORT_ADMIN_KEY: '',
@@ -146,6 +152,8 @@ export function loadConfig(
     port: readWhole(env, 'PORT', 0, 65_535),
     dataDir: resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR')),
     ...(databaseUrl && { databaseUrl }),
+    databaseConnections: readWhole(env, 'MODELPORT_DATABASE_CONNECTIONS', 2, 1000),
+    keepCallsDays: readWhole(env, 'MODELPORT_KEEP_CALLS_DAYS', 0, 36_500),
     sqliteSync: readWord(env, 'MODELPORT_SQLITE_SYNC', ['normal', 'full'] as const),
     ...(redisUrl && { redisUrl }),
     redisPrefix: readSetting(env, 'MODELPORT_REDIS_PREFIX'),

@@ -2,8 +2,8 @@
 import { issueKey } from './access/key.ts';
 import { newId } from './canonical/id.ts';
 import type { Money } from './canonical/money.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import type { KeyKind, Store } from './store/store.ts';
+import { startingCredit } from './ledger/starting-credit.ts';
+import type { KeyKind, KeyRow, Store } from './store/store.ts';
 
 const ACCOUNT = 'default';
 
@@ -20,27 +20,23 @@ export interface FirstKeys {
   adminKey: string;
 }
 
-/** Furnishes an empty database and returns its keys; `undefined` where there are accounts already. */
-export async function firstStart(
-  store: Store,
-  ledger: Ledger,
-  options: FirstStartOptions,
-): Promise<FirstKeys | undefined> {
+/** Furnishes an empty database and returns its keys; `undefined` where there are accounts already. Of several at once one does it. */
+export async function firstStart(store: Store, options: FirstStartOptions): Promise<FirstKeys | undefined> {
   const { credit, now } = options;
   if ((await store.accounts({ limit: 1 })).length > 0) return undefined;
   const account = newId('acct_');
-  await store.createAccount({ id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now });
-  if (credit > 0n)
-    await ledger.topUp(account, credit, { note: 'starting credit', idempotencyKey: `first-start:${account}`, at: now });
-  return {
-    apiKey: await createKey('caller', options.apiKey),
-    adminKey: await createKey('admin', options.adminKey),
-  };
+  const caller = newKey('caller', options.apiKey);
+  const admin = newKey('admin', options.adminKey);
+  const begun = await store.begin({
+    account: { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now },
+    steps: credit > 0n ? [startingCredit(account, credit, now)] : [],
+    keys: [caller.row, admin.row],
+  });
+  return begun ? { apiKey: caller.key, adminKey: admin.key } : undefined;
 
-  async function createKey(kind: KeyKind, given: string | undefined): Promise<string> {
+  function newKey(kind: KeyKind, given: string | undefined): { key: string; row: KeyRow } {
     const { key, hash, last4 } = issueKey(kind, given);
-    await store.createKey({ id: newId('key_'), account, kind, name: 'first start', hash, last4, createdAt: now });
-    return key;
+    return { key, row: { id: newId('key_'), account, kind, name: 'first start', hash, last4, createdAt: now } };
   }
 }
 

@@ -44,8 +44,8 @@ export interface House {
 
 /** The database, opened but not migrated. */
 export function openDatabase(config: Config): Promise<Store> {
-  const { dataDir, databaseUrl, sqliteSync } = config;
-  return openStore({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }), sync: sqliteSync });
+  const { dataDir, databaseUrl, databaseConnections: connections, sqliteSync: sync } = config;
+  return openStore({ dataDir, databaseUrl, connections, sync });
 }
 
 /** The transport of this house: the sandbox answers in this process. */

@@ -10,6 +10,8 @@ import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How often changes by other processes are looked for, and this one shows that it lives. */
 const WATCH_MS = 1000;
+const TIDY_MS = 3_600_000;
+const DAY_MS = 86_400_000;
 
 export interface ServeOptions {
   version: string;
@@ -42,9 +44,11 @@ export async function serve(config: Config, { version, proxied, launcher, out }:
     });
     const server = listen(config, edge);
     const watch = setInterval(() => void watchOver(house), WATCH_MS);
+    const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
     greet(config, server.port ?? config.port, keys, out);
     await stopAsked(launcher);
     clearInterval(watch);
+    clearInterval(tidying);
     await stop(config, house, server, log);
     house.access.close();
     return 0;
@@ -59,14 +63,25 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   const { store, ledger, catalog, transport } = house;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
-  const keys = await firstStart(store, ledger, { ...given, credit: config.startingCredit });
+  const keys = await firstStart(store, { ...given, credit: config.startingCredit });
   await ensureKeys(store, given);
   if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, 'start', true);
   await house.apply(await vendorCatalogue(config, transport), 'start', true);
   await house.apply(config.file, 'start');
   await catalog.reload();
   await ledger.sweep(now, fateOf);
+  await tidy(config, house);
   return keys;
+}
+
+/** The records of calls: room for those to come, and an end for those older than they are kept. */
+async function tidy({ keepCallsDays }: Config, { store, trouble }: House): Promise<void> {
+  try {
+    const now = Date.now();
+    await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
+  } catch (thrown) {
+    trouble('The records of calls could not be tidied.', thrown);
+  }
 }
 
 let seenGeneration = -1;

@@ -1,4 +1,5 @@
 /** The records from a terminal: calls, and the proof of the ledger. */
+import { writeMoney } from '../canonical/money.ts';
 import type { CallRow } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { accountNamed, migratedStore } from './opened.ts';
@@ -49,8 +50,9 @@ const verify: Command = {
   summary: 'Proves that sums, holds and calls agree and that no entry was altered.',
   words: [0, 0],
   async run(open, given) {
-    const { faults, ...report } = await (await migratedStore(open)).verify();
-    printRow(open, given, { ...report, ...((given.json || faults.length > 0) && { faults }) });
+    const { faults, counters, ...report } = await (await migratedStore(open)).verify();
+    const books = Object.fromEntries(Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]));
+    printRow(open, given, { ...report, ...books, ...((given.json || faults.length > 0) && { faults }) });
     return report.ok ? 0 : 1;
   },
 };

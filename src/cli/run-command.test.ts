@@ -141,7 +141,7 @@ test('accounts, top-up and balance', async () => {
   const verified = await run('ledger', 'verify', '--json');
   expect([verified.code, JSON.parse(verified.out)]).toEqual([
     0,
-    { ok: true, accounts: 1, entries: 2, holds: 0, faults: [] },
+    { ok: true, accounts: 1, entries: 2, holds: 0, cash: '-5.25', faults: [] },
   ]);
 });
 

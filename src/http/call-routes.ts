@@ -44,6 +44,7 @@ const Verified = Type.Object({
   accounts: Type.Integer(),
   entries: Type.Integer(),
   holds: Type.Integer(),
+  counters: Type.Record(Type.String(), Usd),
   faults: Type.Array(Type.String()),
 });
 
@@ -77,7 +78,11 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     gate: 'admin',
     summary: 'Proves that sums, holds and calls agree and that no entry was altered.',
     reply: Verified,
-    answer: ({ ledger }) => ledger.verify(),
+    answer: async ({ ledger }) => {
+      const { counters, ...report } = await ledger.verify();
+      const sums = Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]);
+      return { ...report, counters: Object.fromEntries(sums) };
+    },
   }),
 ];
 

@@ -1,4 +1,5 @@
 /** Gathers the ledger steps of concurrent calls and commits them together: one batch under way, the next one gathering. */
+import { GatewayError } from '../canonical/errors.ts';
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
 
 type MarkStep = Extract<LedgerStep, { type: 'mark' }>;
@@ -24,6 +25,8 @@ interface Pending {
 const MAX_BATCH = 512;
 /** A busy stream notes a mark with every chunk: taken more often than this they cost more than a crash loses. */
 const NOTE_PAUSE_MS = 250;
+
+const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause.code === 'database_unavailable';
 
 /** `commit` gets one batch at a time, never an empty one, and answers each step in order. */
 export function createGroupCommit(commit: (steps: readonly LedgerStep[]) => Promise<LedgerOutcome[]>): GroupCommit {
@@ -58,7 +61,9 @@ export function createGroupCommit(commit: (steps: readonly LedgerStep[]) => Prom
       const outcomes = await commit(batch.map(({ step }) => step));
       for (const [index, outcome] of outcomes.entries()) batch[index]?.resolve(outcome);
     } catch (cause) {
-      for (const { reject } of batch) reject(cause);
+      if (batch.length === 1 || isUnavailable(cause)) for (const { reject } of batch) reject(cause);
+      // One step that the store cannot take is no fault of those it rode with.
+      else for (const one of batch) await commitBatch([one]);
     }
   }
 

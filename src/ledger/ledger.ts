@@ -1,9 +1,12 @@
 /** What it costs: hold before the first byte goes upstream, resolve exactly once whatever happens after. */
 import type { Money } from '../canonical/money.ts';
-import type { Budget, CallRow, EntryKind, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
+import type { Budget, CallRow, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
 
 /** With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
 export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget; accountBudget?: Budget };
+
+/** What people enter by hand. */
+export type MovingKind = 'top-up' | 'refund' | 'adjustment';
 
 /** What is known of the process behind an owner; `unknown`: only its signs of life tell. */
 export type Fate = 'alive' | 'gone' | 'unknown';
@@ -23,20 +26,24 @@ export interface Ledger {
   sent(hold: Hold, at: number, cost: Money): Promise<void>;
   /** Notes what the call has cost so far at least; not awaited, joins the next batch. */
   checkpoint(hold: Hold, cost: Money): void;
-  /** Charges `call.cost` (0n: releases the hold) and records the call. Idempotent: a second one changes nothing. */
+  /** Charges `call.cost` (0n: releases the hold) and records the call. Idempotent: a second one changes nothing. Where the store
+   *  does not take it, it is tried again until it does, and waited for within bounds. */
   settle(hold: Hold, call: CallRow): Promise<void>;
-  /** Throws GatewayError `not_found` where there is no such account; the same `idempotencyKey` again is the first entry. */
+  /** Moves money, in unless `kind` says otherwise. Throws GatewayError `not_found` where there is no such account or call; the same
+   *  `idempotencyKey` again is the first entry, for another entry it throws `conflict`. A call is not refunded more than it cost. */
   topUp(
     account: string,
     amount: Money,
-    detail: { note?: string; idempotencyKey?: string; kind?: Exclude<EntryKind, 'charge'>; at: number },
+    detail: { note?: string; idempotencyKey?: string; kind?: MovingKind; callId?: string; at: number },
   ): Promise<EntryRow>;
+  /** Enters what the code with this hash is worth, once; who has redeemed it gets the first entry again. Throws `not_found` or `conflict`. */
+  redeem(account: string, hash: string, at: number): Promise<EntryRow>;
   /** `undefined` where there is no such account. */
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;
   /** Due every few seconds: renews this process's sign of life, and resolves the holds of dead ones: released where
-   *  nothing was sent, else charged at their checkpoint. Settlements that failed are tried again. `fateOf` knows more of an owner than its
-   *  signs of life tell. Returns how many holds were resolved. */
+   *  nothing was sent, else charged at their checkpoint. Dead is who shows no sign of life for half a minute while this process
+   *  watches; `fateOf` knows more of an owner than its signs tell. Returns how many holds were resolved. */
   sweep(now: number, fateOf?: (owner: string) => Fate): Promise<number>;
   /** Waits until everything noted has been committed. */
   flush(): Promise<void>;

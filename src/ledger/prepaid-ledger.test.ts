@@ -13,7 +13,7 @@ const NOON = Date.UTC(2026, 10, 30, 12);
 const DAY_MS = 86_400_000;
 
 async function books(amount: bigint) {
-  const opened = await openBooks(mkdtempSync(join(folder, 'books-')), 'own_1', () => NOON);
+  const opened = await openBooks({ dataDir: mkdtempSync(join(folder, 'books-')) }, 'own_1', () => NOON);
   await openAccount(opened, amount);
   return { ...opened, settled: () => expectSettled(opened) };
 }
@@ -113,9 +113,13 @@ describe('entries', () => {
   test('the same idempotency key again returns the first entry, in one batch or later', async () => {
     const { ledger, settled } = await books(0n);
     const detail = { at: 5, idempotencyKey: 'k', note: 'n' };
-    const [first, second] = await Promise.all([ledger.topUp(ACCOUNT, 5n, detail), ledger.topUp(ACCOUNT, 6n, detail)]);
+    const [first, second] = await Promise.all([ledger.topUp(ACCOUNT, 5n, detail), ledger.topUp(ACCOUNT, 5n, detail)]);
     expect(second).toEqual(first);
-    expect(await ledger.topUp(ACCOUNT, 7n, detail)).toEqual(first);
+    expect(await ledger.topUp(ACCOUNT, 5n, { ...detail, at: 9 })).toEqual(first);
+    for (const other of [{ amount: 6n }, { note: 'another' }, { kind: 'adjustment' as const }]) {
+      const { amount = 5n, ...changed } = { ...detail, ...other } as typeof detail & { amount?: bigint };
+      await expect(ledger.topUp(ACCOUNT, amount, changed)).rejects.toMatchObject({ code: 'conflict' });
+    }
     expect(first).toMatchObject({ seq: 1, amount: 5n, balanceAfter: 5n, kind: 'top-up', counter: 'cash', note: 'n' });
     const refund = await ledger.topUp(ACCOUNT, 2n, { at: 6, kind: 'refund' });
     expect(refund).toMatchObject({ seq: 2, balanceAfter: 7n, counter: 'revenue' });
@@ -130,7 +134,8 @@ describe('sweep', () => {
     await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON + 120_000 });
     expect(await heir.sweep(NOON + 120_000, () => 'alive')).toBe(0);
-    expect(await heir.sweep(NOON + 120_000)).toBe(1);
+    expect(await heir.sweep(NOON + 240_000, () => 'alive')).toBe(0);
+    expect(await heir.sweep(NOON + 240_000)).toBe(1);
   });
 
   test('settles again what the store did not take', async () => {
@@ -140,7 +145,7 @@ describe('sweep', () => {
       ...store,
       ledger: (steps: readonly LedgerStep[]) => (isFull ? Promise.reject(new Error('disk full')) : store.ledger(steps)),
     };
-    const ledger = createLedger({ store: flaky, owner: 'own_flaky', now: () => NOON });
+    const ledger = createLedger({ store: flaky, owner: 'own_flaky', now: () => NOON, patienceMs: 20 });
     const hold = await ledger.hold(holdRequest('call_1', 100n, { at: NOON }));
     isFull = true;
     await expect(ledger.settle(hold, callRecord('call_1', 60n))).rejects.toThrow('disk full');
@@ -173,6 +178,7 @@ describe('sweep', () => {
     await ledger.flush();
     expect(await ledger.sweep(NOON)).toBe(0);
     const heir = createLedger({ store, owner: 'own_heir', now: () => later });
+    expect(await heir.sweep(later - 31_000)).toBe(0);
     expect(await heir.sweep(later)).toBe(2);
     expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 0n, attempts: 0 });
     expect(await store.call('call_2')).toMatchObject({ outcome: 'interrupted', cost: 20n, attempts: 1 });

@@ -1,9 +1,13 @@
 /** The Ledger over the Store: prepaid balances, every call held first and resolved exactly once. */
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
-import type { CallRow, EntryKind, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
+import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
+import { databaseUnavailable } from '../store/unavailable.ts';
+import { COUNTERS } from './counters.ts';
 import { createGroupCommit } from './group-commit.ts';
 import type { Fate, Hold, HoldRequest, Ledger } from './ledger.ts';
+import { createOwnerWatch } from './owner-watch.ts';
+import { createStubborn } from './stubborn.ts';
 
 export interface LedgerSettings {
   store: Store;
@@ -11,24 +15,26 @@ export interface LedgerSettings {
   owner: string;
   /** This process's clock, for its signs of life. */
   now: () => number;
+  /** How long whoever settles a call waits for a store that does not take it. */
+  patienceMs?: number;
 }
+
+const PATIENCE_MS = 10_000;
 
 /** An owner without a sign of life for this long is dead. */
 const OWNER_LIFE_MS = 30_000;
 
-/** The other side of the double entry. */
-const COUNTERS: { [kind in EntryKind]: string } = {
-  'top-up': 'cash',
-  charge: 'revenue',
-  refund: 'revenue',
-  adjustment: 'adjustments',
-};
+/** No call costs more: a vendor's figure that says so is wrong, and the call is charged what was held for it. */
+const DEAREST_CALL: Money = 10_000_000n * 10n ** 9n;
 
-export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
+export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps) => store.ledger(steps));
-  /** Settlements the store did not take: a full disk, a lock held too long. */
-  const unsettled = new Set<LedgerStep>();
-  let isFirstSweep = true;
+  const settlements = createStubborn(commits.submit, patienceMs);
+  const watch = createOwnerWatch(OWNER_LIFE_MS);
+  /** The holds of calls under way in this process. */
+  const open = new Set<string>();
+  /** A hold that failed may have been committed all the same: the connection broke before the answer. */
+  let mayHaveStrays = false;
 
   async function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
@@ -39,44 +45,62 @@ export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
     const step: LedgerStep = { type: 'hold', hold: row };
     if (budget) step.budget = budget;
     if (accountBudget) step.accountBudget = accountBudget;
-    const outcome = await commits.submit(step);
-    if (outcome.type !== 'held') throw refusal(outcome, account, amount);
-    return row;
+    open.add(callId);
+    try {
+      const outcome = await commits.submit(step);
+      if (outcome.type === 'held') return row;
+      throw refusal(outcome, account, amount);
+    } catch (thrown) {
+      open.delete(callId);
+      mayHaveStrays ||= !(thrown instanceof GatewayError) || thrown.code === 'database_unavailable';
+      throw thrown;
+    }
   }
 
   async function settle(hold: Hold, call: CallRow): Promise<void> {
     refuseNegative(call.cost);
     commits.forget(hold.callId);
-    const step: LedgerStep = { type: 'resolve', callId: hold.callId, amount: call.cost, call, hold };
-    let outcome: LedgerOutcome;
-    try {
-      outcome = await commits.submit(step);
-    } catch (cause) {
-      unsettled.add(step);
-      throw cause;
-    }
-    if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, call.cost);
-  }
-
-  /** Resolving twice changes nothing, so what failed may be tried again. */
-  async function settleAgain(): Promise<void> {
-    for (const step of [...unsettled]) {
-      await commits.submit(step);
-      unsettled.delete(step);
-    }
+    const amount = call.cost > DEAREST_CALL ? hold.amount : call.cost;
+    const outcome = await settlements.submit({ type: 'resolve', callId: hold.callId, amount, call, hold });
+    open.delete(hold.callId);
+    if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, amount);
   }
 
   async function sweep(at: number, fateOf: (owner: string) => Fate = () => 'unknown'): Promise<number> {
-    await settleAgain();
-    await store.heartbeat(owner, now());
-    const silent = new Set(await store.deadOwners(at - OWNER_LIFE_MS));
-    if (silent.size === 0 && !isFirstSweep) return 0;
-    isFirstSweep = false;
-    const isDead = (other: string) => {
-      const fate = other === owner ? 'alive' : fateOf(other);
-      return fate === 'gone' || (fate === 'unknown' && silent.has(other));
-    };
-    const steps = (await store.holds()).filter((hold) => isDead(hold.owner)).map((hold) => resolveAbandoned(hold, at));
+    try {
+      await settlements.again();
+      await store.heartbeat(owner, now());
+      const strays = mayHaveStrays ? await straysOf(at) : [];
+      const resolved = await resolveAll([...strays, ...(await abandoned(at, fateOf))]);
+      if (strays.length > 0) mayHaveStrays = false;
+      return resolved;
+    } catch (thrown) {
+      watch.interrupted();
+      throw thrown;
+    }
+  }
+
+  /** Holds of this process that no call of it knows: nothing was sent for them. */
+  async function straysOf(at: number): Promise<LedgerStep[]> {
+    const mine = await store.holds({ owners: [owner] });
+    if (mine.every(({ callId }) => open.has(callId))) mayHaveStrays = false;
+    return mine.filter(({ callId }) => !open.has(callId)).map((stray) => resolveStray(stray, at));
+  }
+
+  async function abandoned(at: number, fateOf: (owner: string) => Fate): Promise<LedgerStep[]> {
+    const others = (await store.owners()).filter((row) => row.owner !== owner);
+    const silent = watch.silent(others, at);
+    const dead = others
+      .map((row) => row.owner)
+      .filter((other) => {
+        const fate = fateOf(other);
+        return fate === 'gone' || (fate === 'unknown' && silent.has(other));
+      });
+    if (dead.length === 0) return [];
+    return (await store.holds({ owners: dead })).map((hold) => resolveAbandoned(hold, at));
+  }
+
+  async function resolveAll(steps: readonly LedgerStep[]): Promise<number> {
     const outcomes = await Promise.all(steps.map(commits.submit));
     return outcomes.filter((outcome) => outcome.type === 'resolved' && !outcome.repeated).length;
   }
@@ -95,12 +119,20 @@ export function createLedger({ store, owner, now }: LedgerSettings): Ledger {
       if (outcome.type !== 'entered') throw refusal(outcome, account, amount);
       return outcome.entry;
     },
+    async redeem(account, hash, at) {
+      const outcome = await commits.submit({ type: 'redeem', account, hash, counter: COUNTERS.redemption, at });
+      if (outcome.type !== 'entered') throw refusal(outcome, account, 0n);
+      return outcome.entry;
+    },
     async balance(id) {
       const account = await store.account(id);
       return account && { available: account.balance - account.held, held: account.held };
     },
     verify: () => store.verify(),
-    flush: () => commits.flush(),
+    async flush() {
+      await settlements.again();
+      await commits.flush();
+    },
   };
 }
 
@@ -111,12 +143,47 @@ function refuseNegative(amount: Money): void {
 }
 
 function refusal(outcome: LedgerOutcome, account: string, amount: Money): GatewayError {
-  if (outcome.type === 'unknown-account') return new GatewayError('not_found', `There is no account "${account}".`);
-  if (outcome.type !== 'refused') {
-    return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', {
-      cause: new Error(`The store answered "${outcome.type}" to a step of another kind.`),
-    });
+  switch (outcome.type) {
+    case 'unknown-account':
+      return new GatewayError('not_found', `There is no account "${account}".`, { param: 'account' });
+    case 'unknown-call':
+      return new GatewayError('not_found', 'There is no such call of this account.', { param: 'call' });
+    case 'refused':
+      return uncovered(outcome, amount);
+    case 'unredeemable':
+      return new GatewayError(outcome.why === 'unknown' ? 'not_found' : 'conflict', UNREDEEMABLE[outcome.why], {
+        param: 'code',
+      });
+    case 'beyond-charge':
+      return new GatewayError(
+        'invalid_request',
+        `Of what this call was charged ${writeMoney(outcome.left)} USD are left to give back.`,
+        { param: 'amount' },
+      );
+    case 'other-entry':
+      return new GatewayError(
+        'conflict',
+        `This Idempotency-Key was used for another entry, of ${writeMoney(outcome.entry.amount)} USD: use a new one.`,
+        { param: 'idempotency-key' },
+      );
+    case 'out-of-range':
+      return new GatewayError('invalid_request', 'The balance would be larger than an account can hold.', {
+        param: 'amount',
+      });
+    default:
+      return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', {
+        cause: new Error(`The store answered "${outcome.type}" to a step of another kind.`),
+      });
   }
+}
+
+const UNREDEEMABLE = {
+  unknown: 'There is no such code: check that it is complete.',
+  expired: 'This code has expired.',
+  redeemed: 'This code has been redeemed already.',
+} as const;
+
+function uncovered(outcome: Extract<LedgerOutcome, { type: 'refused' }>, amount: Money): GatewayError {
   const cost = `This call may cost up to ${writeMoney(amount)} USD`;
   const left = writeMoney(outcome.available > 0n ? outcome.available : 0n);
   if (outcome.why === 'insufficient_balance') {
@@ -130,7 +197,21 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
 /** What is known of a call whose process died: nothing was charged where nothing was sent, else what the hold last noted. */
 function resolveAbandoned(hold: HoldRow, at: number): LedgerStep {
   const wasSent = hold.sentAt !== undefined;
-  const amount = wasSent ? (hold.checkpoint ?? 0n) : 0n;
+  const cost = wasSent ? (hold.checkpoint ?? 0n) : 0n;
+  return resolveUnseen(hold, at, { cost, outcome: 'interrupted', status: 0, attempts: wasSent ? 1 : 0 });
+}
+
+/** The call was refused when its hold could not be confirmed: it costs nothing. */
+function resolveStray(hold: HoldRow, at: number): LedgerStep {
+  const { code: errorCode, status } = databaseUnavailable(undefined);
+  return resolveUnseen(hold, at, { cost: 0n, outcome: 'failed', status, errorCode, attempts: 0 });
+}
+
+function resolveUnseen(
+  hold: HoldRow,
+  at: number,
+  known: Pick<CallRow, 'cost' | 'outcome' | 'status' | 'attempts' | 'errorCode'>,
+): LedgerStep {
   const call: CallRow = {
     id: hold.callId,
     account: hold.account,
@@ -142,12 +223,9 @@ function resolveAbandoned(hold: HoldRow, at: number): LedgerStep {
     dialect: '',
     upstreamDialect: '',
     stream: false,
-    status: 0,
-    outcome: 'interrupted',
-    attempts: wasSent ? 1 : 0,
-    cost: amount,
     priceId: hold.priceId,
-    durationMs: at - hold.at,
+    durationMs: Math.max(0, at - hold.at),
+    ...known,
   };
-  return { type: 'resolve', callId: hold.callId, amount, call };
+  return { type: 'resolve', callId: hold.callId, amount: known.cost, call };
 }

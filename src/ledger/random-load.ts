@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { newId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';
-import { openStore } from '../store/open-store.ts';
+import { openStore, type StoreSettings } from '../store/open-store.ts';
 import type { CallRow, Store } from '../store/store.ts';
 import type { HoldRequest, Ledger } from './ledger.ts';
 import { createLedger } from './prepaid-ledger.ts';
@@ -15,9 +15,9 @@ export interface Books {
   ledger: Ledger;
 }
 
-/** The books in this folder, as one process sees them. */
-export async function openBooks(dataDir: string, owner: string, now: () => number = Date.now): Promise<Books> {
-  const store = await openStore({ dataDir });
+/** The books in this database, as one process sees them. */
+export async function openBooks(settings: StoreSettings, owner: string, now: () => number = Date.now): Promise<Books> {
+  const store = await openStore(settings);
   await store.migrate();
   return { store, ledger: createLedger({ store, owner, now }) };
 }
@@ -76,9 +76,9 @@ async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cos
 }
 
 if (import.meta.main) {
-  const [dataDir, owner] = process.argv.slice(2);
-  if (!dataDir || !owner) throw new Error('Say the folder and the owner.');
-  const { ledger } = await openBooks(dataDir, owner);
+  const [settings, owner] = process.argv.slice(2);
+  if (!settings || !owner) throw new Error('Say the database and the owner.');
+  const { ledger } = await openBooks(JSON.parse(settings) as StoreSettings, owner);
   const tell = (word: string, callId: string, cost: Money) => void writeSync(1, `${word} ${callId} ${cost}\n`);
   const endless = async () => {
     for (;;) await makeCall(ledger, tell);

@@ -1,17 +1,6 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { openStore } from './open-store.ts';
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
 import type { CallRow, KeyRow, LedgerStep, Store } from './store.ts';
-
-const dataDir = mkdtempSync(join(tmpdir(), 'modelport-limits-'));
-const store: Store = await openStore({ dataDir });
-await store.migrate();
-afterAll(async () => {
-  await store.close();
-  rmSync(dataDir, { recursive: true });
-});
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const DAY_MS = 86_400_000;
@@ -42,84 +31,91 @@ const call = (id: string, account: string, keyId: string, at: number): CallRow =
   priceId: 'p',
   durationMs: 0,
 });
-async function newAccount(id: string, balance: bigint): Promise<void> {
-  await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOON });
-  await store.ledger([{ type: 'enter', account: id, kind: 'top-up', amount: balance, counter: 'cash', at: NOON }]);
-}
 const hold = (callId: string, account: string, keyId: string, amount: bigint, at: number): LedgerStep => ({
   type: 'hold',
   hold: { callId, account, key: keyId, amount, model: 'm', priceId: 'p', at, owner: 'o' },
   accountBudget: { total: 1000n, day: 300n },
 });
 
-test('the budget of an account binds all its keys together, by day and in all', async () => {
-  await newAccount('acc_1', 10_000n);
-  const [first, second] = await store.ledger([
-    hold('c1', 'acc_1', 'k1', 200n, NOON),
-    hold('c2', 'acc_1', 'k2', 101n, NOON),
-  ]);
-  expect(first).toEqual({ type: 'held' });
-  expect(second).toEqual({ type: 'refused', why: 'budget_exhausted', of: 'account', available: 100n });
-  await store.ledger([{ type: 'resolve', callId: 'c1', amount: 150n, call: call('c1', 'acc_1', 'k1', NOON) }]);
-  expect(await store.accountSpending('acc_1', NOON)).toEqual({ total: 150n, day: 150n, month: 150n });
-  expect(await store.ledger([hold('c3', 'acc_1', 'k2', 150n, NOON)])).toEqual([{ type: 'held' }]);
-  await store.ledger([{ type: 'resolve', callId: 'c3', amount: 150n, call: call('c3', 'acc_1', 'k2', NOON) }]);
-  expect(await store.ledger([hold('c4', 'acc_1', 'k2', 1n, NOON)])).toMatchObject([{ available: 0n }]);
-  expect(await store.ledger([hold('c5', 'acc_1', 'k2', 300n, NOON + DAY_MS)])).toEqual([{ type: 'held' }]);
-  await store.ledger([{ type: 'resolve', callId: 'c5', amount: 0n, call: call('c5', 'acc_1', 'k2', NOON + DAY_MS) }]);
-  expect(await store.accountSpending('acc_1', NOON + DAY_MS)).toEqual({ total: 300n, day: 0n, month: 300n });
-  expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
-});
-
-test('what an account may do is changed member by member', async () => {
-  await newAccount('acc_2', 1n);
-  const limits = { disabledAt: NOON, budget: { day: 5n }, requestsPerMinute: 3, tokensPerMinute: 4, concurrency: 2 };
-  expect(await store.updateAccount('acc_2', limits)).toMatchObject(limits);
-  const after = await store.updateAccount('acc_2', { disabledAt: null, budget: { total: 9n }, concurrency: null });
-  expect(after).toEqual({
-    id: 'acc_2',
-    name: 'acc_2',
-    balance: 1n,
-    held: 0n,
-    createdAt: NOON,
-    budget: { total: 9n },
-    requestsPerMinute: 3,
-    tokensPerMinute: 4,
+describe.each(ENGINES)('limits over $name', (engine) => {
+  let store: Store;
+  beforeAll(async () => {
+    ({ store } = await freshStore(engine));
   });
-  expect(await store.account('acc_2')).toEqual(after);
-  expect(await store.updateAccount('nobody', { name: 'x' })).toBeUndefined();
-});
+  async function newAccount(id: string, balance: bigint): Promise<void> {
+    await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOON });
+    await store.ledger([{ type: 'enter', account: id, kind: 'top-up', amount: balance, counter: 'cash', at: NOON }]);
+  }
 
-test('a rotated key is found by both hashes; a removed one by none', async () => {
-  await newAccount('acc_3', 1n);
-  const before = await store.generation();
-  await store.createKey(key('key_1', 'acc_3'));
-  await store.updateKey('key_1', { hash: 'new', priorHash: 'hash-key_1', priorUntil: NOON, scopes: ['chat'] });
-  const rotated = await store.keyByHash('new');
-  expect(rotated).toMatchObject({ id: 'key_1', priorHash: 'hash-key_1', priorUntil: NOON, scopes: ['chat'] });
-  expect(await store.keyByHash('hash-key_1')).toEqual(rotated);
-  expect(await store.keyById('key_1')).toEqual(rotated);
-  expect(await store.updateKey('key_1', { scopes: null, priorHash: null, priorUntil: null, name: 'n' })).toEqual({
-    ...key('key_1', 'acc_3'),
-    hash: 'new',
-    name: 'n',
+  test('the budget of an account binds all its keys together, by day and in all', async () => {
+    await newAccount('acc_1', 10_000n);
+    const [first, second] = await store.ledger([
+      hold('c1', 'acc_1', 'k1', 200n, NOON),
+      hold('c2', 'acc_1', 'k2', 101n, NOON),
+    ]);
+    expect(first).toEqual({ type: 'held' });
+    expect(second).toEqual({ type: 'refused', why: 'budget_exhausted', of: 'account', available: 100n });
+    await store.ledger([{ type: 'resolve', callId: 'c1', amount: 150n, call: call('c1', 'acc_1', 'k1', NOON) }]);
+    expect(await store.accountSpending('acc_1', NOON)).toEqual({ total: 150n, day: 150n, month: 150n });
+    expect(await store.ledger([hold('c3', 'acc_1', 'k2', 150n, NOON)])).toEqual([{ type: 'held' }]);
+    await store.ledger([{ type: 'resolve', callId: 'c3', amount: 150n, call: call('c3', 'acc_1', 'k2', NOON) }]);
+    expect(await store.ledger([hold('c4', 'acc_1', 'k2', 1n, NOON)])).toMatchObject([{ available: 0n }]);
+    expect(await store.ledger([hold('c5', 'acc_1', 'k2', 300n, NOON + DAY_MS)])).toEqual([{ type: 'held' }]);
+    await store.ledger([{ type: 'resolve', callId: 'c5', amount: 0n, call: call('c5', 'acc_1', 'k2', NOON + DAY_MS) }]);
+    expect(await store.accountSpending('acc_1', NOON + DAY_MS)).toEqual({ total: 300n, day: 0n, month: 300n });
+    expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
   });
-  expect(await store.keyByHash('hash-key_1')).toBeUndefined();
-  expect(await store.removeKey('key_1')).toBe(true);
-  expect(await store.removeKey('key_1')).toBe(false);
-  expect(await store.keyByHash('new')).toBeUndefined();
-  expect(await store.generation()).toBeGreaterThan(before);
-});
 
-test('what admins changed is listed newest first, of one thing or of all', async () => {
-  const entry = (id: string, subject: string) => ({ id, at: NOON, actor: 'cli', action: 'key.changed', subject });
-  await store.audit({ ...entry('a1', 'key_1'), after: '{"name":"x"}' });
-  await store.audit(entry('a2', 'key_2'));
-  await store.audit({ ...entry('a3', 'key_1'), before: '{"name":"x"}', after: '{"name":"y"}' });
-  expect((await store.audits({ limit: 2 })).map(({ id }) => id)).toEqual(['a3', 'a2']);
-  expect((await store.audits({ limit: 2, after: 'a2' })).map(({ id }) => id)).toEqual(['a1']);
-  expect(await store.audits({ limit: 9, subject: 'key_1' })).toEqual([
-    { ...entry('a3', 'key_1'), before: '{"name":"x"}', after: '{"name":"y"}' },
-    { ...entry('a1', 'key_1'), after: '{"name":"x"}' },
-  ]);
+  test('what an account may do is changed member by member', async () => {
+    await newAccount('acc_2', 1n);
+    const limits = { disabledAt: NOON, budget: { day: 5n }, requestsPerMinute: 3, tokensPerMinute: 4, concurrency: 2 };
+    expect(await store.updateAccount('acc_2', limits)).toMatchObject(limits);
+    const after = await store.updateAccount('acc_2', { disabledAt: null, budget: { total: 9n }, concurrency: null });
+    expect(after).toEqual({
+      id: 'acc_2',
+      name: 'acc_2',
+      balance: 1n,
+      held: 0n,
+      createdAt: NOON,
+      budget: { total: 9n },
+      requestsPerMinute: 3,
+      tokensPerMinute: 4,
+    });
+    expect(await store.account('acc_2')).toEqual(after);
+    expect(await store.updateAccount('nobody', { name: 'x' })).toBeUndefined();
+  });
+
+  test('a rotated key is found by both hashes; a removed one by none', async () => {
+    await newAccount('acc_3', 1n);
+    const before = await store.generation();
+    await store.createKey(key('key_1', 'acc_3'));
+    await store.updateKey('key_1', { hash: 'new', priorHash: 'hash-key_1', priorUntil: NOON, scopes: ['chat'] });
+    const rotated = await store.keyByHash('new');
+    expect(rotated).toMatchObject({ id: 'key_1', priorHash: 'hash-key_1', priorUntil: NOON, scopes: ['chat'] });
+    expect(await store.keyByHash('hash-key_1')).toEqual(rotated);
+    expect(await store.keyById('key_1')).toEqual(rotated);
+    expect(await store.updateKey('key_1', { scopes: null, priorHash: null, priorUntil: null, name: 'n' })).toEqual({
+      ...key('key_1', 'acc_3'),
+      hash: 'new',
+      name: 'n',
+    });
+    expect(await store.keyByHash('hash-key_1')).toBeUndefined();
+    expect(await store.removeKey('key_1')).toBe(true);
+    expect(await store.removeKey('key_1')).toBe(false);
+    expect(await store.keyByHash('new')).toBeUndefined();
+    expect(await store.generation()).toBeGreaterThan(before);
+  });
+
+  test('what admins changed is listed newest first, of one thing or of all', async () => {
+    const entry = (id: string, subject: string) => ({ id, at: NOON, actor: 'cli', action: 'key.changed', subject });
+    await store.audit({ ...entry('a1', 'key_1'), after: '{"name":"x"}' });
+    await store.audit(entry('a2', 'key_2'));
+    await store.audit({ ...entry('a3', 'key_1'), before: '{"name":"x"}', after: '{"name":"y"}' });
+    expect((await store.audits({ limit: 2 })).map(({ id }) => id)).toEqual(['a3', 'a2']);
+    expect((await store.audits({ limit: 2, after: 'a2' })).map(({ id }) => id)).toEqual(['a1']);
+    expect(await store.audits({ limit: 9, subject: 'key_1' })).toEqual([
+      { ...entry('a3', 'key_1'), before: '{"name":"x"}', after: '{"name":"y"}' },
+      { ...entry('a1', 'key_1'), after: '{"name":"x"}' },
+    ]);
+  });
 });

@@ -1,22 +1,10 @@
-import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { KeptStore, NewResponseRow } from './kept.ts';
-import { openStore } from './open-store.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'modelport-kept-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+import { describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import type { NewResponseRow } from './kept.ts';
 
 const DAY = 86_400_000;
 const NOON = Date.UTC(2026, 4, 5, 12);
 const MONTH = 30 * DAY;
-
-async function freshKept(): Promise<KeptStore> {
-  const store = await openStore({ dataDir: mkdtempSync(join(folder, 'db-')) });
-  await store.migrate();
-  return store.kept;
-}
 
 const response = (id: string, more: Partial<NewResponseRow> = {}): NewResponseRow => ({
   id,
@@ -32,87 +20,89 @@ const response = (id: string, more: Partial<NewResponseRow> = {}): NewResponseRo
 
 const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
 
-test('a response is found by its account alone, to the letter', async () => {
-  const kept = await freshKept();
-  const { items: _, ...row } = response('resp_1', { maker: 'openai', reply: '{"text":"😀 \\u0000"}' });
-  await kept.keep([{ ...row, items: [] }], []);
-  expect(await kept.response('acc_1', 'resp_1', NOON)).toEqual(row);
-  expect(await kept.response('acc_2', 'resp_1', NOON)).toBeUndefined();
-  expect(await kept.response('acc_1', 'resp_2', NOON)).toBeUndefined();
-  expect(await kept.response('acc_1', 'resp_1', NOON + MONTH)).toBeUndefined();
-});
-
-test('a chain comes oldest first, and branches do not mix', async () => {
-  const kept = await freshKept();
-  await kept.keep([response('a'), response('b', { previous: 'a' }), response('c', { previous: 'b' })], []);
-  await kept.keep([response('d', { previous: 'b' })], []);
-  expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['a', 'b', 'c']);
-  expect(ids(await kept.responseChain('acc_1', 'd', NOON))).toEqual(['a', 'b', 'd']);
-  expect(await kept.responseChain('acc_2', 'd', NOON)).toEqual([]);
-});
-
-test('what was deleted is not found, but what goes on from it keeps its items', async () => {
-  const kept = await freshKept();
-  await kept.keep([response('a'), response('b', { previous: 'a' })], []);
-  expect(await kept.forgetResponse('acc_2', 'a', NOON)).toBe(false);
-  expect(await kept.forgetResponse('acc_1', 'a', NOON)).toBe(true);
-  expect(await kept.forgetResponse('acc_1', 'a', NOON)).toBe(false);
-  expect(await kept.response('acc_1', 'a', NOON)).toBeUndefined();
-  expect(await kept.responseChain('acc_1', 'a', NOON)).toEqual([]);
-  expect(await kept.responsesWith('acc_1', ['a_out'], NOON)).toEqual([]);
-  await kept.sweepKept(NOON, 10);
-  expect(ids(await kept.responseChain('acc_1', 'b', NOON))).toEqual(['a', 'b']);
-  expect(await kept.forgetResponse('acc_1', 'b', NOON)).toBe(true);
-  await kept.sweepKept(NOON, 10);
-  await kept.keep([response('c', { previous: 'a' })], []);
-  expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['c']);
-});
-
-test('a conversation older than its retention keeps its beginning as long as it is gone on with', async () => {
-  const kept = await freshKept();
-  await kept.keep([response('a')], []);
-  const at = NOON + 20 * DAY;
-  await kept.keep([response('b', { previous: 'a', at, expiresAt: at + MONTH })], []);
-  const later = NOON + 45 * DAY;
-  expect(await kept.sweepKept(later, 10)).toBe(false);
-  expect(await kept.response('acc_1', 'a', later)).toBeUndefined();
-  expect(ids(await kept.responseChain('acc_1', 'b', later))).toEqual(['a', 'b']);
-  await kept.sweepKept(at + MONTH + DAY, 10);
-  expect(await kept.responseChain('acc_1', 'b', later)).toEqual([]);
-});
-
-test('items are found in the response that had them last', async () => {
-  const kept = await freshKept();
-  await kept.keep([response('a', { items: ['x', 'y'] }), response('b', { items: ['y', 'z'] })], []);
-  expect(ids(await kept.responsesWith('acc_1', ['x', 'y', 'nowhere'], NOON)).sort()).toEqual(['a', 'b']);
-  expect(ids(await kept.responsesWith('acc_1', ['y'], NOON))).toEqual(['b']);
-  expect(await kept.responsesWith('acc_2', ['y'], NOON)).toEqual([]);
-  expect(await kept.responsesWith('acc_1', ['y'], NOON + MONTH)).toEqual([]);
-});
-
-test('proofs are found until their time is over; the newest of a key counts; the oldest beyond the bound go first', async () => {
-  const kept = await freshKept();
-  const proof = (key: string, hours: number, body = key) => ({
-    account: 'acc_1',
-    key,
-    expiresAt: NOON + hours * 3_600_000,
-    body,
+describe.each(ENGINES)('what is kept, over $name', (engine) => {
+  test('a response is found by its account alone, to the letter', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    const { items: _, ...row } = response('resp_1', { maker: 'openai', reply: '{"text":"😀 \\u0000"}' });
+    await kept.keep([{ ...row, items: [] }], []);
+    expect(await kept.response('acc_1', 'resp_1', NOON)).toEqual(row);
+    expect(await kept.response('acc_2', 'resp_1', NOON)).toBeUndefined();
+    expect(await kept.response('acc_1', 'resp_2', NOON)).toBeUndefined();
+    expect(await kept.response('acc_1', 'resp_1', NOON + MONTH)).toBeUndefined();
   });
-  await kept.keep([], [proof('k1', 1), proof('k2', 2), proof('k3', 3)]);
-  await kept.keep([], [proof('k1', 4, 'anew')]);
-  expect(await kept.proofs('acc_1', ['k1', 'k2', 'nowhere'], NOON)).toContainEqual(proof('k1', 4, 'anew'));
-  expect(await kept.proofs('acc_2', ['k1'], NOON)).toEqual([]);
-  expect(await kept.proofs('acc_1', ['k2'], NOON + 2 * 3_600_000)).toEqual([]);
-  await kept.sweepKept(NOON, 2);
-  const left = await kept.proofs('acc_1', ['k1', 'k2', 'k3'], NOON);
-  expect(left.map(({ key }) => key).sort()).toEqual(['k1', 'k3']);
-});
 
-test('a sweep takes some at a time and says that there is more', async () => {
-  const kept = await freshKept();
-  const many = Array.from({ length: 250 }, (_, index) => response(`r${index}`));
-  await kept.keep(many, []);
-  const late = NOON + 2 * MONTH;
-  expect(await kept.sweepKept(late, 10)).toBe(true);
-  expect(await kept.sweepKept(late, 10)).toBe(false);
+  test('a chain comes oldest first, and branches do not mix', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    await kept.keep([response('a'), response('b', { previous: 'a' }), response('c', { previous: 'b' })], []);
+    await kept.keep([response('d', { previous: 'b' })], []);
+    expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['a', 'b', 'c']);
+    expect(ids(await kept.responseChain('acc_1', 'd', NOON))).toEqual(['a', 'b', 'd']);
+    expect(await kept.responseChain('acc_2', 'd', NOON)).toEqual([]);
+  });
+
+  test('what was deleted is not found, but what goes on from it keeps its items', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    await kept.keep([response('a'), response('b', { previous: 'a' })], []);
+    expect(await kept.forgetResponse('acc_2', 'a', NOON)).toBe(false);
+    expect(await kept.forgetResponse('acc_1', 'a', NOON)).toBe(true);
+    expect(await kept.forgetResponse('acc_1', 'a', NOON)).toBe(false);
+    expect(await kept.response('acc_1', 'a', NOON)).toBeUndefined();
+    expect(await kept.responseChain('acc_1', 'a', NOON)).toEqual([]);
+    expect(await kept.responsesWith('acc_1', ['a_out'], NOON)).toEqual([]);
+    await kept.sweepKept(NOON, 10);
+    expect(ids(await kept.responseChain('acc_1', 'b', NOON))).toEqual(['a', 'b']);
+    expect(await kept.forgetResponse('acc_1', 'b', NOON)).toBe(true);
+    await kept.sweepKept(NOON, 10);
+    await kept.keep([response('c', { previous: 'a' })], []);
+    expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['c']);
+  });
+
+  test('a conversation older than its retention keeps its beginning as long as it is gone on with', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    await kept.keep([response('a')], []);
+    const at = NOON + 20 * DAY;
+    await kept.keep([response('b', { previous: 'a', at, expiresAt: at + MONTH })], []);
+    const later = NOON + 45 * DAY;
+    expect(await kept.sweepKept(later, 10)).toBe(false);
+    expect(await kept.response('acc_1', 'a', later)).toBeUndefined();
+    expect(ids(await kept.responseChain('acc_1', 'b', later))).toEqual(['a', 'b']);
+    await kept.sweepKept(at + MONTH + DAY, 10);
+    expect(await kept.responseChain('acc_1', 'b', later)).toEqual([]);
+  });
+
+  test('items are found in the response that had them last', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    await kept.keep([response('a', { items: ['x', 'y'] }), response('b', { items: ['y', 'z'] })], []);
+    expect(ids(await kept.responsesWith('acc_1', ['x', 'y', 'nowhere'], NOON)).sort()).toEqual(['a', 'b']);
+    expect(ids(await kept.responsesWith('acc_1', ['y'], NOON))).toEqual(['b']);
+    expect(await kept.responsesWith('acc_2', ['y'], NOON)).toEqual([]);
+    expect(await kept.responsesWith('acc_1', ['y'], NOON + MONTH)).toEqual([]);
+  });
+
+  test('proofs are found until their time is over; the newest of a key counts; the oldest beyond the bound go first', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    const proof = (key: string, hours: number, body = key) => ({
+      account: 'acc_1',
+      key,
+      expiresAt: NOON + hours * 3_600_000,
+      body,
+    });
+    await kept.keep([], [proof('k1', 1), proof('k2', 2), proof('k3', 3)]);
+    await kept.keep([], [proof('k1', 4, 'anew')]);
+    expect(await kept.proofs('acc_1', ['k1', 'k2', 'nowhere'], NOON)).toContainEqual(proof('k1', 4, 'anew'));
+    expect(await kept.proofs('acc_2', ['k1'], NOON)).toEqual([]);
+    expect(await kept.proofs('acc_1', ['k2'], NOON + 2 * 3_600_000)).toEqual([]);
+    await kept.sweepKept(NOON, 2);
+    const left = await kept.proofs('acc_1', ['k1', 'k2', 'k3'], NOON);
+    expect(left.map(({ key }) => key).sort()).toEqual(['k1', 'k3']);
+  });
+
+  test('a sweep takes some at a time and says that there is more', async () => {
+    const kept = (await freshStore(engine)).store.kept;
+    const many = Array.from({ length: 250 }, (_, index) => response(`r${index}`));
+    await kept.keep(many, []);
+    const late = NOON + 2 * MONTH;
+    expect(await kept.sweepKept(late, 10)).toBe(true);
+    expect(await kept.sweepKept(late, 10)).toBe(false);
+  });
 });

@@ -1,8 +1,9 @@
 /** What a batch of ledger steps does to what the database holds: the rules of money, the same over every engine. */
 import type { Money } from '../canonical/money.ts';
+import { type Tokens, tokensOf } from './call-sums.ts';
 import { entryHash } from './entry-hash.ts';
 import { budgetLeft, noSpending, type Spending, spend, turnTo } from './spending.ts';
-import type { CallRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
+import type { CallRow, CodeRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
@@ -22,15 +23,28 @@ export interface LedgerView {
   spending(key: string): Spending | undefined;
   /** Removes an open hold and returns it; `known`: what it is, if it is still there. */
   takeHold(callId: string, known: HeldFor | undefined): HeldFor | undefined;
-  /** Cost of a recorded call. */
-  callCost(callId: string): Money | undefined;
+  /** A recorded call: whose it is and what it cost. */
+  call(callId: string): { account: string; cost: Money } | undefined;
+  /** What was entered for a call beside its charge. */
+  corrections(callId: string): Money;
   entryByKey(account: string, idempotencyKey: string): EntryRow | undefined;
+  code(hash: string): CodeRow | undefined;
 }
+
+/** Far below what a database's integers hold, so that no sum of amounts leaves them. */
+const LARGEST_BALANCE: Money = 2n ** 62n;
 
 export interface RecordedCall {
   row: CallRow;
   /** The seq of the charge; `undefined` where nothing was charged. */
   entrySeq: number | undefined;
+  tokens: Tokens;
+}
+
+export interface RedeemedCode {
+  hash: string;
+  account: string;
+  at: number;
 }
 
 /** What the batch leaves to be written. */
@@ -41,6 +55,7 @@ export interface LedgerChanges {
   readonly marks: MarkStep[];
   readonly entries: EntryRow[];
   readonly calls: RecordedCall[];
+  readonly redeemed: RedeemedCode[];
 }
 
 /** A batch being decided: what was read, and what is to be written. */
@@ -63,6 +78,7 @@ export function applySteps(
     marks: [],
     entries: [],
     calls: [],
+    redeemed: [],
   };
   return { outcomes: steps.map((step) => apply(batch, step)), changes: batch };
 }
@@ -77,6 +93,8 @@ function apply(batch: Batch, step: LedgerStep): LedgerOutcome {
       return resolve(batch, step);
     case 'enter':
       return enterOnce(batch, step);
+    case 'redeem':
+      return redeem(batch, step);
     default:
       return step satisfies never;
   }
@@ -123,8 +141,8 @@ function mark(batch: Batch, step: MarkStep): LedgerOutcome {
 function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'resolve'>): LedgerOutcome {
   const hold = takeHold(batch, callId, known);
   if (!hold) {
-    const cost = batch.calls.find(({ row }) => row.id === callId)?.row.cost ?? batch.view.callCost(callId);
-    if (cost !== undefined) return { type: 'resolved', repeated: true, amount: cost };
+    const recorded = callOf(batch, callId);
+    if (recorded) return { type: 'resolved', repeated: true, amount: recorded.cost };
   }
   const account = accountOf(batch, hold?.account ?? call.account);
   if (!account) return { type: 'unknown-account' };
@@ -141,7 +159,8 @@ function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'re
     spend(account, amount, at);
     entrySeq = enter(batch, account, { kind: 'charge', amount: -amount, counter: 'revenue', callId, at }).seq;
   }
-  batch.calls.push({ row: call.cost === amount ? call : { ...call, cost: amount }, entrySeq });
+  const row = call.cost === amount ? call : { ...call, cost: amount };
+  batch.calls.push({ row, entrySeq, tokens: tokensOf(row) });
   return { type: 'resolved', repeated: false, amount };
 }
 
@@ -152,9 +171,60 @@ function enterOnce(batch: Batch, step: StepOf<'enter'>): LedgerOutcome {
   if (idempotencyKey !== undefined) {
     const isFirst = (entry: EntryRow) => entry.account === account.id && entry.idempotencyKey === idempotencyKey;
     const first = batch.entries.find(isFirst) ?? batch.view.entryByKey(account.id, idempotencyKey);
-    if (first) return { type: 'entered', entry: first, repeated: true };
+    if (first)
+      return isOf(first, step)
+        ? { type: 'entered', entry: first, repeated: true }
+        : { type: 'other-entry', entry: first };
+  }
+  const balance = account.balance + step.amount;
+  if (balance > LARGEST_BALANCE || balance < -LARGEST_BALANCE) return { type: 'out-of-range' };
+  if (step.callId !== undefined) {
+    const call = callOf(batch, step.callId);
+    if (call?.account !== account.id) return { type: 'unknown-call' };
+    const left = call.cost - correctionsOf(batch, step.callId);
+    if (step.kind === 'refund' && step.amount > left) return { type: 'beyond-charge', left };
   }
   return { type: 'entered', entry: enter(batch, account, step), repeated: false };
+}
+
+/** Whether the entry is what the step would enter; when it does so does not matter. */
+function isOf(entry: EntryRow, step: StepOf<'enter'>): boolean {
+  const isSame = entry.kind === step.kind && entry.amount === step.amount && entry.counter === step.counter;
+  return isSame && entry.callId === step.callId && entry.note === step.note;
+}
+
+/** Who redeems a code a second time sees the entry of the first. */
+function redeem(batch: Batch, step: StepOf<'redeem'>): LedgerOutcome {
+  const account = accountOf(batch, step.account);
+  if (!account) return { type: 'unknown-account' };
+  const code = batch.view.code(step.hash);
+  if (!code) return { type: 'unredeemable', why: 'unknown' };
+  const redeemedBy = code.redeemedBy ?? batch.redeemed.find(({ hash }) => hash === step.hash)?.account;
+  const enterCode: StepOf<'enter'> = {
+    type: 'enter',
+    account: account.id,
+    kind: 'redemption',
+    amount: code.amount,
+    counter: step.counter,
+    note: `code ${code.id}`,
+    idempotencyKey: `code:${code.id}`,
+    at: step.at,
+  };
+  if (redeemedBy === account.id) return enterOnce(batch, enterCode);
+  if (redeemedBy !== undefined) return { type: 'unredeemable', why: 'redeemed' };
+  if (code.expiresAt !== undefined && code.expiresAt <= step.at) return { type: 'unredeemable', why: 'expired' };
+  const outcome = enterOnce(batch, enterCode);
+  if (outcome.type === 'entered') batch.redeemed.push({ hash: step.hash, account: account.id, at: step.at });
+  return outcome;
+}
+
+function callOf(batch: Batch, callId: string): { account: string; cost: Money } | undefined {
+  return batch.calls.find(({ row }) => row.id === callId)?.row ?? batch.view.call(callId);
+}
+
+function correctionsOf(batch: Batch, callId: string): Money {
+  const here = batch.entries.filter((entry) => entry.callId === callId && entry.kind !== 'charge');
+  return here.reduce((sum, { amount }) => sum + amount, batch.view.corrections(callId));
 }
 
 type EntryLine = Pick<EntryRow, 'kind' | 'amount' | 'counter' | 'callId' | 'note' | 'idempotencyKey' | 'at'>;

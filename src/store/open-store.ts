@@ -1,26 +1,32 @@
 /** Opens the Store that the settings name. */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { openSqliteStore, type SqliteSync } from './sqlite/sqlite-store.ts';
+import { openPostgresStore } from './postgres/postgres-store.ts';
+import type { SqliteSync } from './sqlite/connection.ts';
+import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
 export interface StoreSettings {
   /** Folder of the database file; made where it is missing. */
   dataDir: string;
-  /** A database elsewhere. */
+  /** A Postgres database instead. */
   databaseUrl?: string | undefined;
+  /** How many connections this process may open to it. */
+  connections?: number | undefined;
   sync?: SqliteSync | undefined;
 }
 
+const CONNECTIONS = 5;
 const FILE_NAME = 'modelport.db';
 
 /** The Store is open, its schema as it was found: call `migrate`. */
-export async function openStore({ dataDir, databaseUrl, sync = 'normal' }: StoreSettings): Promise<Store> {
-  if (databaseUrl) {
-    throw new Error(
-      'DATABASE_URL is set, but this version stores in SQLite only: leave it out to use the data folder.',
-    );
-  }
+export async function openStore({
+  dataDir,
+  databaseUrl,
+  connections = CONNECTIONS,
+  sync = 'normal',
+}: StoreSettings): Promise<Store> {
+  if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections });
   const path = join(dataDir, FILE_NAME);
   // For the owner alone: the file holds vendor credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -97,9 +97,9 @@ export interface AuditRow {
   after?: string;
 }
 
-export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment';
+export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment' | 'redemption';
 
-/** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`). */
+/** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`, `adjustments`, `codes`). */
 export interface EntryRow {
   account: string;
   /** 1, 2, 3 … within the account. */
@@ -115,6 +115,22 @@ export interface EntryRow {
   at: number;
   /** SHA-256 over the previous entry's hash and this entry's members, hex. */
   hash: string;
+}
+
+/** Credit that whoever knows the code may take, once. */
+export interface CodeRow {
+  id: string;
+  /** SHA-256 of the code, hex. */
+  hash: string;
+  /** Last four characters, for display. */
+  last4: string;
+  amount: Money;
+  note?: string;
+  createdAt: number;
+  expiresAt?: number;
+  redeemedAt?: number;
+  /** The account that has it. */
+  redeemedBy?: string;
 }
 
 /** Money set aside for a call under way. */
@@ -214,10 +230,14 @@ export type LedgerStep =
       kind: EntryKind;
       amount: Money;
       counter: string;
+      /** The call whose charge this corrects or gives back. */
+      callId?: string;
       note?: string;
       idempotencyKey?: string;
       at: number;
-    };
+    }
+  /** Enters what the code with this hash is worth. */
+  | { type: 'redeem'; account: string; hash: string; counter: string; at: number };
 
 export type LedgerOutcome =
   | { type: 'held' }
@@ -227,6 +247,14 @@ export type LedgerOutcome =
   /** `repeated`: the hold was resolved before, nothing changed now. */
   | { type: 'resolved'; repeated: boolean; amount: Money }
   | { type: 'entered'; entry: EntryRow; repeated: boolean }
+  /** The idempotency key was used before, for another entry than this. */
+  | { type: 'other-entry'; entry: EntryRow }
+  /** The call was not charged so much, or what was charged has been given back. */
+  | { type: 'beyond-charge'; left: Money }
+  | { type: 'unredeemable'; why: 'unknown' | 'expired' | 'redeemed' }
+  /** The balance would be larger than an account can hold. */
+  | { type: 'out-of-range' }
+  | { type: 'unknown-call' }
   | { type: 'unknown-account' };
 
 /** A page of a list: rows in a stable order, beginning after the row whose id is `after`. */
@@ -256,8 +284,23 @@ export interface VerifyReport {
   accounts: number;
   entries: number;
   holds: number;
+  /** The other side of the books: with the balances of all accounts these add up to zero. */
+  counters: { [name: string]: Money };
   /** A sentence for each thing that does not agree. */
   faults: string[];
+}
+
+/** Who holds money, and when they last showed that they live; absent: never. */
+export interface OwnerRow {
+  owner: string;
+  at?: number;
+}
+
+/** What an empty database begins with. */
+export interface FirstRows {
+  account: AccountRow;
+  steps: readonly LedgerStep[];
+  keys: readonly KeyRow[];
 }
 
 export interface Store {
@@ -277,10 +320,17 @@ export interface Store {
   /** Oldest first; an entry's id is its seq. */
   entries(account: string, page: Page): Promise<EntryRow[]>;
   verify(): Promise<VerifyReport>;
+  /** What was entered for the call beside its charge: refunds and corrections. */
+  corrections(callId: string): Promise<Money>;
 
-  /** An account begins with neither balance nor holds. */
+  createCode(code: CodeRow): Promise<void>;
+  codes(page: Page): Promise<CodeRow[]>;
+
+  /** Furnishes an empty database, in one transaction; `false` where there is an account already. */
+  begin(first: FirstRows): Promise<boolean>;
+  /** An account begins with neither balance nor holds. Throws `conflict` where its name is taken. */
   createAccount(account: AccountRow): Promise<void>;
-  /** By id, else by name; throws `conflict` where several accounts bear the name. */
+  /** By id, else by name. */
   account(idOrName: string): Promise<AccountRow | undefined>;
   accounts(page: Page): Promise<AccountRow[]>;
   updateAccount(id: string, change: AccountChange): Promise<AccountRow | undefined>;
@@ -316,12 +366,17 @@ export interface Store {
   call(id: string): Promise<CallRow | undefined>;
   /** Newest first. */
   calls(filter: CallFilter): Promise<CallRow[]>;
+  /** Sums of the calls that began from `from` on and before `to`, read from sums by hour: of whole hours whose calls are kept
+   *  no more only the hour is known. */
   usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
 
   /** What is kept of conversations. */
   readonly kept: KeptStore;
 
-  /** Living processes: each renews its mark; the sweeper resolves holds of owners that left none since `aliveSince`. */
+  /** Due every hour: makes room for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
+  tidy(now: number, keepFrom?: number): Promise<void>;
+  /** A living process renews its mark. */
   heartbeat(owner: string, at: number): Promise<void>;
-  deadOwners(aliveSince: number): Promise<string[]>;
+  /** Who has open holds. */
+  owners(): Promise<OwnerRow[]>;
 }

@@ -1,9 +1,17 @@
 /** The ledger's tables in SQLite: what the rules read of a batch, and what they leave to be written. */
 import type { Database } from 'bun:sqlite';
-import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import { type CallSum, sumCalls } from '../call-sums.ts';
+import {
+  type AccountBooks,
+  applySteps,
+  type LedgerChanges,
+  type LedgerView,
+  type RecordedCall,
+} from '../ledger-rules.ts';
 import type { Spending } from '../spending.ts';
-import type { EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep, Page } from '../store.ts';
-import { prepareCallInsert } from './call-table.ts';
+import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
+import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 
 /** Applies a batch within the caller's transaction. */
 export function prepareLedger(db: Database): (steps: readonly LedgerStep[]) => LedgerOutcome[] {
@@ -23,39 +31,47 @@ interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
 }
 
 function prepareView(db: Database): LedgerView {
-  const account = db
-    .prepare<BooksColumns, [string]>(
-      `SELECT id, balance, held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent,
-         last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?`,
-    )
-    .safeIntegers(true);
+  const find = <Row>(text: string) => db.prepare<Row, string[]>(text).safeIntegers(true);
+  const account = find<BooksColumns>(
+    `SELECT id, balance, held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent,
+       last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?`,
+  );
+  const spending = find<SpendingColumns>('SELECT * FROM spendings WHERE key = ?');
   // Two statements: DELETE … RETURNING costs three times as much.
-  const findHold = db
-    .prepare<HeldFor, [string]>('SELECT account, key, amount FROM holds WHERE call_id = ?')
-    .safeIntegers(true);
+  const findHold = find<HeldFor>('SELECT account, key, amount FROM holds WHERE call_id = ?');
   const deleteHold = db.prepare('DELETE FROM holds WHERE call_id = ?');
   const deleteKnown = db.prepare('DELETE FROM holds WHERE call_id = ? AND account = ? AND key = ? AND amount = ?');
-  const callCost = db.prepare<{ cost: bigint }, [string]>('SELECT cost FROM calls WHERE id = ?').safeIntegers(true);
+  const call = find<{ account: string; cost: bigint }>('SELECT account, cost FROM calls WHERE id = ?');
+  const corrections = find<{ sum: bigint }>(
+    "SELECT coalesce(sum(amount), 0) AS sum FROM entries WHERE call_id = ? AND kind <> 'charge'",
+  );
+  const entryByKey = find<EntryColumns>('SELECT * FROM entries WHERE account = ? AND idempotency_key = ?');
+  const code = find<CodeColumns>('SELECT * FROM codes WHERE hash = ?');
   return {
     account(id): AccountBooks | undefined {
       const row = account.get(id);
       if (!row) return undefined;
       return { ...row, day: Number(row.day), month: Number(row.month), lastSeq: Number(row.lastSeq) };
     },
-    spending: (key) => readSpending(db, key),
+    spending(key): Spending | undefined {
+      const row = spending.get(key);
+      return row ? toSpending(row) : undefined;
+    },
     takeHold(callId, known) {
       if (known && deleteKnown.run(callId, known.account, known.key, known.amount).changes === 1) return known;
       const hold = findHold.get(callId);
       if (hold) deleteHold.run(callId);
       return hold ?? undefined;
     },
-    callCost: (callId) => callCost.get(callId)?.cost,
+    call: (callId) => call.get(callId) ?? undefined,
+    corrections: (callId) => corrections.get(callId)?.sum ?? 0n,
     entryByKey(id, idempotencyKey) {
-      const row = db
-        .query<EntryColumns, [string, string]>('SELECT * FROM entries WHERE account = ? AND idempotency_key = ?')
-        .safeIntegers(true)
-        .get(id, idempotencyKey);
-      return row ? readEntry(row) : undefined;
+      const row = entryByKey.get(id, idempotencyKey);
+      return row ? toEntry(row) : undefined;
+    },
+    code(hash) {
+      const row = code.get(hash);
+      return row ? toCode(row) : undefined;
     },
   };
 }
@@ -73,7 +89,9 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
        last_seq = ?, last_hash = ? WHERE id = ?`,
   );
   const saveSpending = db.prepare('INSERT OR REPLACE INTO spendings VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const redeem = db.prepare('UPDATE codes SET redeemed_at = ?, redeemed_by = ? WHERE hash = ?');
   const insertCall = prepareCallInsert(db);
+  const addSum = prepareSum(db);
   return (changes) => {
     for (const h of changes.opened.values()) {
       const sentAt = h.sentAt ?? null;
@@ -87,7 +105,8 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       const key = e.idempotencyKey ?? null;
       enter.run(e.account, e.seq, e.kind, e.amount, e.balanceAfter, e.counter, callId, note, key, e.at, e.hash);
     }
-    for (const { row, entrySeq } of changes.calls) insertCall(row, entrySeq);
+    for (const call of changes.calls) insertCall(call);
+    for (const sum of sumCalls(changes.calls)) addSum(sum);
     for (const a of changes.accounts) {
       const { balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash } = a;
       saveAccount.run(balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash, a.id);
@@ -95,91 +114,51 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
     for (const [key, s] of changes.spendings) {
       saveSpending.run(key, s.held, s.total, s.day, s.daySpent, s.month, s.monthSpent);
     }
+    for (const { hash, account, at } of changes.redeemed) redeem.run(at, account, hash);
   };
 }
 
-export function readSpending(db: Database, key: string): Spending | undefined {
-  const row = db
-    .query<{ [column in keyof Spending]: bigint }, [string]>(
-      `SELECT held, total, day, day_spent AS daySpent, month, month_spent AS monthSpent FROM spendings WHERE key = ?`,
-    )
-    .safeIntegers(true)
-    .get(key);
-  return row ? { ...row, day: Number(row.day), month: Number(row.month) } : undefined;
-}
-
-export interface EntryColumns {
-  account: string;
-  seq: bigint;
-  kind: EntryRow['kind'];
-  amount: bigint;
-  balance_after: bigint;
-  counter: string;
-  call_id: string | null;
-  note: string | null;
-  idempotency_key: string | null;
-  at: bigint;
-  hash: string;
-}
-
-export function readEntry(row: EntryColumns): EntryRow {
-  return {
-    account: row.account,
-    seq: Number(row.seq),
-    kind: row.kind,
-    amount: row.amount,
-    balanceAfter: row.balance_after,
-    counter: row.counter,
-    ...(row.call_id !== null && { callId: row.call_id }),
-    ...(row.note !== null && { note: row.note }),
-    ...(row.idempotency_key !== null && { idempotencyKey: row.idempotency_key }),
-    at: Number(row.at),
-    hash: row.hash,
+/** A missing figure is NULL; times are whole milliseconds, whatever clock measured them. */
+function prepareCallInsert(db: Database): (call: RecordedCall) => void {
+  const insert = db.prepare(
+    `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,
+       outcome, error_code, attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return ({ row: c, entrySeq, tokens }) => {
+    insert.run(
+      c.id,
+      c.account,
+      c.key,
+      c.at,
+      c.model,
+      c.provider,
+      c.targetModel,
+      c.dialect,
+      c.upstreamDialect,
+      c.stream ? 1 : 0,
+      c.status,
+      c.outcome,
+      c.errorCode ?? null,
+      c.attempts,
+      c.cost,
+      c.priceId,
+      c.usage ?? null,
+      Math.round(c.durationMs),
+      c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
+      entrySeq ?? null,
+      tokens.input,
+      tokens.output,
+    );
   };
 }
 
-/** The oldest entries first; `after` is a seq. */
-export function readEntries(db: Database, account: string, page: Page): EntryRow[] {
-  return db
-    .query<EntryColumns, [string, number, number]>(
-      'SELECT * FROM entries WHERE account = ? AND seq > ? ORDER BY seq LIMIT ?',
-    )
-    .safeIntegers(true)
-    .all(account, Number(page.after ?? 0), page.limit)
-    .map(readEntry);
-}
-
-interface HoldColumns {
-  call_id: string;
-  account: string;
-  key: string;
-  amount: bigint;
-  model: string;
-  price_id: string;
-  at: bigint;
-  owner: string;
-  sent_at: bigint | null;
-  checkpoint: bigint | null;
-}
-
-/** The open holds, of these owners or of all. */
-export function readHolds(db: Database, owners: readonly string[] | undefined): HoldRow[] {
-  return db
-    .query<HoldColumns, [string | null]>(
-      'SELECT * FROM holds WHERE ?1 IS NULL OR owner IN (SELECT value FROM json_each(?1)) ORDER BY at, call_id',
-    )
-    .safeIntegers(true)
-    .all(owners ? JSON.stringify(owners) : null)
-    .map((row) => ({
-      callId: row.call_id,
-      account: row.account,
-      key: row.key,
-      amount: row.amount,
-      model: row.model,
-      priceId: row.price_id,
-      at: Number(row.at),
-      owner: row.owner,
-      ...(row.sent_at !== null && { sentAt: Number(row.sent_at) }),
-      ...(row.checkpoint !== null && { checkpoint: row.checkpoint }),
-    }));
+function prepareSum(db: Database): (sum: CallSum) => void {
+  const add = db.prepare(
+    `INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost = cost + excluded.cost,
+       input_tokens = input_tokens + excluded.input_tokens, output_tokens = output_tokens + excluded.output_tokens`,
+  );
+  return (s) => add.run(s.account, s.hour, s.key, s.model, s.calls, s.cost, s.inputTokens, s.outputTokens);
 }

@@ -1,5 +1,8 @@
 /** The schema as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
 import type { Database } from 'bun:sqlite';
+import { raw } from '../database.ts';
+import { type AppliedStep, pendingSteps, READ_STEPS, rememberSteps } from '../migration-plan.ts';
+import type { SqliteConnection } from './connection.ts';
 
 /** Step n brings a database from version n - 1 to n. */
 const STEPS: readonly string[] = [
@@ -214,6 +217,49 @@ const STEPS: readonly string[] = [
   ) STRICT;
   CREATE INDEX proofs_by_expiry ON proofs (expires_at);
   `,
+  `
+  UPDATE accounts SET name = name || ' (' || id || ')'
+    WHERE EXISTS (SELECT 1 FROM accounts AS first WHERE first.name = accounts.name AND first.seq < accounts.seq);
+  DROP INDEX accounts_by_name;
+  CREATE UNIQUE INDEX accounts_by_name ON accounts (name);
+
+  ALTER TABLE calls ADD COLUMN input_tokens INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE calls ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0;
+  UPDATE calls SET
+    input_tokens = min(max(coalesce(usage ->> 'input', 0), 0), 1099511627776),
+    output_tokens = min(max(coalesce(usage ->> 'output', 0), 0), 1099511627776)
+    WHERE usage IS NOT NULL;
+  CREATE INDEX calls_by_time ON calls (at);
+  CREATE TABLE call_sums (
+    account TEXT NOT NULL,
+    hour INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    model TEXT NOT NULL,
+    calls INTEGER NOT NULL,
+    cost INTEGER NOT NULL,
+    input_tokens INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    PRIMARY KEY (account, hour, key, model)
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO call_sums SELECT account, at / 3600000, key, model, count(*), sum(cost), sum(input_tokens), sum(output_tokens)
+    FROM calls GROUP BY 1, 2, 3, 4;
+  CREATE TABLE kept_from (at INTEGER NOT NULL) STRICT;
+  INSERT INTO kept_from VALUES (0);
+
+  CREATE INDEX entries_by_corrected_call ON entries (call_id) WHERE call_id IS NOT NULL AND kind <> 'charge';
+  CREATE TABLE codes (
+    seq INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    hash TEXT NOT NULL UNIQUE,
+    last4 TEXT NOT NULL,
+    amount INTEGER NOT NULL,
+    note TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER,
+    redeemed_at INTEGER,
+    redeemed_by TEXT
+  ) STRICT;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;
@@ -222,17 +268,16 @@ export function schemaVersion(db: Database): number {
   return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
 }
 
-/** Applies the steps the database has not seen, under its write lock; throws a sentence where it is newer than the code. */
-export function migrateSqlite(db: Database): void {
-  if (schemaVersion(db) === SCHEMA_VERSION) return;
-  db.transaction(() => {
-    const version = schemaVersion(db);
-    if (version > SCHEMA_VERSION) {
-      throw new Error(
-        `The database has schema version ${version}, this Modelport knows versions up to ${SCHEMA_VERSION}: start a newer Modelport or use another data folder.`,
-      );
-    }
-    for (const step of STEPS.slice(version)) db.run(step);
-    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  }).immediate();
+/** Applies the steps the database has not seen, under its write lock; throws a sentence where it is not of this code. */
+export async function migrateSqlite({ file, transact, run }: SqliteConnection): Promise<void> {
+  await transact(() => {
+    run(raw('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL) STRICT'));
+    const applied = run<AppliedStep>(READ_STEPS);
+    // The first databases remembered their version alone.
+    const version = Math.max(schemaVersion(file), Number(applied.at(-1)?.version ?? 0n));
+    const pending = pendingSteps(STEPS, version, applied);
+    for (const step of pending) file.run(step);
+    for (const statement of rememberSteps(STEPS)) run(statement);
+    file.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  });
 }

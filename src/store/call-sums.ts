@@ -1,0 +1,84 @@
+/** Sums of calls by account, hour, key and model: what a batch adds to them, so that nobody ever adds up the calls themselves. */
+import type { Money } from '../canonical/money.ts';
+import type { RecordedCall } from './ledger-rules.ts';
+import type { CallRow, UsageSum } from './store.ts';
+
+export const HOUR_MS = 3_600_000;
+const HOURS_A_DAY = 24;
+
+export interface CallSum {
+  account: string;
+  /** Since 1970. */
+  hour: number;
+  key: string;
+  model: string;
+  calls: number;
+  cost: Money;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface Tokens {
+  input: number;
+  output: number;
+}
+
+const NO_TOKENS: Tokens = { input: 0, output: 0 };
+
+/** What the call's usage says. */
+export function tokensOf({ usage }: CallRow): Tokens {
+  if (usage === undefined) return NO_TOKENS;
+  const { input, output } = JSON.parse(usage) as Partial<Tokens>;
+  return { input: whole(input), output: whole(output) };
+}
+
+/** A vendor's figure may be anything; a sum of them must stay one. */
+function whole(figure: number | undefined): number {
+  return figure !== undefined && figure > 0 && figure < MOST_TOKENS ? Math.ceil(figure) : 0;
+}
+
+const MOST_TOKENS = 2 ** 40;
+
+/** The sums of one batch: one for each account, hour, key and model in it. */
+export function sumCalls(calls: readonly RecordedCall[]): CallSum[] {
+  const sums: CallSum[] = [];
+  for (const { row, tokens } of calls) {
+    const hour = Math.floor(row.at / HOUR_MS);
+    let sum = sums.find((one) => isOf(one, row, hour));
+    if (!sum) {
+      const { account, key, model } = row;
+      sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
+      sums.push(sum);
+    }
+    sum.calls++;
+    sum.cost += row.cost;
+    sum.inputTokens += tokens.input;
+    sum.outputTokens += tokens.output;
+  }
+  return sums;
+}
+
+function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boolean {
+  return sum.key === key && sum.model === model && sum.hour === hour && sum.account === account;
+}
+
+/** Adds `part` to the sums, or with `sign` -1 takes it away; a group of no calls is none. */
+export function addSums(sums: Map<string, UsageSum>, part: readonly UsageSum[], sign: 1 | -1): void {
+  for (const { group, calls, cost, inputTokens, outputTokens } of part) {
+    const before = sums.get(group) ?? { group, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
+    const after = {
+      group,
+      calls: before.calls + sign * calls,
+      cost: before.cost + BigInt(sign) * cost,
+      inputTokens: before.inputTokens + sign * inputTokens,
+      outputTokens: before.outputTokens + sign * outputTokens,
+    };
+    if (after.calls === 0) sums.delete(group);
+    else sums.set(group, after);
+  }
+}
+
+/** The UTC date an hour since 1970 lies in. */
+export function dateOf(hour: number): string {
+  return new Date(Math.floor(hour / HOURS_A_DAY) * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,69 @@
+/** What a batch of ledger steps has to know of the database before it is decided. */
+import type { LedgerStep } from '../store.ts';
+
+export interface Needs {
+  readonly accounts: Set<string>;
+  /** Keys, and the account each belongs to. */
+  readonly keys: Map<string, string>;
+  /** Calls whose hold is ended. */
+  readonly calls: Set<string>;
+  /** Calls whose record may be asked for. */
+  readonly looked: Set<string>;
+  /** Calls that an entry corrects. */
+  readonly corrected: Set<string>;
+  readonly idempotencyKeys: Set<string>;
+  readonly codes: Set<string>;
+  /** Whether it takes more than the books of accounts and keys. */
+  looksUp: boolean;
+}
+
+export function needsOf(steps: readonly LedgerStep[]): Needs {
+  const needs: Needs = {
+    accounts: new Set(),
+    keys: new Map(),
+    calls: new Set(),
+    looked: new Set(),
+    corrected: new Set(),
+    idempotencyKeys: new Set(),
+    codes: new Set(),
+    looksUp: false,
+  };
+  for (const step of steps) addNeeds(needs, step);
+  return needs;
+}
+
+function addNeeds(needs: Needs, step: LedgerStep): void {
+  switch (step.type) {
+    case 'hold':
+      needs.accounts.add(step.hold.account);
+      needs.keys.set(step.hold.key, step.hold.account);
+      return;
+    case 'mark':
+      return;
+    case 'resolve': {
+      const { account, key } = step.hold ?? step.call;
+      needs.accounts.add(account);
+      needs.keys.set(key, account);
+      needs.calls.add(step.callId);
+      needs.looked.add(step.callId);
+      needs.looksUp ||= step.hold === undefined;
+      return;
+    }
+    case 'enter':
+      needs.accounts.add(step.account);
+      if (step.idempotencyKey !== undefined) needs.idempotencyKeys.add(step.idempotencyKey);
+      if (step.callId !== undefined) {
+        needs.looked.add(step.callId);
+        needs.corrected.add(step.callId);
+      }
+      needs.looksUp ||= step.idempotencyKey !== undefined || step.callId !== undefined;
+      return;
+    case 'redeem':
+      needs.accounts.add(step.account);
+      needs.codes.add(step.hash);
+      needs.looksUp = true;
+      return;
+    default:
+      step satisfies never;
+  }
+}

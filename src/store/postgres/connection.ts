@@ -1,0 +1,146 @@
+/** Connections to Postgres: what cannot be reached is said so, what collides is tried again, nothing waits for ever. */
+import { SQL } from 'bun';
+import type { Database, Statement } from '../database.ts';
+import { databaseUnavailable } from '../unavailable.ts';
+
+export interface PostgresSettings {
+  url: string;
+  /** Connections this process may open. */
+  connections: number;
+}
+
+/** Statements of one transaction. They are sent without waiting for those before them. */
+export type Run = <Row>(statement: Statement) => Promise<Row[]>;
+
+/** Several commands at once, without values. */
+export type Script = (text: string) => Promise<unknown>;
+
+export interface PostgresConnection extends Database {
+  transact<T>(work: (run: Run, script: Script) => Promise<T>, kind?: TransactionKind): Promise<T>;
+  close(): Promise<void>;
+}
+
+export type TransactionKind = 'write' | 'one moment';
+
+/** A statement that takes longer is given up, here and on the server. */
+const STATEMENT_MS = 15_000;
+/** How long the server waits for a process that stopped in the middle of a transaction: it may hold an account's lock. */
+const IDLE_IN_TRANSACTION_MS = 10_000;
+const CONNECT_SECONDS = 5;
+const ATTEMPTS = 5;
+
+const BEGIN: { readonly [kind in TransactionKind]: string } = {
+  write: 'BEGIN',
+  'one moment': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+};
+
+export function openConnection({ url, connections }: PostgresSettings): PostgresConnection {
+  const pool = new SQL({
+    url,
+    max: connections,
+    bigint: true,
+    connectionTimeout: CONNECT_SECONDS,
+    connection: {
+      application_name: 'modelport',
+      statement_timeout: STATEMENT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      // Every statement of a call has an index to walk. While a table is young its statistics say "empty", and a plan made then
+      // would read it whole long after.
+      enable_seqscan: 'off',
+      plan_cache_mode: 'force_generic_plan',
+      jit: 'off',
+      client_min_messages: 'warning',
+    },
+  });
+
+  const all = <Row>(statement: Statement) => repeated(() => answered<Row>(send(pool, statement)));
+
+  const transact = <T>(work: (run: Run, script: Script) => Promise<T>, kind: TransactionKind = 'write') =>
+    repeated(async () => {
+      const session = await answeredReservation(pool);
+      const run: Run = (statement) => answered(send(session, statement));
+      try {
+        // Not awaited: the first statement follows in the same packet, and fails where this fails.
+        const began = session.unsafe(BEGIN[kind]).execute();
+        const result = await work(run, (text) => session.unsafe(text).simple());
+        await began;
+        await run({ text: 'COMMIT', values: [] });
+        session.release();
+        return result;
+      } catch (thrown) {
+        // The server rolls back what a closed connection has begun.
+        await session.close().catch(() => {});
+        throw thrown;
+      }
+    });
+
+  return {
+    all,
+    transact,
+    change: <Row>(statement: Statement) =>
+      transact(async (run) => {
+        const rows = run<Row>(statement);
+        await run({ text: 'UPDATE generation SET value = value + 1', values: [] });
+        return rows;
+      }),
+    together: <Row>(statements: readonly Statement[]) =>
+      transact((run) => Promise.all(statements.map((statement) => run<Row>(statement)))),
+    close: () => pool.close({ timeout: 1 }),
+  };
+}
+
+type Sender = Pick<SQL, 'unsafe'>;
+type Sent<Row> = Promise<Row[]> & { cancel(): unknown };
+
+const send = <Row>(sender: Sender, { text, values }: Statement): Sent<Row> =>
+  sender.unsafe<Row[]>(text, [...values]) as Sent<Row>;
+
+/** The server's own bound fails where the server does not answer at all. */
+async function answered<Row>(sent: Sent<Row>): Promise<Row[]> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new DOMException(`Postgres has not answered for ${STATEMENT_MS} ms.`, 'TimeoutError'));
+      sent.cancel();
+    }, STATEMENT_MS);
+  });
+  try {
+    return await Promise.race([sent, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits no longer for a free connection than for an answer. */
+async function answeredReservation(pool: SQL) {
+  return pool.reserve({ signal: AbortSignal.timeout(STATEMENT_MS) });
+}
+
+/** Two transactions that wait for each other, or wrote what the other read: the server lets one of them try again. */
+const COLLISIONS = new Set(['40001', '40P01']);
+/** Connection lost or refused, server starting or stopping, no connection free, disk full, read only, out of time. */
+const UNAVAILABLE = /^(08|53|57P|57014|25006|55P03)/;
+
+async function repeated<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const state = stateOf(thrown);
+      const collided = COLLISIONS.has(state);
+      if (!collided && !isUnavailable(thrown, state)) throw thrown;
+      if (!collided || attempt === ATTEMPTS) throw databaseUnavailable(thrown);
+      await Bun.sleep(Math.random() * 10 * attempt);
+    }
+  }
+}
+
+const stateOf = (thrown: unknown): string => String((thrown as { errno?: unknown } | undefined)?.errno ?? '');
+
+function isUnavailable(thrown: unknown, state: string): boolean {
+  if (UNAVAILABLE.test(state)) return true;
+  const { code = '', name = '' } = (thrown ?? {}) as { code?: unknown; name?: unknown };
+  // Whatever the driver itself reports has to do with the connection.
+  const isDrivers = String(code).startsWith('ERR_POSTGRES_') && code !== 'ERR_POSTGRES_SERVER_ERROR';
+  return isDrivers || name === 'TimeoutError';
+}

@@ -1,0 +1,224 @@
+/** A batch of the ledger on Postgres: one statement where the books are as this process left them, else decided under their lock. */
+import { raw, type Statement, sql } from '../database.ts';
+import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import type { Spending } from '../spending.ts';
+import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
+import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
+import { type Needs, needsOf } from './batch-needs.ts';
+import type { PostgresConnection, Run } from './connection.ts';
+import { ledgerStatement, type VersionedBooks } from './ledger-statement.ts';
+
+/** An account as this process last left it. Another process may have changed it since: then the statement does nothing. */
+interface Remembered extends VersionedBooks {
+  spendings: Map<string, Spending | undefined>;
+}
+
+interface Decided {
+  outcomes: LedgerOutcome[];
+  changes: LedgerChanges;
+  accounts: VersionedBooks[];
+}
+
+const MOST_REMEMBERED = 10_000;
+/** After an account was found changed by another process, so many batches of it are decided under its lock straight away. */
+const SHARED_FOR = 16;
+
+export function postgresLedger({ all, transact }: PostgresConnection) {
+  const remembered = new Map<string, Remembered>();
+  const shared = new Map<string, number>();
+
+  return async function ledger(steps: readonly LedgerStep[]): Promise<LedgerOutcome[]> {
+    const needs = needsOf(steps);
+    try {
+      if (isAtHand(needs)) {
+        const decided = await commitFromMemory(steps, needs);
+        if (decided) return decided.outcomes;
+        for (const id of needs.accounts) shared.set(id, SHARED_FOR);
+      }
+      const decided = await transact((run) => decideUnderLock(run, steps, needs));
+      remember(decided, needs);
+      return decided.outcomes;
+    } catch (thrown) {
+      // Whether it was committed is not known.
+      for (const id of needs.accounts) remembered.delete(id);
+      throw thrown;
+    }
+  };
+
+  function isAtHand({ accounts, keys, looksUp }: Needs): boolean {
+    if (looksUp) return false;
+    for (const id of accounts) {
+      if (!remembered.has(id)) return false;
+      const left = shared.get(id);
+      if (left === undefined) continue;
+      if (left > 1) shared.set(id, left - 1);
+      else shared.delete(id);
+      return false;
+    }
+    for (const [key, account] of keys) if (!remembered.get(account)?.spendings.has(key)) return false;
+    return true;
+  }
+
+  /** `undefined` where the books have changed meanwhile: nothing was written. */
+  async function commitFromMemory(steps: readonly LedgerStep[], needs: Needs): Promise<Decided | undefined> {
+    const accounts = new Map<string, VersionedBooks>();
+    const taken = new Map<string, HeldFor>();
+    const view: LedgerView = {
+      ...NOTHING_LOOKED_UP,
+      account: (id) => copyBooks(remembered.get(id), accounts),
+      spending: (key) => copySpending(remembered.get(needs.keys.get(key) ?? '')?.spendings.get(key)),
+      takeHold: (callId, known) => takeOnce(taken, callId, known),
+    };
+    const { outcomes, changes } = applySteps(steps, view);
+    const decided = { outcomes, changes, accounts: [...accounts.values()] };
+    const [written] = await all<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
+    if (!written?.open) return undefined;
+    remember(decided, needs);
+    return decided;
+  }
+
+  function remember({ accounts, changes }: Decided, needs: Needs): void {
+    if (remembered.size > MOST_REMEMBERED) remembered.clear();
+    for (const { books, version } of accounts) {
+      const spendings = remembered.get(books.id)?.spendings ?? new Map<string, Spending | undefined>();
+      const newVersion = changes.accounts.has(books) ? version + 1n : version;
+      remembered.set(books.id, { books, version: newVersion, spendings });
+    }
+    for (const [key, spending] of changes.spendings) {
+      remembered.get(needs.keys.get(key) ?? '')?.spendings.set(key, spending);
+    }
+  }
+}
+
+const NOTHING_LOOKED_UP: Omit<LedgerView, 'account' | 'spending' | 'takeHold'> = {
+  call: () => undefined,
+  corrections: () => 0n,
+  entryByKey: () => undefined,
+  code: () => undefined,
+};
+
+/** The rules write into what they are given. */
+function copyBooks(known: VersionedBooks | undefined, seen: Map<string, VersionedBooks>): AccountBooks | undefined {
+  if (!known) return undefined;
+  const books = { ...known.books };
+  seen.set(books.id, { books, version: known.version });
+  return books;
+}
+
+const copySpending = (known: Spending | undefined): Spending | undefined => known && { ...known };
+
+/** Within a batch a hold is there once. */
+function takeOnce(taken: Map<string, HeldFor>, callId: string, hold: HeldFor | undefined): HeldFor | undefined {
+  if (!hold || taken.has(callId)) return undefined;
+  taken.set(callId, hold);
+  return hold;
+}
+
+interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
+  day: bigint;
+  month: bigint;
+  lastSeq: bigint;
+  version: bigint;
+}
+
+/** Locks first, then reads: each statement sees what was committed before it. */
+export async function decideUnderLock(
+  run: Run,
+  steps: readonly LedgerStep[],
+  needs: Needs = needsOf(steps),
+): Promise<Decided> {
+  const ids = among(needs.accounts);
+  const calls = among(needs.calls);
+  const codes = among(needs.codes);
+  const corrected = among(needs.corrected);
+  const keys = among(needs.keys.keys());
+  const idempotencyKeys = among(needs.idempotencyKeys);
+  const none = <Row>(): Promise<Row[]> => Promise.resolve([]);
+  const [, codeRows, books, spendings, holds, recorded, corrections, entries] = await Promise.all([
+    run(sql`SELECT 1 FROM accounts WHERE id ${ids} ORDER BY id FOR UPDATE`),
+    needs.codes.size === 0
+      ? none<CodeColumns>()
+      : run<CodeColumns>(sql`SELECT * FROM codes WHERE hash ${codes} ORDER BY hash FOR UPDATE`),
+    run<BooksColumns>(sql`SELECT ${BOOKS} FROM accounts WHERE id ${ids}`),
+    run<SpendingColumns>(
+      sql`SELECT * FROM spendings WHERE key ${keys} OR key IN (SELECT key FROM holds WHERE call_id ${calls})`,
+    ),
+    needs.calls.size === 0
+      ? none<HeldFor & { call_id: string }>()
+      : run<HeldFor & { call_id: string }>(sql`SELECT call_id, account, key, amount FROM holds WHERE call_id ${calls}`),
+    needs.looked.size === 0
+      ? none<{ id: string; account: string; cost: bigint }>()
+      : run<{ id: string; account: string; cost: bigint }>(
+          sql`SELECT id, account, cost FROM calls WHERE id ${among(needs.looked)}`,
+        ),
+    needs.corrected.size === 0
+      ? none<{ call_id: string; sum: bigint }>()
+      : run<{ call_id: string; sum: bigint }>(
+          sql`SELECT call_id, CAST(sum(amount) AS BIGINT) AS sum FROM entries
+            WHERE call_id ${corrected} AND kind <> 'charge' GROUP BY call_id`,
+        ),
+    needs.idempotencyKeys.size + needs.codes.size === 0
+      ? none<EntryColumns>()
+      : run<EntryColumns>(
+          sql`SELECT * FROM entries WHERE account ${ids} AND (idempotency_key ${idempotencyKeys}
+            OR idempotency_key IN (SELECT 'code:' || id FROM codes WHERE hash ${codes}))`,
+        ),
+  ]);
+  const known = new Map(
+    books.map(({ version, day, month, lastSeq, ...row }) => [
+      row.id,
+      { books: { ...row, day: Number(day), month: Number(month), lastSeq: Number(lastSeq) }, version },
+    ]),
+  );
+  const accounts = new Map<string, VersionedBooks>();
+  const taken = new Map<string, HeldFor>();
+  const view: LedgerView = {
+    account: (id) => copyBooks(known.get(id), accounts),
+    spending: (key) =>
+      optional(
+        spendings.find((row) => row.key === key),
+        toSpending,
+      ),
+    takeHold: (callId) =>
+      takeOnce(
+        taken,
+        callId,
+        optional(
+          holds.find((row) => row.call_id === callId),
+          toHeldFor,
+        ),
+      ),
+    call: (callId) => recorded.find(({ id }) => id === callId),
+    corrections: (callId) => corrections.find(({ call_id }) => call_id === callId)?.sum ?? 0n,
+    entryByKey: (account, key) =>
+      optional(
+        entries.find((row) => row.account === account && row.idempotency_key === key),
+        toEntry,
+      ),
+    code: (hash) =>
+      optional(
+        codeRows.find((row) => row.hash === hash),
+        toCode,
+      ),
+  };
+  const { outcomes, changes } = applySteps(steps, view);
+  const decided = { outcomes, changes, accounts: [...accounts.values()] };
+  const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
+  if (!written?.open) throw new Error('The books of locked accounts have changed.');
+  return decided;
+}
+
+/** One value however many there are, so that the server has seen the statement before. */
+function among(values: Iterable<string>): Statement {
+  const list = JSON.stringify([...values]);
+  return sql`IN (SELECT value COLLATE "C" FROM json_array_elements_text(CAST(CAST(${list} AS TEXT) AS JSON)))`;
+}
+
+const BOOKS = raw(`id, balance, held, spent AS total, day, day_spent AS "daySpent", month, month_spent AS "monthSpent",
+  last_seq AS "lastSeq", last_hash AS "lastHash", version`);
+
+const toHeldFor = ({ account, key, amount }: HeldFor): HeldFor => ({ account, key, amount });
+
+const optional = <From, To>(value: From | undefined, read: (value: From) => To): To | undefined =>
+  value === undefined ? undefined : read(value);

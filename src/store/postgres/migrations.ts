@@ -1,0 +1,261 @@
+/** The schema in Postgres as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
+import { raw, sql } from '../database.ts';
+import { type AppliedStep, pendingSteps, READ_STEPS, rememberSteps } from '../migration-plan.ts';
+import type { PostgresConnection } from './connection.ts';
+
+/** All integers are bigint, all text is compared byte by byte, as in the other engine. */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE generation (value bigint NOT NULL);
+  INSERT INTO generation VALUES (0);
+
+  CREATE TABLE accounts (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    balance bigint NOT NULL,
+    held bigint NOT NULL,
+    last_seq bigint NOT NULL,
+    last_hash text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    disabled_at bigint,
+    budget_total bigint,
+    budget_day bigint,
+    budget_month bigint,
+    requests_per_minute bigint,
+    tokens_per_minute bigint,
+    concurrency bigint,
+    spent bigint NOT NULL DEFAULT 0,
+    day bigint NOT NULL DEFAULT 0,
+    day_spent bigint NOT NULL DEFAULT 0,
+    month bigint NOT NULL DEFAULT 0,
+    month_spent bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE keys (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
+    account text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    hash text COLLATE "C" NOT NULL UNIQUE,
+    last4 text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    disabled_at bigint,
+    models text COLLATE "C",
+    addresses text COLLATE "C",
+    scopes text COLLATE "C",
+    budget_total bigint,
+    budget_day bigint,
+    budget_month bigint,
+    requests_per_minute bigint,
+    tokens_per_minute bigint,
+    concurrency bigint,
+    prior_hash text COLLATE "C",
+    prior_until bigint
+  );
+  CREATE INDEX keys_by_account ON keys (account, seq);
+  CREATE UNIQUE INDEX keys_by_prior_hash ON keys (prior_hash) WHERE prior_hash IS NOT NULL;
+
+  CREATE TABLE spendings (
+    key text COLLATE "C" PRIMARY KEY,
+    held bigint NOT NULL,
+    total bigint NOT NULL,
+    day bigint NOT NULL,
+    day_spent bigint NOT NULL,
+    month bigint NOT NULL,
+    month_spent bigint NOT NULL
+  ) WITH (fillfactor = 50);
+
+  CREATE TABLE entries (
+    account text COLLATE "C" NOT NULL,
+    seq bigint NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    balance_after bigint NOT NULL,
+    counter text COLLATE "C" NOT NULL,
+    call_id text COLLATE "C",
+    note text COLLATE "C",
+    idempotency_key text COLLATE "C",
+    at bigint NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, seq)
+  );
+  CREATE UNIQUE INDEX entries_by_idempotency_key ON entries (account, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX entries_by_corrected_call ON entries (call_id) WHERE call_id IS NOT NULL AND kind <> 'charge';
+
+  CREATE TABLE holds (
+    call_id text COLLATE "C" PRIMARY KEY,
+    account text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    price_id text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    owner text COLLATE "C" NOT NULL,
+    sent_at bigint,
+    checkpoint bigint
+  ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000);
+
+  CREATE TABLE owners (owner text COLLATE "C" PRIMARY KEY, at bigint NOT NULL);
+
+  CREATE TABLE calls (
+    id text COLLATE "C" NOT NULL,
+    account text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    at bigint NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    provider text COLLATE "C" NOT NULL,
+    target_model text COLLATE "C" NOT NULL,
+    dialect text COLLATE "C" NOT NULL,
+    upstream_dialect text COLLATE "C" NOT NULL,
+    stream bigint NOT NULL,
+    status bigint NOT NULL,
+    outcome text COLLATE "C" NOT NULL,
+    error_code text COLLATE "C",
+    attempts bigint NOT NULL,
+    cost bigint NOT NULL,
+    price_id text COLLATE "C" NOT NULL,
+    usage text COLLATE "C",
+    duration_ms bigint NOT NULL,
+    first_byte_ms bigint,
+    entry_seq bigint,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    PRIMARY KEY (id, at)
+  ) PARTITION BY RANGE (at);
+  CREATE INDEX calls_by_time ON calls (at, id);
+  CREATE INDEX calls_by_account ON calls (account, at, id);
+  CREATE TABLE calls_of_other_days PARTITION OF calls DEFAULT;
+
+  CREATE TABLE call_sums (
+    account text COLLATE "C" NOT NULL,
+    hour bigint NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    calls bigint NOT NULL,
+    cost bigint NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    PRIMARY KEY (account, hour, key, model)
+  ) WITH (fillfactor = 70);
+  CREATE TABLE kept_from (at bigint NOT NULL);
+  INSERT INTO kept_from VALUES (0);
+
+  CREATE TABLE codes (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
+    hash text COLLATE "C" NOT NULL UNIQUE,
+    last4 text COLLATE "C" NOT NULL,
+    amount bigint NOT NULL,
+    note text COLLATE "C",
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    redeemed_at bigint,
+    redeemed_by text COLLATE "C"
+  );
+
+  CREATE TABLE prices (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
+    model text COLLATE "C" NOT NULL,
+    components text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL
+  );
+
+  CREATE TABLE providers (
+    name text COLLATE "C" PRIMARY KEY,
+    type text COLLATE "C" NOT NULL,
+    base_url text COLLATE "C",
+    credentials text COLLATE "C" NOT NULL,
+    settings text COLLATE "C" NOT NULL
+  );
+
+  CREATE TABLE models (
+    name text COLLATE "C" PRIMARY KEY,
+    kind text COLLATE "C" NOT NULL,
+    price_id text COLLATE "C" NOT NULL,
+    max_output_tokens bigint,
+    context_tokens bigint,
+    display_name text COLLATE "C",
+    owned_by text COLLATE "C" NOT NULL,
+    on_disconnect text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    targets text COLLATE "C" NOT NULL
+  );
+
+  CREATE TABLE audits (
+    seq bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    id text COLLATE "C" PRIMARY KEY,
+    at bigint NOT NULL,
+    actor text COLLATE "C" NOT NULL,
+    action text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    before text COLLATE "C",
+    after text COLLATE "C"
+  );
+  CREATE INDEX audits_by_subject ON audits (subject, seq);
+
+  CREATE TABLE responses (
+    account text COLLATE "C" NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    previous text COLLATE "C",
+    at bigint NOT NULL,
+    expires_at bigint NOT NULL,
+    kept_until bigint NOT NULL,
+    maker text COLLATE "C",
+    input text COLLATE "C" NOT NULL,
+    output text COLLATE "C" NOT NULL,
+    reply text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, id)
+  );
+  CREATE INDEX responses_by_previous ON responses (account, previous) WHERE previous IS NOT NULL;
+  CREATE INDEX responses_by_expiry ON responses (expires_at);
+  CREATE INDEX responses_by_end ON responses (kept_until);
+
+  CREATE TABLE response_items (
+    account text COLLATE "C" NOT NULL,
+    item text COLLATE "C" NOT NULL,
+    response text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, item)
+  );
+  CREATE INDEX response_items_by_response ON response_items (account, response);
+
+  CREATE TABLE proofs (
+    account text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    expires_at bigint NOT NULL,
+    body text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, key)
+  );
+  CREATE INDEX proofs_by_expiry ON proofs (expires_at);
+  `,
+];
+
+/** Names our migrations among all that lock something by a number of their own in this database. */
+const MIGRATION_LOCK = 7_305_164_320;
+
+/** Applies the steps the database has not seen, one process at a time; throws a sentence where it is not of this code. */
+export async function migratePostgres({ transact }: PostgresConnection): Promise<void> {
+  await transact(async (run, script) => {
+    await run(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
+    await run(raw('SET LOCAL statement_timeout = 0'));
+    await run(raw('CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, fingerprint text NOT NULL)'));
+    const applied = await run<AppliedStep>(READ_STEPS);
+    const pending = pendingSteps(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
+    for (const step of pending) await script(step);
+    for (const statement of rememberSteps(STEPS)) await run(statement);
+  });
+}
+
+export async function isMigrated({ all }: PostgresConnection): Promise<boolean> {
+  try {
+    const [row] = await all<{ version: bigint }>(raw('SELECT max(version) AS version FROM migrations'));
+    return Number(row?.version ?? 0n) === STEPS.length;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,39 @@
+/** The Store over Postgres: several gateway processes, on one machine or many, share its books. */
+import { sql } from '../database.ts';
+import type { Store } from '../store.ts';
+import { tableStore } from '../table-store.ts';
+import { insertAccount } from '../tables/account-table.ts';
+import { booksReader } from '../tables/books-reader.ts';
+import { insertKey } from '../tables/key-table.ts';
+import { verifyBooks } from '../verify.ts';
+import { openConnection, type PostgresSettings } from './connection.ts';
+import { decideUnderLock, postgresLedger } from './ledger.ts';
+import { isMigrated, migratePostgres } from './migrations.ts';
+import { tidyCalls } from './partitions.ts';
+
+/** Names the first start among the locks of this database. */
+const BEGIN_LOCK = 7_305_164_322;
+
+export function openPostgresStore(settings: PostgresSettings): Store {
+  const db = openConnection(settings);
+  const ledger = postgresLedger(db);
+  return {
+    ...tableStore(db),
+    migrate: () => migratePostgres(db),
+    ready: () => isMigrated(db),
+    close: () => db.close(),
+    ledger: (steps) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps)),
+    verify: () => db.transact((run) => verifyBooks(booksReader(run, 'at, id')), 'one moment'),
+
+    begin: ({ account, keys, steps }) =>
+      db.transact(async (run) => {
+        await run(sql`SELECT pg_advisory_xact_lock(${BEGIN_LOCK})`);
+        if ((await run(sql`SELECT 1 FROM accounts LIMIT 1`)).length > 0) return false;
+        for (const statement of [insertAccount(account), ...keys.map(insertKey)]) await run(statement);
+        await decideUnderLock(run, steps);
+        return true;
+      }),
+
+    tidy: (now, keepFrom) => tidyCalls(db, now, keepFrom),
+  };
+}

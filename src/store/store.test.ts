@@ -1,0 +1,391 @@
+import { describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import { openStore } from './open-store.ts';
+import type { CallRow, HoldRow, KeyRow, LedgerStep, ModelRow } from './store.ts';
+
+const NOON = Date.UTC(2026, 4, 5, 12);
+const HUGE = 9_007_199_254_740_993n; // beyond what a number holds
+
+const account = (id: string, name = id) => ({ id, name, balance: 0n, held: 0n, createdAt: NOON });
+
+const topUp = (amount: bigint, to = 'acc_1'): LedgerStep => ({
+  type: 'enter',
+  account: to,
+  kind: 'top-up',
+  amount,
+  counter: 'cash',
+  at: NOON,
+});
+
+const hold = (callId: string, amount: bigint): LedgerStep => {
+  const row: HoldRow = {
+    callId,
+    account: 'acc_1',
+    key: 'key_1',
+    amount,
+    model: 'm',
+    priceId: 'p',
+    at: NOON,
+    owner: 'own_1',
+  };
+  return { type: 'hold', hold: row };
+};
+
+const call = (id: string, more: Partial<CallRow> = {}): CallRow => ({
+  id,
+  account: 'acc_1',
+  key: 'key_1',
+  at: NOON,
+  model: 'm',
+  provider: 'p',
+  targetModel: 'm',
+  dialect: 'd',
+  upstreamDialect: 'd',
+  stream: true,
+  status: 200,
+  outcome: 'ok',
+  attempts: 1,
+  cost: 0n,
+  priceId: 'p',
+  durationMs: 5,
+  ...more,
+});
+
+const resolve = (row: CallRow): LedgerStep => ({ type: 'resolve', callId: row.id, amount: row.cost, call: row });
+
+const key = (id: string, more: Partial<KeyRow> = {}): KeyRow => ({
+  id,
+  account: 'acc_1',
+  kind: 'caller',
+  name: 'n',
+  hash: `hash of ${id}`,
+  last4: 'abcd',
+  createdAt: NOON,
+  ...more,
+});
+
+describe.each(ENGINES)('the store over $name', (engine) => {
+  describe('opening', () => {
+    test('a fresh database is not ready before it is migrated; migrating again changes nothing', async () => {
+      const { settings } = await engine.freshDatabase();
+      const store = await openStore(settings);
+      expect(await store.ready()).toBe(false);
+      await store.migrate();
+      await store.migrate();
+      expect(await store.ready()).toBe(true);
+      await store.close();
+      expect(await store.ready()).toBe(false);
+    });
+
+    test('several that open and begin at once on an empty database make one beginning', async () => {
+      const { settings } = await engine.freshDatabase();
+      const begun = await Promise.all(
+        Array.from({ length: 5 }, async (_, index) => {
+          const store = await openStore(settings);
+          await store.migrate();
+          const id = `acc_${index}`;
+          const steps: LedgerStep[] = [{ ...topUp(10n, id) } as LedgerStep];
+          const first = { account: account(id, 'default'), steps, keys: [key(`key_${index}`, { account: id })] };
+          const begins = await store.begin(first);
+          await store.close();
+          return begins;
+        }),
+      );
+      expect(begun.filter(Boolean)).toHaveLength(1);
+      const store = await openStore(settings);
+      expect(await store.accounts({ limit: 9 })).toMatchObject([{ name: 'default', balance: 10n }]);
+      expect(await store.keys({ limit: 9 })).toHaveLength(1);
+      expect((await store.verify()).faults).toEqual([]);
+      await store.close();
+    });
+
+    test.each([
+      ["INSERT INTO migrations VALUES (999, 'x')", 'The database has schema version 999, this Modelport knows'],
+      ["UPDATE migrations SET fingerprint = 'x' WHERE version = 1", "Step 1 of the database's schema is not the one"],
+    ])('a database of another code is refused with a sentence: %s', async (tampering, sentence) => {
+      const { store, tamper, settings } = await freshStore(engine);
+      await store.close();
+      await tamper(tampering);
+      const again = await openStore(settings);
+      await expect(again.migrate()).rejects.toThrow(sentence);
+      await again.close();
+    });
+  });
+
+  describe('accounts and keys', () => {
+    test('accounts by id and by name; a name is taken once; pages in the order of creation', async () => {
+      const { store } = await freshStore(engine);
+      for (const [id, name] of [
+        ['z', 'one'],
+        ['y', 'two'],
+        ['x', 'three'],
+      ] as const) {
+        await store.createAccount(account(id, name));
+      }
+      expect(await store.account('one')).toEqual(account('z', 'one'));
+      expect((await store.account('x'))?.id).toBe('x');
+      expect(await store.account('nobody')).toBeUndefined();
+      await expect(store.createAccount(account('v', 'two'))).rejects.toMatchObject({ code: 'conflict' });
+      await expect(store.updateAccount('x', { name: 'two' })).rejects.toMatchObject({ code: 'conflict' });
+      const ids = async (after?: string) =>
+        (await store.accounts({ limit: 2, ...(after && { after }) })).map(({ id }) => id);
+      expect(await ids()).toEqual(['z', 'y']);
+      expect(await ids('y')).toEqual(['x']);
+      await expect(store.createAccount({ ...account('w'), balance: 5n })).rejects.toThrow('has no money');
+      await store.close();
+    });
+
+    test('a key comes back as it was saved, lean or with everything', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      const full = key('key_2', {
+        expiresAt: 1,
+        disabledAt: 2,
+        models: ['a'],
+        addresses: ['10.0.0.0/8'],
+        scopes: [],
+        budget: { total: HUGE, day: 0n },
+        requestsPerMinute: 3,
+        tokensPerMinute: 4,
+        concurrency: 5,
+      });
+      for (const row of [key('key_1'), full]) await store.createKey(row);
+      expect(await store.keyByHash('hash of key_1')).toEqual(key('key_1'));
+      expect(await store.keyByHash('hash of key_2')).toEqual(full);
+      expect(await store.keyByHash('?')).toBeUndefined();
+      expect(await store.keys({ limit: 9, account: 'acc_1', after: 'key_1' })).toEqual([full]);
+      expect(await store.keys({ limit: 9, account: 'acc_2' })).toEqual([]);
+      await expect(store.createKey(key('key_3', { account: 'none' }))).rejects.toMatchObject({ code: 'not_found' });
+      await store.close();
+    });
+
+    test('a key is disabled, enabled and given a new secret, each without touching the rest', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      await store.createKey(key('key_1'));
+      expect(await store.updateKey('key_1', { disabledAt: 7 })).toEqual(key('key_1', { disabledAt: 7 }));
+      const renewed = key('key_1', { disabledAt: 7, hash: 'h', last4: 'wxyz' });
+      expect(await store.updateKey('key_1', { hash: 'h', last4: 'wxyz' })).toEqual(renewed);
+      const { disabledAt: _, ...enabled } = renewed;
+      expect(await store.updateKey('key_1', { disabledAt: null })).toEqual(enabled);
+      expect(await store.updateKey('none', { disabledAt: 7 })).toBeUndefined();
+      await store.close();
+    });
+  });
+
+  describe('catalog rows', () => {
+    test('prices never change, providers and models do; each change raises the generation', async () => {
+      const { store } = await freshStore(engine);
+      const price = { id: 'price_1', model: 'm', components: '{}', createdAt: 1 };
+      const provider = { name: 'p', type: 't', baseUrl: 'http://x', credentials: ['c'], settings: { a: 'b' } };
+      const model: ModelRow = {
+        name: 'M',
+        kind: 'chat',
+        priceId: 'price_1',
+        maxOutputTokens: 5,
+        ownedBy: 'o',
+        onDisconnect: 'abort',
+        createdAt: 1,
+        targets: [{ provider: 'p', model: 'm', priority: 0, weight: 1 }],
+      };
+      let generation = await store.generation();
+      const raises = async (change: Promise<unknown>) => {
+        await change;
+        const now = await store.generation();
+        expect(now).toBeGreaterThan(generation);
+        generation = now;
+      };
+      await raises(store.savePrice(price));
+      await store.savePrice(price);
+      await expect(store.savePrice({ ...price, components: '{"input":"1"}' })).rejects.toMatchObject({
+        code: 'conflict',
+      });
+      expect(await store.price('price_1')).toEqual(price);
+      expect(await store.prices({ limit: 5, model: 'other' })).toEqual([]);
+      await raises(store.saveProvider(provider));
+      await raises(store.saveProvider({ ...provider, type: 'u' }));
+      expect(await store.providers()).toEqual([{ ...provider, type: 'u' }]);
+      await raises(store.saveModel(model));
+      await raises(store.saveModel({ ...model, name: 'm' }));
+      expect((await store.models()).map(({ name }) => name)).toEqual(['M', 'm']);
+      expect((await store.models())[0]).toEqual(model);
+      await raises(store.removeModel('m'));
+      await raises(store.removeProvider('p'));
+      expect(await store.removeProvider('p')).toBe(false);
+      await store.close();
+    });
+  });
+
+  describe('calls', () => {
+    test('pages newest first, filtered, without gap or repetition where times are the same', async () => {
+      const { store } = await freshStore(engine);
+      for (const id of ['acc_1', 'acc_2']) await store.createAccount(account(id));
+      await store.ledger([topUp(1000n)]);
+      const rows = Array.from({ length: 25 }, (_, i) =>
+        call(`call_${String(i).padStart(2, '0')}`, {
+          at: NOON + Math.floor(i / 4),
+          model: i % 2 ? 'odd' : 'even',
+          firstByteMs: 2.6,
+        }),
+      );
+      await store.ledger([...rows, call('other', { account: 'acc_2', key: 'key_2' })].map(resolve));
+      const seen: string[] = [];
+      for (let after: string | undefined; ; after = seen.at(-1)) {
+        const page = await store.calls({ account: 'acc_1', limit: 7, ...(after && { after }) });
+        seen.push(...page.map(({ id }) => id));
+        if (page.length < 7) break;
+      }
+      expect(seen).toEqual(rows.map(({ id }) => id).reverse());
+      const odd = await store.calls({ limit: 50, model: 'odd', from: NOON + 1, to: NOON + 2 });
+      expect(odd.map(({ id }) => id)).toEqual(['call_07', 'call_05']);
+      expect(await store.calls({ limit: 50, key: 'key_2' })).toHaveLength(1);
+      expect(await store.call('call_03')).toEqual(call('call_03', { at: NOON, model: 'odd', firstByteMs: 3 }));
+      await store.close();
+    });
+
+    test('usage by day, model and key', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      const usage = '{"input":10,"output":4,"source":"reported"}';
+      const steps = [
+        call('a', { cost: 5n, usage }),
+        call('b', { cost: HUGE, usage, at: NOON + 86_400_000 }),
+        call('c', { model: 'n', key: 'key_2' }),
+        call('late', { at: NOON + 9 * 86_400_000 }),
+      ].map(resolve);
+      await store.ledger(steps);
+      const range = { account: 'acc_1', from: NOON, to: NOON + 2 * 86_400_000 };
+      const sum = (group: string, calls: number, cost: bigint, told: number) => ({
+        group,
+        calls,
+        cost,
+        inputTokens: 10 * told,
+        outputTokens: 4 * told,
+      });
+      expect(await store.usage({ ...range, groupBy: 'day' })).toEqual([
+        sum('2026-05-05', 2, 5n, 1),
+        sum('2026-05-06', 1, HUGE, 1),
+      ]);
+      expect(await store.usage({ ...range, groupBy: 'model' })).toEqual([
+        sum('m', 2, HUGE + 5n, 2),
+        sum('n', 1, 0n, 0),
+      ]);
+      expect(await store.usage({ ...range, groupBy: 'key' })).toHaveLength(2);
+      await store.close();
+    });
+  });
+
+  describe('the ledger', () => {
+    test('a whole life in one batch: held, marked, resolved, and again', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      const outcomes = await store.ledger([
+        topUp(HUGE),
+        hold('call_1', HUGE),
+        hold('call_2', 1n),
+        { type: 'mark', callId: 'call_1', sentAt: 3, checkpoint: 4n },
+        resolve(call('call_1', { cost: 7n })),
+        resolve(call('call_1', { cost: 8n })),
+        { ...topUp(1n), account: 'nobody' } as LedgerStep,
+      ]);
+      expect(outcomes.slice(1)).toEqual([
+        { type: 'held' },
+        { type: 'refused', why: 'insufficient_balance', available: 0n },
+        { type: 'marked' },
+        { type: 'resolved', repeated: false, amount: 7n },
+        { type: 'resolved', repeated: true, amount: 7n },
+        { type: 'unknown-account' },
+      ]);
+      expect(await store.account('acc_1')).toMatchObject({ balance: HUGE - 7n, held: 0n });
+      expect(await store.keySpending('key_1', NOON)).toEqual({ total: 7n, day: 7n, month: 7n });
+      expect(await store.verify()).toEqual({
+        ok: true,
+        accounts: 1,
+        entries: 2,
+        holds: 0,
+        counters: { cash: -HUGE, revenue: 7n },
+        faults: [],
+      });
+      await store.close();
+    });
+
+    test('a batch that fails leaves nothing behind', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      await store.ledger([topUp(100n), hold('call_1', 1n)]);
+      await expect(store.ledger([topUp(5n), hold('call_1', 1n)])).rejects.toThrow(/unique/i);
+      expect(await store.account('acc_1')).toMatchObject({ balance: 100n, held: 1n });
+      await store.ledger([topUp(5n)]);
+      expect((await store.verify()).faults).toEqual([]);
+      await store.close();
+    });
+
+    test('marks keep the first time of sending and the greatest checkpoint, in one batch or over several', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      const marks: LedgerStep[] = [
+        { type: 'mark', callId: 'call_1', sentAt: 3, checkpoint: 4n },
+        { type: 'mark', callId: 'call_1', sentAt: 5, checkpoint: 2n },
+        { type: 'mark', callId: 'call_1', checkpoint: 9n },
+        { type: 'mark', callId: 'call_1', sentAt: 6 },
+      ];
+      await store.ledger([topUp(9n), hold('call_1', 1n), ...marks]);
+      const [first] = await store.holds({ owners: ['own_1'] });
+      expect(first).toMatchObject({ sentAt: 3, checkpoint: 9n });
+      await store.ledger([resolve(call('call_1')), hold('call_2', 1n)]);
+      for (const mark of marks) await store.ledger([{ ...mark, callId: 'call_2' } as LedgerStep]);
+      expect(await store.holds()).toEqual([{ ...first, callId: 'call_2' } as HoldRow]);
+      expect(await store.holds({ owners: ['own_2'] })).toEqual([]);
+      await store.close();
+    });
+
+    test('who has open holds, and when they last showed that they live', async () => {
+      const { store } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      await store.heartbeat('own_2', NOON);
+      expect(await store.owners()).toEqual([]);
+      await store.ledger([topUp(9n), hold('call_1', 1n), hold('call_2', 1n)]);
+      expect(await store.owners()).toEqual([{ owner: 'own_1' }]);
+      await store.heartbeat('own_1', NOON + 5);
+      await store.heartbeat('own_1', NOON + 7);
+      expect(await store.owners()).toEqual([{ owner: 'own_1', at: NOON + 7 }]);
+      await store.close();
+    });
+
+    test.each([
+      ['UPDATE entries SET amount = 6 WHERE seq = 1', 'was altered'],
+      [
+        "UPDATE entries SET note = 'x' WHERE seq = 2",
+        'Entry 2 of account acc_1 was altered: its hash does not fit it.',
+      ],
+      ['DELETE FROM entries WHERE seq = 2', 'Entry 3 of account acc_1 follows entry 1'],
+      ['DELETE FROM entries WHERE seq = 3', 'ends at entry 3, but its newest entry is another: 2'],
+      ['UPDATE accounts SET balance = balance + 1', 'but its entries add up to 90'],
+      ['UPDATE accounts SET held = 0', 'Account acc_1 has 0 on hold, but its open holds add up to 3.'],
+      ["DELETE FROM calls WHERE id = 'call_1'", 'charges call call_1, which is not recorded'],
+      ["UPDATE calls SET cost = 1 WHERE id = 'call_1'", 'charges 5 for call call_1, whose record says 1'],
+      [
+        "UPDATE calls SET cost = 1, entry_seq = NULL WHERE id = 'call_3'",
+        'Call call_3 cost 1 but no entry charges it.',
+      ],
+      ["UPDATE holds SET call_id = 'call_1'", 'Call call_1 is recorded, but its hold is still open.'],
+      ['UPDATE spendings SET total = 0', 'Key key_1 has spent 0, but its calls add up to 10.'],
+      ["UPDATE entries SET account = 'acc_2' WHERE seq = 3", '1 entries belong to no account.'],
+    ])('verify notices: %s', async (tampering, fault) => {
+      const { store, tamper } = await freshStore(engine);
+      await store.createAccount(account('acc_1'));
+      await store.ledger([
+        topUp(100n),
+        ...['call_1', 'call_2'].map((id) => resolve(call(id, { cost: 5n }))),
+        resolve(call('call_3')),
+        hold('call_4', 3n),
+      ]);
+      expect(await store.verify()).toMatchObject({ ok: true, accounts: 1, entries: 3, holds: 1, faults: [] });
+      await tamper(tampering);
+      const report = await store.verify();
+      expect(report.ok).toBe(false);
+      expect(report.faults.join('\n')).toContain(fault);
+      await store.close();
+    });
+  });
+});

@@ -1,0 +1,33 @@
+/** The part of a Store that is the same over every engine: tables read and written by statements that all of them understand. */
+import type { Database } from './database.ts';
+import type { Store } from './store.ts';
+import { accountTable } from './tables/account-table.ts';
+import { auditTable } from './tables/audit-table.ts';
+import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
+import { callTable } from './tables/call-table.ts';
+import { modelTable, priceTable, providerTable } from './tables/catalog-tables.ts';
+import { keptTables } from './tables/kept-tables.ts';
+import { keyTable } from './tables/key-table.ts';
+
+/** What every engine does its own way. */
+type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'verify' | 'begin' | 'tidy';
+
+export function tableStore(db: Database): Omit<Store, OwnWay> {
+  return {
+    async generation() {
+      const [row] = await db.all<{ value: bigint }>({ text: 'SELECT value FROM generation', values: [] });
+      return Number(row?.value ?? 0n);
+    },
+    ...accountTable(db),
+    ...keyTable(db),
+    ...bookTables(db),
+    ...codeTable(db),
+    ...priceTable(db),
+    ...providerTable(db),
+    ...modelTable(db),
+    ...auditTable(db),
+    ...callTable(db),
+    ...ownerTable(db),
+    kept: keptTables(db),
+  };
+}

@@ -1,0 +1,108 @@
+/** Accounts, and what they have spent. */
+import { GatewayError } from '../../canonical/errors.ts';
+import { type Database, insertInto, type Statement, sql, updateRow, where } from '../database.ts';
+import { CHAIN_START } from '../entry-hash.ts';
+import { committed, noSpending, turnTo } from '../spending.ts';
+import type { AccountRow, Store } from '../store.ts';
+import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
+
+interface AccountColumns extends LimitColumns {
+  id: string;
+  name: string;
+  balance: bigint;
+  held: bigint;
+  spent: bigint;
+  day: bigint;
+  day_spent: bigint;
+  month: bigint;
+  month_spent: bigint;
+  created_at: bigint;
+}
+
+/** An account begins empty: money comes in by entries alone. */
+export function insertAccount(account: AccountRow): Statement {
+  if (account.balance !== 0n || account.held !== 0n) {
+    throw new Error('A new account has no money: its balance comes from entries.');
+  }
+  return insertInto('accounts', {
+    id: account.id,
+    name: account.name,
+    balance: 0n,
+    held: 0n,
+    last_seq: 0n,
+    last_hash: CHAIN_START,
+    created_at: account.createdAt,
+    ...limitColumns(account),
+  });
+}
+
+export function accountTable(
+  db: Database,
+): Pick<Store, 'createAccount' | 'account' | 'accounts' | 'updateAccount' | 'accountSpending'> {
+  async function refuseTaken(name: string, id: string): Promise<void> {
+    const taken = await db.all(sql`SELECT id FROM accounts WHERE name = ${name} AND id <> ${id}`);
+    if (taken.length > 0) throw nameTaken(name);
+  }
+
+  return {
+    async createAccount(account) {
+      const made = await db.all(sql`${insertAccount(account)} ON CONFLICT (name) DO NOTHING RETURNING id`);
+      if (made.length === 0) throw nameTaken(account.name);
+    },
+
+    async account(idOrName) {
+      const found = await db.all<AccountColumns>(
+        sql`SELECT * FROM accounts WHERE id = ${idOrName} OR name = ${idOrName} ORDER BY id <> ${idOrName} LIMIT 1`,
+      );
+      return found[0] && toAccount(found[0]);
+    },
+
+    async accounts({ limit, after }) {
+      const beyond = after === undefined ? undefined : sql`seq > (SELECT seq FROM accounts WHERE id = ${after})`;
+      const rows = await db.all<AccountColumns>(
+        sql`SELECT * FROM accounts ${where([beyond])} ORDER BY seq LIMIT ${limit}`,
+      );
+      return rows.map(toAccount);
+    },
+
+    async updateAccount(id, change) {
+      if (change.name !== undefined) await refuseTaken(change.name, id);
+      const columns = { name: change.name, ...limitColumns(change) };
+      const [row] = await db.change<AccountColumns>(updateRow('accounts', id, columns));
+      return row && toAccount(row);
+    },
+
+    async accountSpending(id, now) {
+      const [row] = await db.all<AccountColumns>(sql`SELECT * FROM accounts WHERE id = ${id}`);
+      const spending = row ? spendingFrom(row) : noSpending();
+      turnTo(spending, now);
+      return committed(spending);
+    },
+  };
+}
+
+function nameTaken(name: string): GatewayError {
+  return new GatewayError('conflict', `There is an account "${name}" already.`, { param: 'name' });
+}
+
+function toAccount(row: AccountColumns): AccountRow {
+  return {
+    id: row.id,
+    name: row.name,
+    balance: row.balance,
+    held: row.held,
+    createdAt: Number(row.created_at),
+    ...limitsFrom(row),
+  };
+}
+
+function spendingFrom(row: AccountColumns) {
+  return {
+    held: row.held,
+    total: row.spent,
+    day: Number(row.day),
+    daySpent: row.day_spent,
+    month: Number(row.month),
+    monthSpent: row.month_spent,
+  };
+}

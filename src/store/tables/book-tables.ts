@@ -1,0 +1,147 @@
+/** The books as they are read: entries, open holds, codes, who is alive. */
+import { type Database, insertInto, putInto, sql, where, within } from '../database.ts';
+import type { CodeRow, EntryRow, HoldRow, OwnerRow, Store } from '../store.ts';
+
+export interface EntryColumns {
+  account: string;
+  seq: bigint;
+  kind: EntryRow['kind'];
+  amount: bigint;
+  balance_after: bigint;
+  counter: string;
+  call_id: string | null;
+  note: string | null;
+  idempotency_key: string | null;
+  at: bigint;
+  hash: string;
+}
+
+interface HoldColumns {
+  call_id: string;
+  account: string;
+  key: string;
+  amount: bigint;
+  model: string;
+  price_id: string;
+  at: bigint;
+  owner: string;
+  sent_at: bigint | null;
+  checkpoint: bigint | null;
+}
+
+export interface CodeColumns {
+  id: string;
+  hash: string;
+  last4: string;
+  amount: bigint;
+  note: string | null;
+  created_at: bigint;
+  expires_at: bigint | null;
+  redeemed_at: bigint | null;
+  redeemed_by: string | null;
+}
+
+export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'corrections'> {
+  return {
+    async holds(filter) {
+      const owners = filter?.owners && sql`owner ${within(filter.owners)}`;
+      const rows = await db.all<HoldColumns>(sql`SELECT * FROM holds ${where([owners])} ORDER BY at, call_id`);
+      return rows.map(toHold);
+    },
+
+    async entries(account, { limit, after = '0' }) {
+      const rows = await db.all<EntryColumns>(
+        sql`SELECT * FROM entries WHERE account = ${account} AND seq > ${Number(after)} ORDER BY seq LIMIT ${limit}`,
+      );
+      return rows.map(toEntry);
+    },
+
+    async corrections(callId) {
+      const [row] = await db.all<{ sum: bigint }>(
+        sql`SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) AS sum FROM entries WHERE call_id = ${callId} AND kind <> 'charge'`,
+      );
+      return row?.sum ?? 0n;
+    },
+  };
+}
+
+export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
+  return {
+    async createCode({ id, hash, last4, amount, note, createdAt, expiresAt }) {
+      const columns = { id, hash, last4, amount, note, created_at: createdAt, expires_at: expiresAt };
+      await db.all(insertInto('codes', columns));
+    },
+
+    async codes({ limit, after }) {
+      const beyond = after === undefined ? undefined : sql`seq > (SELECT seq FROM codes WHERE id = ${after})`;
+      const rows = await db.all<CodeColumns>(sql`SELECT * FROM codes ${where([beyond])} ORDER BY seq LIMIT ${limit}`);
+      return rows.map(toCode);
+    },
+  };
+}
+
+/** Marks older than this matter to nobody. */
+const FORGOTTEN_MS = 86_400_000;
+
+export function ownerTable(db: Database): Pick<Store, 'heartbeat' | 'owners'> {
+  return {
+    async heartbeat(owner, at) {
+      await db.together([
+        putInto('owners', 'owner', { owner, at }),
+        sql`DELETE FROM owners WHERE at < ${at - FORGOTTEN_MS}`,
+      ]);
+    },
+
+    async owners() {
+      const rows = await db.all<{ owner: string; at: bigint | null }>(
+        sql`SELECT DISTINCT holds.owner AS owner, owners.at AS at FROM holds LEFT JOIN owners ON owners.owner = holds.owner`,
+      );
+      return rows.map(({ owner, at }): OwnerRow => (at === null ? { owner } : { owner, at: Number(at) }));
+    },
+  };
+}
+
+export function toEntry(row: EntryColumns): EntryRow {
+  return {
+    account: row.account,
+    seq: Number(row.seq),
+    kind: row.kind,
+    amount: row.amount,
+    balanceAfter: row.balance_after,
+    counter: row.counter,
+    ...(row.call_id !== null && { callId: row.call_id }),
+    ...(row.note !== null && { note: row.note }),
+    ...(row.idempotency_key !== null && { idempotencyKey: row.idempotency_key }),
+    at: Number(row.at),
+    hash: row.hash,
+  };
+}
+
+function toHold(row: HoldColumns): HoldRow {
+  return {
+    callId: row.call_id,
+    account: row.account,
+    key: row.key,
+    amount: row.amount,
+    model: row.model,
+    priceId: row.price_id,
+    at: Number(row.at),
+    owner: row.owner,
+    ...(row.sent_at !== null && { sentAt: Number(row.sent_at) }),
+    ...(row.checkpoint !== null && { checkpoint: row.checkpoint }),
+  };
+}
+
+export function toCode(row: CodeColumns): CodeRow {
+  return {
+    id: row.id,
+    hash: row.hash,
+    last4: row.last4,
+    amount: row.amount,
+    ...(row.note !== null && { note: row.note }),
+    createdAt: Number(row.created_at),
+    ...(row.expires_at !== null && { expiresAt: Number(row.expires_at) }),
+    ...(row.redeemed_at !== null && { redeemedAt: Number(row.redeemed_at) }),
+    ...(row.redeemed_by !== null && { redeemedBy: row.redeemed_by }),
+  };
+}

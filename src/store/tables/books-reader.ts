@@ -1,0 +1,112 @@
+/** The books as their proof reads them, within one transaction that an engine keeps open. */
+import { type Database, raw, type Statement, sql, where, within } from '../database.ts';
+import type { BooksReader, CallLine } from '../verify.ts';
+import { type EntryColumns, toEntry } from './book-tables.ts';
+
+interface CallColumns {
+  id: string;
+  account: string;
+  key: string;
+  at: bigint;
+  cost: bigint;
+  entry_seq: bigint | null;
+  charged: bigint | null;
+}
+
+/** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */
+const SLACK_MS = 86_400_000;
+
+const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
+const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, calls.cost, calls.entry_seq, entries.seq AS charged
+  FROM calls LEFT JOIN entries
+    ON entries.account = calls.account AND entries.seq = calls.entry_seq AND entries.call_id = calls.id`;
+
+/** `order`: columns by which the engine walks all calls without sorting them. */
+export function booksReader(all: Database['all'], order: 'id' | 'at, id'): BooksReader {
+  const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
+  const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
+  return {
+    keptFrom: async () => Number((await one<{ at: bigint }>(sql`SELECT at FROM kept_from`))?.at ?? 0n),
+
+    async accounts() {
+      const held = sql`SELECT ${sumOf('amount')} FROM holds WHERE holds.account = accounts.id`;
+      const rows = await all<AccountColumns>(
+        sql`SELECT id, balance, held, spent, last_seq, last_hash, (${held}) AS holds FROM accounts`,
+      );
+      return rows.map(({ last_seq, last_hash, ...row }) => ({
+        ...row,
+        lastSeq: Number(last_seq),
+        lastHash: last_hash,
+      }));
+    },
+
+    async entries(account, afterSeq, limit) {
+      const rows = await all<EntryColumns>(
+        sql`SELECT * FROM entries WHERE account = ${account} AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit}`,
+      );
+      return rows.map(toEntry);
+    },
+
+    async callsOf(ids, from, to) {
+      const near = sql`calls.at >= ${from - SLACK_MS} AND calls.at <= ${to + SLACK_MS}`;
+      const found = await callLines(sql`WHERE calls.id ${within(ids)} AND ${near}`);
+      if (found.length >= ids.length) return found;
+      return callLines(sql`WHERE calls.id ${within(ids)}`);
+    },
+
+    calls(after, limit) {
+      const beyond =
+        after &&
+        (order === 'id' ? sql`calls.id > ${after.id}` : sql`(calls.at, calls.id) > (${after.at}, ${after.id})`);
+      const by = raw(order === 'id' ? 'calls.id' : 'calls.at, calls.id');
+      return callLines(sql`${where([beyond])} ORDER BY ${by} LIMIT ${limit}`);
+    },
+
+    async counts() {
+      const entries = await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM entries`);
+      const holds = await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`);
+      return { entries: Number(entries?.n ?? 0n), holds: Number(holds?.n ?? 0n) };
+    },
+
+    async wrongHolds() {
+      const ids = async (statement: Statement) => (await all<{ call_id: string }>(statement)).map((row) => row.call_id);
+      return {
+        ended: await ids(sql`SELECT call_id FROM holds WHERE EXISTS (SELECT 1 FROM calls WHERE calls.id = call_id)`),
+        homeless: await ids(sql`SELECT call_id FROM holds WHERE account NOT IN (SELECT id FROM accounts)`),
+      };
+    },
+
+    spendings: () =>
+      all(sql`SELECT spendings.key AS key, held, total, coalesce(open.sum, 0) AS holds, coalesce(hours.sum, 0) AS summed
+        FROM spendings
+        LEFT JOIN (SELECT key, ${sumOf('amount')} AS sum FROM holds GROUP BY key) AS open ON open.key = spendings.key
+        LEFT JOIN (SELECT key, ${sumOf('cost')} AS sum FROM call_sums GROUP BY key) AS hours ON hours.key = spendings.key`),
+
+    async sums(fromHour) {
+      const rows = await all<{ key: string; calls: bigint; cost: bigint }>(
+        sql`SELECT key, ${sumOf('calls')} AS calls, ${sumOf('cost')} AS cost FROM call_sums
+          WHERE hour >= ${fromHour} GROUP BY key`,
+      );
+      return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
+    },
+  };
+}
+
+interface AccountColumns {
+  id: string;
+  balance: bigint;
+  held: bigint;
+  spent: bigint;
+  last_seq: bigint;
+  last_hash: string;
+  holds: bigint;
+}
+
+function toCallLine({ entry_seq, charged, at, ...row }: CallColumns): CallLine {
+  return {
+    ...row,
+    at: Number(at),
+    entrySeq: entry_seq === null ? undefined : Number(entry_seq),
+    isCharged: charged !== null,
+  };
+}

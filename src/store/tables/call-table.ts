@@ -1,0 +1,132 @@
+/** The calls: one lean row each, written once; lists are newest first, sums are kept by hour. */
+import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
+import { type Database, raw, type Statement, sql, where } from '../database.ts';
+import type { CallFilter, CallOutcome, CallRow, Store, UsageSum } from '../store.ts';
+
+interface CallColumns {
+  id: string;
+  account: string;
+  key: string;
+  at: bigint;
+  model: string;
+  provider: string;
+  target_model: string;
+  dialect: string;
+  upstream_dialect: string;
+  stream: bigint;
+  status: bigint;
+  outcome: CallOutcome;
+  error_code: string | null;
+  attempts: bigint;
+  cost: bigint;
+  price_id: string;
+  usage: string | null;
+  duration_ms: bigint;
+  first_byte_ms: bigint | null;
+}
+
+type UsageFilter = Parameters<Store['usage']>[0];
+type GroupBy = UsageFilter['groupBy'];
+
+interface SumColumns {
+  group: string | bigint;
+  calls: bigint;
+  cost: bigint;
+  input_tokens: bigint;
+  output_tokens: bigint;
+}
+
+export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'> {
+  async function sums({ account, groupBy }: UsageFilter, from: Statement, by: Groups): Promise<UsageSum[]> {
+    const rows = await db.all<SumColumns>(
+      sql`SELECT ${raw(by[groupBy])} AS "group", ${from} AND account = ${account} GROUP BY 1`,
+    );
+    return rows.map(toSum);
+  }
+  /** Less than an hour's calls. */
+  const edge = (filter: UsageFilter, from: number, to: number) =>
+    from === to ? [] : sums(filter, sql`${OF_CALLS} WHERE at >= ${from} AND at < ${to}`, GROUPS_OF_CALLS);
+
+  return {
+    async call(id) {
+      const [row] = await db.all<CallColumns>(sql`SELECT * FROM calls WHERE id = ${id}`);
+      return row && toCall(row);
+    },
+
+    async calls(filter) {
+      const rows = await db.all<CallColumns>(
+        sql`SELECT * FROM calls ${where(conditionsOf(filter))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`,
+      );
+      return rows.map(toCall);
+    },
+
+    /** The sums of all hours touched, less the calls before and after the time asked for: at a full hour and now there are none. */
+    async usage(filter) {
+      const first = Math.floor(filter.from / HOUR_MS);
+      const end = Math.ceil(filter.to / HOUR_MS);
+      const [all, before, after] = await Promise.all([
+        sums(filter, sql`${OF_SUMS} WHERE hour >= ${first} AND hour < ${end}`, GROUPS_OF_SUMS),
+        edge(filter, first * HOUR_MS, filter.from),
+        edge(filter, filter.to, end * HOUR_MS),
+      ]);
+      const left = new Map<string, UsageSum>();
+      addSums(left, all, 1);
+      addSums(left, before, -1);
+      addSums(left, after, -1);
+      return [...left.values()].sort((a, b) => (a.group < b.group ? -1 : 1));
+    },
+  };
+}
+
+type Groups = { readonly [group in GroupBy]: string };
+const GROUPS_OF_SUMS: Groups = { day: 'hour / 24 * 24', model: 'model', key: 'key' };
+const GROUPS_OF_CALLS: Groups = { day: 'at / 86400000 * 24', model: 'model', key: 'key' };
+const TOTALS = 'CAST(sum(input_tokens) AS BIGINT) AS input_tokens, CAST(sum(output_tokens) AS BIGINT) AS output_tokens';
+const OF_SUMS = raw(`CAST(sum(calls) AS BIGINT) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM call_sums`);
+const OF_CALLS = raw(`count(*) AS calls, CAST(sum(cost) AS BIGINT) AS cost, ${TOTALS} FROM calls`);
+
+function toSum(row: SumColumns): UsageSum {
+  return {
+    group: typeof row.group === 'string' ? row.group : dateOf(Number(row.group)),
+    calls: Number(row.calls),
+    cost: row.cost,
+    inputTokens: Number(row.input_tokens),
+    outputTokens: Number(row.output_tokens),
+  };
+}
+
+function conditionsOf(filter: CallFilter): (Statement | undefined)[] {
+  const { account, key, model, from, to, after } = filter;
+  return [
+    account === undefined ? undefined : sql`account = ${account}`,
+    key === undefined ? undefined : sql`key = ${key}`,
+    model === undefined ? undefined : sql`model = ${model}`,
+    from === undefined ? undefined : sql`at >= ${from}`,
+    to === undefined ? undefined : sql`at < ${to}`,
+    after === undefined ? undefined : sql`(at, id) < (SELECT at, id FROM calls WHERE id = ${after})`,
+  ];
+}
+
+function toCall(row: CallColumns): CallRow {
+  return {
+    id: row.id,
+    account: row.account,
+    key: row.key,
+    at: Number(row.at),
+    model: row.model,
+    provider: row.provider,
+    targetModel: row.target_model,
+    dialect: row.dialect,
+    upstreamDialect: row.upstream_dialect,
+    stream: row.stream !== 0n,
+    status: Number(row.status),
+    outcome: row.outcome,
+    ...(row.error_code !== null && { errorCode: row.error_code }),
+    attempts: Number(row.attempts),
+    cost: row.cost,
+    priceId: row.price_id,
+    ...(row.usage !== null && { usage: row.usage }),
+    durationMs: Number(row.duration_ms),
+    ...(row.first_byte_ms !== null && { firstByteMs: Number(row.first_byte_ms) }),
+  };
+}

@@ -1,0 +1,131 @@
+/** Prices, providers and models. */
+import { GatewayError } from '../../canonical/errors.ts';
+import { type Database, insertInto, putInto, sql, where } from '../database.ts';
+import type { ModelRow, PriceRow, ProviderRow, Store, TargetRow } from '../store.ts';
+
+interface PriceColumns {
+  id: string;
+  model: string;
+  components: string;
+  created_at: bigint;
+}
+
+interface ProviderColumns {
+  name: string;
+  type: string;
+  base_url: string | null;
+  credentials: string;
+  settings: string;
+}
+
+interface ModelColumns {
+  name: string;
+  kind: string;
+  price_id: string;
+  max_output_tokens: bigint | null;
+  context_tokens: bigint | null;
+  display_name: string | null;
+  owned_by: string;
+  on_disconnect: ModelRow['onDisconnect'];
+  created_at: bigint;
+  targets: string;
+}
+
+export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
+  async function price(id: string): Promise<PriceRow | undefined> {
+    const [row] = await db.all<PriceColumns>(sql`SELECT * FROM prices WHERE id = ${id}`);
+    return row && toPrice(row);
+  }
+
+  return {
+    price,
+    /** A version once saved never changes: the same again is welcome, another under its id is refused. */
+    async savePrice({ id, model, components, createdAt }) {
+      const columns = { id, model, components, created_at: createdAt };
+      await db.change(sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`);
+      const saved = await price(id);
+      if (saved?.components === components && saved.model === model) return;
+      throw new GatewayError('conflict', `Price version "${id}" exists and cannot be changed: save a new version.`);
+    },
+    async prices({ limit, model, after }) {
+      const conditions = [
+        model === undefined ? undefined : sql`model = ${model}`,
+        after === undefined ? undefined : sql`seq > (SELECT seq FROM prices WHERE id = ${after})`,
+      ];
+      const rows = await db.all<PriceColumns>(
+        sql`SELECT * FROM prices ${where(conditions)} ORDER BY seq LIMIT ${limit}`,
+      );
+      return rows.map(toPrice);
+    },
+  };
+}
+
+export function providerTable(db: Database): Pick<Store, 'saveProvider' | 'providers' | 'removeProvider'> {
+  return {
+    async saveProvider({ name, type, baseUrl, credentials, settings }) {
+      const columns = {
+        name,
+        type,
+        base_url: baseUrl,
+        credentials: JSON.stringify(credentials),
+        settings: JSON.stringify(settings),
+      };
+      await db.change(putInto('providers', 'name', columns));
+    },
+    providers: async () => (await db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`)).map(toProvider),
+    removeProvider: async (name) =>
+      (await db.change(sql`DELETE FROM providers WHERE name = ${name} RETURNING name`)).length > 0,
+  };
+}
+
+export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
+  return {
+    async saveModel(model) {
+      const columns = {
+        name: model.name,
+        kind: model.kind,
+        price_id: model.priceId,
+        max_output_tokens: model.maxOutputTokens,
+        context_tokens: model.contextTokens,
+        display_name: model.displayName,
+        owned_by: model.ownedBy,
+        on_disconnect: model.onDisconnect,
+        created_at: model.createdAt,
+        targets: JSON.stringify(model.targets),
+      };
+      await db.change(putInto('models', 'name', columns));
+    },
+    models: async () => (await db.all<ModelColumns>(sql`SELECT * FROM models ORDER BY name`)).map(toModel),
+    removeModel: async (name) =>
+      (await db.change(sql`DELETE FROM models WHERE name = ${name} RETURNING name`)).length > 0,
+  };
+}
+
+function toPrice({ id, model, components, created_at }: PriceColumns): PriceRow {
+  return { id, model, components, createdAt: Number(created_at) };
+}
+
+function toProvider(row: ProviderColumns): ProviderRow {
+  return {
+    name: row.name,
+    type: row.type,
+    ...(row.base_url !== null && { baseUrl: row.base_url }),
+    credentials: JSON.parse(row.credentials) as string[],
+    settings: JSON.parse(row.settings) as ProviderRow['settings'],
+  };
+}
+
+function toModel(row: ModelColumns): ModelRow {
+  return {
+    name: row.name,
+    kind: row.kind,
+    priceId: row.price_id,
+    ...(row.max_output_tokens !== null && { maxOutputTokens: Number(row.max_output_tokens) }),
+    ...(row.context_tokens !== null && { contextTokens: Number(row.context_tokens) }),
+    ...(row.display_name !== null && { displayName: row.display_name }),
+    ownedBy: row.owned_by,
+    onDisconnect: row.on_disconnect,
+    createdAt: Number(row.created_at),
+    targets: JSON.parse(row.targets) as TargetRow[],
+  };
+}

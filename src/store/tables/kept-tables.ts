@@ -1,0 +1,156 @@
+/** Kept responses and proofs. */
+import { type Database, insertInto, type Statement, sql, within } from '../database.ts';
+import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../kept.ts';
+
+/** A response is there as a link for a day longer than anything that goes on from it: so a chain's rows are touched once a day. */
+const LINK_SLACK_MS = 86_400_000;
+/** What one sweep removes of each: more would hold up the event loop. */
+const SWEPT_AT_ONCE = 200;
+
+interface ResponseColumns {
+  account: string;
+  id: string;
+  previous: string | null;
+  at: bigint;
+  expires_at: bigint;
+  maker: string | null;
+  input: string;
+  output: string;
+  reply: string;
+}
+
+interface ProofColumns {
+  account: string;
+  key: string;
+  expires_at: bigint;
+  body: string;
+}
+
+export function keptTables(db: Database): KeptStore {
+  const responses = async (statement: Statement) => (await db.all<ResponseColumns>(statement)).map(toResponse);
+  return {
+    async keep(kept, proofs) {
+      const statements = [...kept.flatMap(insertResponse), ...proofs.map(saveProof)];
+      if (statements.length > 0) await db.together(statements);
+    },
+    response: async (account, id, now) =>
+      (
+        await responses(sql`SELECT * FROM responses WHERE account = ${account} AND id = ${id} AND expires_at > ${now}`)
+      )[0],
+    responseChain: (account, id, now) => responses(chainOf(account, id, now)),
+    responsesWith: (account, items, now) =>
+      responses(
+        sql`SELECT * FROM responses WHERE account = ${account} AND expires_at > ${now} AND id IN (
+          SELECT response FROM response_items WHERE account = ${account} AND item ${within(items)})`,
+      ),
+    async forgetResponse(account, id, now) {
+      const [found] = await db.together(forget(account, id, now));
+      return found !== undefined && found.length > 0;
+    },
+    async proofs(account, keys, now) {
+      const rows = await db.all<ProofColumns>(
+        sql`SELECT * FROM proofs WHERE account = ${account} AND key ${within(keys)} AND expires_at > ${now}`,
+      );
+      return rows.map(({ expires_at, key, body }) => ({ account, key, expiresAt: Number(expires_at), body }));
+    },
+    sweepKept: (now, mostProofs) => sweep(db, now, mostProofs),
+  };
+}
+
+function toResponse(row: ResponseColumns): ResponseRow {
+  return {
+    id: row.id,
+    account: row.account,
+    ...(row.previous !== null && { previous: row.previous }),
+    at: Number(row.at),
+    expiresAt: Number(row.expires_at),
+    ...(row.maker !== null && { maker: row.maker }),
+    input: row.input,
+    output: row.output,
+    reply: row.reply,
+  };
+}
+
+function insertResponse(row: NewResponseRow): Statement[] {
+  const { account, id, previous, at, expiresAt, maker, input, output, reply } = row;
+  const keptUntil = expiresAt + LINK_SLACK_MS;
+  const columns = {
+    account,
+    id,
+    previous,
+    at,
+    expires_at: expiresAt,
+    kept_until: keptUntil,
+    maker,
+    input,
+    output,
+    reply,
+  };
+  const items = row.items.map(
+    (item) => sql`${insertInto('response_items', { account, item, response: id })}
+      ON CONFLICT (account, item) DO UPDATE SET response = excluded.response`,
+  );
+  return [
+    insertInto('responses', columns),
+    ...(previous === undefined ? [] : [keepLinks(account, previous, expiresAt, keptUntil)]),
+    ...items,
+  ];
+}
+
+/** What a response goes on from stays as long as the response. */
+function keepLinks(account: string, previous: string, expiresAt: number, keptUntil: number): Statement {
+  return sql`WITH RECURSIVE chain (id, link) AS (
+      SELECT id, previous FROM responses WHERE account = ${account} AND id = ${previous}
+      UNION SELECT responses.id, responses.previous FROM responses JOIN chain
+        ON responses.account = ${account} AND responses.id = chain.link)
+    UPDATE responses SET kept_until = ${keptUntil}
+    WHERE account = ${account} AND kept_until < ${expiresAt} AND id IN (SELECT id FROM chain)`;
+}
+
+function chainOf(account: string, id: string, now: number): Statement {
+  return sql`WITH RECURSIVE chain (id, link, depth) AS (
+      SELECT id, previous, 0 FROM responses WHERE account = ${account} AND id = ${id} AND expires_at > ${now}
+      UNION ALL SELECT responses.id, responses.previous, depth + 1 FROM responses JOIN chain
+        ON responses.account = ${account} AND responses.id = chain.link)
+    SELECT responses.* FROM responses JOIN chain ON responses.account = ${account} AND responses.id = chain.id
+    ORDER BY depth DESC`;
+}
+
+/** A response that others go on from stays as a link until they are gone. */
+function forget(account: string, id: string, now: number): Statement[] {
+  return [
+    sql`UPDATE responses SET expires_at = ${now} WHERE account = ${account} AND id = ${id} AND expires_at > ${now} RETURNING id`,
+    sql`DELETE FROM response_items WHERE account = ${account} AND response = ${id}`,
+    sql`DELETE FROM responses WHERE account = ${account} AND id = ${id}
+      AND NOT EXISTS (SELECT 1 FROM responses AS later WHERE later.account = ${account} AND later.previous = ${id})`,
+  ];
+}
+
+function saveProof({ account, key, expiresAt, body }: ProofRow): Statement {
+  return sql`${insertInto('proofs', { account, key, expires_at: expiresAt, body })}
+    ON CONFLICT (account, key) DO UPDATE SET expires_at = excluded.expires_at, body = excluded.body`;
+}
+
+async function sweep(db: Database, now: number, mostProofs: number): Promise<boolean> {
+  const gone = await db.all<{ account: string; id: string }>(
+    sql`SELECT account, id FROM responses WHERE kept_until <= ${now}
+      UNION SELECT account, id FROM responses WHERE expires_at <= ${now} AND NOT EXISTS (
+        SELECT 1 FROM responses AS later WHERE later.account = responses.account AND later.previous = responses.id)
+      LIMIT ${SWEPT_AT_ONCE}`,
+  );
+  const removals = gone.flatMap(({ account, id }) => [
+    sql`DELETE FROM response_items WHERE account = ${account} AND response = ${id}`,
+    sql`DELETE FROM responses WHERE account = ${account} AND id = ${id}`,
+  ]);
+  if (removals.length > 0) await db.together(removals);
+  const [oldest] = await db.all<{ expires_at: bigint }>(
+    sql`SELECT expires_at FROM proofs ORDER BY expires_at DESC LIMIT 1 OFFSET ${mostProofs}`,
+  );
+  const bound = Math.max(now, Number(oldest?.expires_at ?? 0n));
+  const proofs = await db.all(
+    sql`DELETE FROM proofs WHERE (account, key) IN (
+        SELECT account, key FROM proofs WHERE expires_at <= ${bound} ORDER BY expires_at LIMIT ${SWEPT_AT_ONCE})
+      RETURNING key`,
+  );
+  return gone.length === SWEPT_AT_ONCE || proofs.length === SWEPT_AT_ONCE;
+}

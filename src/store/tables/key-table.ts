@@ -1,0 +1,127 @@
+/** Keys, and what they have spent. */
+import { GatewayError } from '../../canonical/errors.ts';
+import { type Database, insertInto, type Statement, sql, updateRow, type Value, where } from '../database.ts';
+import { committed, noSpending, type Spending, turnTo } from '../spending.ts';
+import type { KeyChange, KeyKind, KeyRow, Store } from '../store.ts';
+import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
+
+interface KeyColumns extends LimitColumns {
+  id: string;
+  account: string;
+  kind: KeyKind;
+  name: string;
+  hash: string;
+  last4: string;
+  created_at: bigint;
+  expires_at: bigint | null;
+  models: string | null;
+  addresses: string | null;
+  scopes: string | null;
+  prior_hash: string | null;
+  prior_until: bigint | null;
+}
+
+export interface SpendingColumns {
+  key: string;
+  held: bigint;
+  total: bigint;
+  day: bigint;
+  day_spent: bigint;
+  month: bigint;
+  month_spent: bigint;
+}
+
+export function toSpending(row: SpendingColumns): Spending {
+  return {
+    held: row.held,
+    total: row.total,
+    day: Number(row.day),
+    daySpent: row.day_spent,
+    month: Number(row.month),
+    monthSpent: row.month_spent,
+  };
+}
+
+export function insertKey(key: KeyRow): Statement {
+  return insertInto('keys', {
+    id: key.id,
+    account: key.account,
+    kind: key.kind,
+    created_at: key.createdAt,
+    ...changedColumns(key),
+  });
+}
+
+export function keyTable(
+  db: Database,
+): Pick<Store, 'createKey' | 'updateKey' | 'keyByHash' | 'keyById' | 'removeKey' | 'keys' | 'keySpending'> {
+  const first = (rows: KeyColumns[]) => rows[0] && toKey(rows[0]);
+  return {
+    async createKey(key) {
+      const accounts = await db.all(sql`SELECT id FROM accounts WHERE id = ${key.account}`);
+      if (accounts.length === 0) {
+        throw new GatewayError('not_found', `There is no account with the id "${key.account}".`);
+      }
+      await db.change(insertKey(key));
+    },
+    updateKey: async (id, change) => first(await db.change(updateRow('keys', id, changedColumns(change)))),
+    keyByHash: async (hash) =>
+      first(
+        await db.all(sql`SELECT * FROM keys WHERE hash = ${hash} OR prior_hash = ${hash} ORDER BY hash <> ${hash}`),
+      ),
+    keyById: async (id) => first(await db.all(sql`SELECT * FROM keys WHERE id = ${id}`)),
+    removeKey: async (id) => (await db.change(sql`DELETE FROM keys WHERE id = ${id} RETURNING id`)).length > 0,
+
+    async keys({ limit, account, after }) {
+      const conditions = [
+        account === undefined ? undefined : sql`account = ${account}`,
+        after === undefined ? undefined : sql`seq > (SELECT seq FROM keys WHERE id = ${after})`,
+      ];
+      const rows = await db.all<KeyColumns>(sql`SELECT * FROM keys ${where(conditions)} ORDER BY seq LIMIT ${limit}`);
+      return rows.map(toKey);
+    },
+
+    async keySpending(id, now) {
+      const [row] = await db.all<SpendingColumns>(sql`SELECT * FROM spendings WHERE key = ${id}`);
+      const spending = row ? toSpending(row) : noSpending();
+      turnTo(spending, now);
+      return committed(spending);
+    },
+  };
+}
+
+function changedColumns(change: KeyChange): { [column: string]: Value | undefined } {
+  return {
+    name: change.name,
+    hash: change.hash,
+    last4: change.last4,
+    expires_at: change.expiresAt,
+    models: listText(change.models),
+    addresses: listText(change.addresses),
+    scopes: listText(change.scopes),
+    prior_hash: change.priorHash,
+    prior_until: change.priorUntil,
+    ...limitColumns(change),
+  };
+}
+
+const listText = (items: string[] | null | undefined) => (items ? JSON.stringify(items) : items);
+
+function toKey(row: KeyColumns): KeyRow {
+  return {
+    id: row.id,
+    account: row.account,
+    kind: row.kind,
+    name: row.name,
+    hash: row.hash,
+    last4: row.last4,
+    createdAt: Number(row.created_at),
+    ...(row.expires_at !== null && { expiresAt: Number(row.expires_at) }),
+    ...(row.models !== null && { models: JSON.parse(row.models) as string[] }),
+    ...(row.addresses !== null && { addresses: JSON.parse(row.addresses) as string[] }),
+    ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
+    ...(row.prior_hash !== null && { priorHash: row.prior_hash }),
+    ...(row.prior_until !== null && { priorUntil: Number(row.prior_until) }),
+    ...limitsFrom(row),
+  };
+}

@@ -1,0 +1,63 @@
+/** The engines that a Store runs over, each with databases of its own: what runs over the store runs over every one of them. */
+import { Database } from 'bun:sqlite';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import { openStore } from '../src/store/open-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { hasPostgres, testPostgres } from './postgres.ts';
+
+/** A database as the settings name it, and a way in that does not go through the Store. */
+export interface TestDatabase {
+  settings: { dataDir: string; databaseUrl?: string };
+  tamper(text: string): Promise<void>;
+}
+
+export interface Engine {
+  name: string;
+  freshDatabase(): Promise<TestDatabase>;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-engines-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const sqlite: Engine = {
+  name: 'SQLite',
+  async freshDatabase() {
+    const dataDir = mkdtempSync(join(folder, 'db-'));
+    return {
+      settings: { dataDir },
+      async tamper(text) {
+        const file = new Database(join(dataDir, 'modelport.db'));
+        file.run(text);
+        file.close();
+      },
+    };
+  },
+};
+
+const postgres: Engine = {
+  name: 'Postgres',
+  async freshDatabase() {
+    const databaseUrl = await (await testPostgres()).freshDatabase();
+    return {
+      settings: { dataDir: folder, databaseUrl },
+      async tamper(text) {
+        const sql = new SQL({ url: databaseUrl, max: 1 });
+        await sql.unsafe(text);
+        await sql.close();
+      },
+    };
+  },
+};
+
+export const ENGINES: readonly Engine[] = [sqlite, ...(hasPostgres ? [postgres] : [])];
+
+/** A migrated store over a database of its own. */
+export async function freshStore(engine: Engine): Promise<TestDatabase & { store: Store }> {
+  const database = await engine.freshDatabase();
+  const store = await openStore(database.settings);
+  await store.migrate();
+  return { ...database, store };
+}
