@@ -313,7 +313,15 @@ test('what only this format can say is put back where it stood', () => {
 test('speech is asked for alone', () => {
   const { body, warnings } = write({ modalities: ['text', 'audio'], audio: { voice: 'Kore', format: 'wav' } });
   expect(body.generationConfig.responseModalities).toEqual(['AUDIO']);
-  expect(warnings).toHaveLength(2);
+  expect(warnings).toHaveLength(1);
+  const other = write({ modalities: ['audio'], audio: { voice: 'alloy', format: 'mp3' } });
+  expect(other.body.generationConfig.speechConfig).toEqual({
+    voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } },
+  });
+  expect(other.warnings).toEqual([
+    'The model speaks in plain samples: they come as a WAV, not in `mp3`.',
+    "The voice `alloy` is another vendor's: `Kore` speaks instead.",
+  ]);
 });
 
 test('a text completion is the user’s turn', () => {

@@ -2,12 +2,15 @@
 import type { ChatCall, Modality, OutputFormat } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
+import { voiceFor } from '../voices.ts';
 import { traitsOf } from './model-traits.ts';
+import { GEMINI } from './name.ts';
 import { toOpenapi } from './schema.ts';
 import { writeThinking } from './thinking.ts';
 
 const MAX_STOPS = 5;
-const RAW_FORMATS: readonly string[] = ['pcm16', 'pcm'];
+/** What samples are, and what they can be made. */
+const PLAIN_FORMATS: readonly string[] = ['pcm16', 'pcm', 'wav'];
 
 export function writeConfig(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {
   const { sampling, reasoning, output, audio, image, modalities } = call;
@@ -24,7 +27,7 @@ export function writeConfig(call: ChatCall, model: string, quirks: Quirks, losse
     responseLogprobs: sampling.logprobs,
     logprobs: sampling.topLogprobs,
     responseModalities: modalities && writeModalities(modalities, losses),
-    speechConfig: audio && { voiceConfig: { prebuiltVoiceConfig: { voiceName: audio.voice } } },
+    speechConfig: audio && writeSpeech(call, audio, losses),
     imageConfig: image && {
       ...(image.aspectRatio !== undefined && { aspectRatio: image.aspectRatio }),
       ...(image.size !== undefined && { imageSize: image.size }),
@@ -32,12 +35,17 @@ export function writeConfig(call: ChatCall, model: string, quirks: Quirks, losse
     thinkingConfig: reasoning && writeThinking(reasoning, traitsOf(model), losses),
     ...(output && writeOutput(output, quirks, losses)),
   };
-  if (audio && !RAW_FORMATS.includes(audio.format)) {
-    losses.add(`The model speaks in raw samples (16 bit PCM), not in \`${audio.format}\`.`);
-  }
   const config: JsonObject = {};
   for (const [member, value] of Object.entries(members)) if (value !== undefined) config[member] = value;
   return config;
+}
+
+function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, losses: Set<string>): JsonObject {
+  if (!PLAIN_FORMATS.includes(audio.format))
+    losses.add(`The model speaks in plain samples: they come as a WAV, not in \`${audio.format}\`.`);
+  const isOwn = call.origin.dialect === GEMINI;
+  const voiceName = isOwn ? audio.voice : voiceFor(audio.voice, 'google', losses);
+  return { voiceConfig: { prebuiltVoiceConfig: { voiceName } } };
 }
 
 /** What is spoken is not written too. */

@@ -49,5 +49,5 @@ export function argsOf(input: string): JsonObject | undefined {
 }
 
 export function audioType({ mimeType }: Extract<PartOpening, { type: 'audio' }>): string {
-  return mimeType ?? 'audio/L16;codec=pcm;rate=24000';
+  return mimeType === undefined || mimeType === 'audio/pcm' ? 'audio/L16;codec=pcm;rate=24000' : mimeType;
 }

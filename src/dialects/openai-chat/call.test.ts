@@ -112,7 +112,7 @@ describe('readCall reads', () => {
       min_p: 0.1,
     });
     expect(call.sampling).toEqual({});
-    expect(call.extras).toEqual({ 'openai-chat': { contents: [], extra_body: { google: {} }, min_p: 0.1 } });
+    expect(call.extras).toEqual({ 'openai-chat': { min_p: 0.1 } });
   });
 
   test('the parts of a message', () => {

@@ -8,6 +8,7 @@ import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { annotation, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
+import { needsWave, waveHeader } from './wave.ts';
 
 interface PartState {
   opens: PartOpening;
@@ -162,7 +163,9 @@ export class ChunkScript {
       }
       case 'audio': {
         const expires = opens.expiresAtSeconds;
-        return this.#delta(index, { audio: { id: opens.id, ...(expires !== undefined && { expires_at: expires }) } });
+        const header = needsWave(opens.mimeType, this.#call.audio?.format) ? { data: waveHeader(opens.mimeType) } : {};
+        const expiry = expires === undefined ? {} : { expires_at: expires };
+        return this.#delta(index, { audio: { id: opens.id, ...header, ...expiry } });
       }
       case 'image':
         return this.#content(index, `![image](data:${opens.mimeType};base64,`);

@@ -5,8 +5,10 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
+import { markdownImage } from './markdown-pictures.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
+import { needsWave, waveHeader } from './wave.ts';
 
 const FINISH_WORDS = {
   stop: 'stop',
@@ -48,10 +50,6 @@ export function annotation(citation: Citation, offset: number): JsonObject | und
   };
 }
 
-export function markdownImage(mimeType: string, base64: string): string {
-  return `![image](data:${mimeType};base64,${base64})`;
-}
-
 /** Code points: a surrogate pair is one. */
 export function codePoints(text: string): number {
   let count = text.length;
@@ -75,7 +73,7 @@ export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
       const hasCalls = parts.some((part) => part.opens.type === 'tool-call');
       return {
         index,
-        message: messageOf(parts, finish && explainedRefusal(finish, parts), oldFunctions),
+        message: messageOf(parts, finish && explainedRefusal(finish, parts), call),
         logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
         finish_reason: finishWord(finish ?? { reason: 'stop' }, hasCalls, oldFunctions),
         ...(finish?.stopSequence !== undefined && { stop_reason: finish.stopSequence }),
@@ -86,7 +84,8 @@ export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
   };
 }
 
-function messageOf(parts: readonly ReplyPart[], explained: string | undefined, oldFunctions: boolean): JsonObject {
+function messageOf(parts: readonly ReplyPart[], explained: string | undefined, call: ChatCall): JsonObject {
+  const oldFunctions = usesOldFunctions(call);
   let content: string | null = null;
   let thoughts = '';
   let refusal: string | null = explained ?? null;
@@ -121,7 +120,7 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, o
         calls.push(callOf(part, opens));
         break;
       case 'audio':
-        members.audio = audioOf(part, opens);
+        members.audio = audioOf(part, opens, call.audio?.format);
         break;
       case 'vendor':
         break;
@@ -154,10 +153,11 @@ function callOf({ content, seal }: ReplyPart, opens: Opening<'tool-call'>): Json
   };
 }
 
-function audioOf({ content, transcript }: ReplyPart, opens: Opening<'audio'>): JsonObject {
+function audioOf({ content, transcript }: ReplyPart, opens: Opening<'audio'>, format: string | undefined): JsonObject {
+  const header = needsWave(opens.mimeType, format) ? waveHeader(opens.mimeType, content) : '';
   return {
     id: opens.id,
-    data: content,
+    data: header + content,
     transcript: transcript ?? '',
     expires_at: opens.expiresAtSeconds ?? 0,
   };

@@ -1,11 +1,21 @@
 /** Reads a chat completion request into a call. */
-import type { ChatCall, Modality, OutputFormat, Reasoning, Sampling, Tool, ToolChoice } from '../../canonical/call.ts';
+import type {
+  ChatCall,
+  Message,
+  Modality,
+  OutputFormat,
+  Reasoning,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
 import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { cacheMark, readMessages } from './read-message.ts';
+import { contentsBeside, otherPictureMembers, PICTURE_MEMBERS, readImageSettings } from './read-picture-request.ts';
 
 /** Members that the call says in its own words; all others are extras. */
 const SAID = new Set([
@@ -39,6 +49,7 @@ const SAID = new Set([
   'service_tier',
   'verbosity',
   'web_search_options',
+  ...PICTURE_MEMBERS,
 ]);
 
 /** Throws `invalid_request` naming the member that is wrong. */
@@ -59,7 +70,7 @@ export function readCall(request: WireRequest): ChatCall {
     extras: Object.keys(extras).length > 0 ? { [OPENAI_CHAT]: extras } : {},
     headers: {},
     stream: body.stream === true,
-    messages: readMessages(Array.isArray(body.messages) ? body.messages : []),
+    messages: readConversation(body),
     tools: readTools(body),
     sampling: readSampling(body),
     wantsUsage: streamOptions?.include_usage === true,
@@ -71,6 +82,8 @@ export function readCall(request: WireRequest): ChatCall {
   if (output) call.output = output;
   if (Array.isArray(body.modalities)) call.modalities = body.modalities.filter(isModality);
   if (audio) call.audio = readAudio(audio);
+  const image = readImageSettings(body);
+  if (image) call.image = image;
   if (user !== undefined) call.user = user;
   setText(call, 'cacheKey', body.prompt_cache_key);
   setText(call, 'serviceTier', body.service_tier);
@@ -78,6 +91,11 @@ export function readCall(request: WireRequest): ChatCall {
     call.verbosity = body.verbosity;
   if (isObject(body.metadata)) call.metadata = body.metadata;
   return call;
+}
+
+function readConversation(body: JsonObject): Message[] {
+  const messages = readMessages(Array.isArray(body.messages) ? body.messages : []);
+  return body.contents === undefined ? messages : [...messages, ...contentsBeside(body.contents, messages)];
 }
 
 function setText(call: ChatCall, member: 'cacheKey' | 'serviceTier', value: Json | undefined): void {
@@ -90,6 +108,7 @@ function readExtras(body: JsonObject): JsonObject {
     const value = body[member];
     if (value !== undefined && !SAID.has(member)) extras[member] = value;
   }
+  Object.assign(extras, otherPictureMembers(body));
   const { include_usage: _, ...otherOptions } = objectAt(body, 'stream_options') ?? {};
   if (Object.keys(otherOptions).length > 0) extras.stream_options = otherOptions;
   const format = body.response_format;

@@ -2,6 +2,7 @@
 import type { CacheMark, Media, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { wrong } from '../request-body.ts';
+import { withPictures } from './markdown-pictures.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { ownSeal, readSeal, readThoughts } from './seal-carriers.ts';
 
@@ -132,7 +133,7 @@ function readAssistant(message: JsonObject, path: string, index: number, oldCall
   if (seal && seal.dialect !== OPENAI_CHAT && firstText) firstText.seal = seal;
   else if (seal)
     parts.push({ type: 'reasoning', text: '', seal: ownSeal({ extra_content: message.extra_content ?? null }) });
-  parts.push(...content);
+  parts.push(...content.flatMap((part) => (part.type === 'text' ? withPictures(part) : part)));
   const refusal = textAt(message, 'refusal', path);
   if (refusal) parts.push({ type: 'refusal', text: refusal });
   const { audio, tool_calls: calls, function_call: old } = message;

@@ -5,6 +5,7 @@ import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { voiceFor } from '../voices.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { readReasoning } from './read-call.ts';
 import { writeMessages } from './write-message.ts';
@@ -191,12 +192,10 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
   const tier = call.serviceTier;
   const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
   if (!isKnownTier) warnings.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
-  if (call.image) warnings.add('The settings of pictures were dropped: this format has no such members.');
   return {
     // Where the client said it in a vendor's own words those stand among the extras.
     reasoning_effort: effortOf(readReasoning(extras)) === effort ? undefined : effort,
-    modalities: call.modalities,
-    audio: extras.audio ?? call.audio,
+    ...writeOtherOutput(call, extras, isOwn, warnings),
     user: call.user === extras.safety_identifier ? undefined : call.user,
     prompt_cache_key: call.cacheKey,
     service_tier: isKnownTier ? tier : undefined,
@@ -204,6 +203,18 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
     // OpenAI takes it only of calls it is told to store, which another format's client did not ask for.
     metadata: isOwn ? call.metadata : undefined,
   };
+}
+
+/** Pictures and speech; who speaks here also writes, and in a voice and a form that must be named. */
+function writeOtherOutput(call: ChatCall, extras: JsonObject, isOwn: boolean, warnings: Set<string>): Members {
+  const { image, modalities, audio } = call;
+  const image_config = image && {
+    ...(image.aspectRatio !== undefined && { aspect_ratio: image.aspectRatio }),
+    ...(image.size !== undefined && { image_size: image.size }),
+  };
+  if (isOwn || !modalities?.includes('audio')) return { image_config, modalities, audio: extras.audio ?? audio };
+  const voice = voiceFor(audio?.voice ?? '', 'openai', warnings);
+  return { image_config, modalities: ['text', 'audio'], audio: { voice, format: audio?.format ?? 'pcm16' } };
 }
 
 const LOW_BUDGET = 2048;

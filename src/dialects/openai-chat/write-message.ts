@@ -12,6 +12,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
+import { markdownImage } from './markdown-pictures.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { ownMembers } from './seal-carriers.ts';
 
@@ -202,8 +203,10 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
   for (const part of parts) {
     if (part.type === 'text' || part.type === 'vendor') texts.push(part);
     if (part.type !== 'media') continue;
-    const { source } = part.media;
-    if (source.type === 'reference' && source.dialect === OPENAI_CHAT) message.audio = { id: source.id };
+    const { source, kind, mimeType } = part.media;
+    if (kind === 'image' && source.type === 'inline')
+      texts.push({ type: 'text', text: markdownImage(mimeType ?? 'image/png', source.base64) });
+    else if (source.type === 'reference' && source.dialect === OPENAI_CHAT) message.audio = { id: source.id };
     else script.warnings.add('What an assistant made beside text was dropped: this format cannot hand it back.');
   }
   const isPlain = !script.isOwn && texts.every((part) => part.type === 'text');
