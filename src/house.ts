@@ -20,6 +20,7 @@ import { createSigning } from './gateway/tokens.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import type { Fate, Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
+import { createTokenCounter } from './ledger/token-counter.ts';
 import { errorMembers, type Log } from './log.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
@@ -40,6 +41,8 @@ export interface House {
   /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
   apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
   trouble(sentence: string, cause: unknown): void;
+  /** Lets go of what calls use beside the database: Redis, the tokenizer. */
+  close(): void;
 }
 
 /** The database, opened but not migrated. */
@@ -87,6 +90,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const access = createAccess({ store, limits: openLimits(config, log) });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
   const metrics = createMetrics(now());
+  const counter = createTokenCounter();
   const trouble = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
   const gateway = createGateway({
     access,
@@ -97,6 +101,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     provider: providerOf,
     dialect: requiredDialect,
     signing: createSigning(transport, now),
+    countTexts: counter.count,
     settings: {
       limits: config.timeLimits,
       keepAliveMs: config.keepAliveMs,
@@ -126,7 +131,11 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
           after,
         }),
     });
-  return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble };
+  const close = () => {
+    access.close();
+    counter.close();
+  };
+  return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble, close };
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */

@@ -8,6 +8,9 @@ import { createEdge, type Edge } from './http/edge.ts';
 import { createLog, type Log } from './log.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
+/** How long the tokens of calls that a stop has cut off may be counted. */
+const COUNTING_MS = 500;
+
 /** How often changes by other processes are looked for, and this one shows that it lives. */
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
@@ -50,7 +53,7 @@ export async function serve(config: Config, { version, proxied, launcher, out }:
     clearInterval(watch);
     clearInterval(tidying);
     await stop(config, house, server, log);
-    house.access.close();
+    house.close();
     return 0;
   } finally {
     log.flush();
@@ -151,7 +154,10 @@ function stopAsked(launcher: number | undefined): Promise<void> {
 async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof listen>, log: Log): Promise<void> {
   log.info('stopping', { active: house.gateway.active });
   const closing = server.stop();
+  // Calls that are cut off then are settled without waiting for their tokens to be counted.
+  const hurry = setTimeout(() => house.close(), drainMs + COUNTING_MS);
   await house.gateway.drain(drainMs);
+  clearTimeout(hurry);
   await Promise.race([closing, Bun.sleep(1000)]);
   await server.stop(true);
   await house.gateway.drain(0);

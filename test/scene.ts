@@ -59,7 +59,8 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-const SETTLED_WITHIN_MS = 3000;
+/** The first count of a text waits for the tokenizer to be loaded, which takes seconds on a busy machine. */
+const SETTLED_WITHIN_MS = 15_000;
 
 export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
   const upstream = await startScriptedUpstream();

@@ -62,7 +62,7 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   const branches = new Cancellation();
   walk.cancellation.listen(() => branches.cancel());
   try {
-    return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)));
+    return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)), walk.meter);
   } catch (thrown) {
     branches.cancel();
     throw thrown;

@@ -4,6 +4,7 @@ import { addEvent, emptyReply, type ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, Frame } from '../dialects/dialect.ts';
 import type { Upstream } from './attempt.ts';
 import { fanOut, merge } from './fan-out.ts';
+import { Meter } from './meter.ts';
 
 const MANY = { name: 'many' } as Dialect;
 const SINGLE = { name: 'single', singleChoice: true } as Dialect;
@@ -82,7 +83,7 @@ async function eventsOf(upstream: Upstream): Promise<ReplyEvent[]> {
 
 describe('merge', () => {
   test('choices are numbered on, usage is summed, there is one start and one end', async () => {
-    const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...reply('b', 3))], 1));
+    const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...reply('b', 3))], 1, new Meter(9)));
     const merged = emptyReply();
     for (const event of events) addEvent(merged, event);
     expect(merged.choices.map((choice) => choice.parts[0]?.content)).toEqual(['a', 'b']);
@@ -94,9 +95,20 @@ describe('merge', () => {
 
   test('without a report from each there is no sum', async () => {
     const silent = reply('b', 3).map((events) => events.filter((event) => event.type !== 'usage'));
-    const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...silent)], 1));
+    const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...silent)], 1, new Meter(9)));
     expect(events.some((event) => event.type === 'usage')).toBe(false);
   });
+});
+
+test('what a branch has reported is known before the others have ended', async () => {
+  const meter = new Meter(9);
+  meter.split(2, 1, 1);
+  const silent: Upstream = { same: false, next: () => new Promise(() => {}) };
+  const merged = merge([upstreamOf(...reply('a', 700)), silent], 1, meter);
+  for (let i = 0; i < 3; i++) for (const frame of (await merged.next()) ?? []) meter.see(frame.events);
+  expect(meter.final(() => Promise.resolve([]))).toBeInstanceOf(Promise);
+  const used = await meter.final((texts) => Promise.resolve(texts.map(({ length }) => length)));
+  expect(used).toEqual({ input: 1, output: 700, source: 'reported' });
 });
 
 test('a branch that fails after another has ended the call leaves no unhandled rejection', async () => {
@@ -104,7 +116,7 @@ test('a branch that fails after another has ended the call leaves no unhandled r
   const note = (cause: unknown) => unhandled.push(cause);
   process.on('unhandledRejection', note);
   const failing: Upstream = { same: false, next: () => Promise.reject(new Error('cut')) };
-  const first = merge([upstreamOf(...reply('a', 2)), failing], 1).next();
+  const first = merge([upstreamOf(...reply('a', 2)), failing], 1, new Meter(9)).next();
   await expect(first).rejects.toThrow('cut');
   await Bun.sleep(10);
   process.off('unhandledRejection', note);

@@ -27,8 +27,15 @@ function promptsOf({ completion }: ChatCall): Partial<ChatCall>[] {
 
 const NO_BYTES = new Uint8Array();
 
+/** Who is told what each of several upstream calls reports, the moment it does: the sum comes only when all have ended. */
+export interface PieceMeter {
+  split(calls: number, width: number, prompts: number): void;
+  seeUsageOf(call: number, usage: Usage): void;
+  seeEndOf(call: number): void;
+}
+
 /** Several upstreams as one: `width` choices each, usage summed, ended when all have ended, broken when one breaks. */
-export function merge(upstreams: readonly Upstream[], width: number): Upstream {
+export function merge(upstreams: readonly Upstream[], width: number, meter: PieceMeter): Upstream {
   const usages: (Usage | undefined)[] = upstreams.map(() => undefined);
   const waiting = new Map(upstreams.map((upstream, index) => [index, arrival(upstream, index)]));
   let started = false;
@@ -42,8 +49,10 @@ export function merge(upstreams: readonly Upstream[], width: number): Upstream {
       }
       case 'usage':
         usages[index] = event.usage;
+        meter.seeUsageOf(index, event.usage);
         return [];
       case 'reply-end':
+        meter.seeEndOf(index);
         return [];
       case 'result':
       case 'error':

@@ -1,28 +1,77 @@
 import { expect, test } from 'bun:test';
+import type { Usage } from '../canonical/usage.ts';
 import { Meter } from './meter.ts';
 
 const delta = (text: string) => ({ type: 'part-delta', choice: 0, part: 0, delta: text }) as const;
 
-test('what the vendor reports at the end counts', () => {
+/** A token for every two characters. */
+const count = (texts: readonly string[]) => Promise.resolve(texts.map((text) => text.length / 2));
+
+test('what the vendor reports at the end counts, without waiting', () => {
   const meter = new Meter(100);
   meter.see([
     delta('hello'),
     { type: 'usage', usage: { input: 7, output: 2, source: 'reported' } },
     { type: 'reply-end' },
   ]);
-  expect(meter.usage()).toEqual({ input: 7, output: 2, source: 'reported' });
+  expect(meter.final(count)).toEqual({ input: 7, output: 2, source: 'reported' });
 });
 
-test('a partial report counts, but never for less than was delivered', () => {
+test('a partial report counts, but never for less than was delivered', async () => {
   const meter = new Meter(100);
-  meter.see([{ type: 'usage', usage: { input: 7, output: 1, source: 'reported' } }, delta('x'.repeat(40))]);
-  expect(meter.usage()).toEqual({ input: 7, output: 10, source: 'partial' });
+  const usage: Usage = { input: 7, cachedInput: 3, output: 1, source: 'reported' };
+  meter.see([{ type: 'usage', usage }, delta('x'.repeat(40))]);
+  expect(meter.soFar()).toEqual({ input: 7, cachedInput: 3, output: 10, source: 'partial' });
+  expect(await meter.final(count)).toEqual({ input: 7, cachedInput: 3, output: 20, source: 'partial' });
+  meter.see([{ type: 'usage', usage: { ...usage, output: 50 } }]);
+  expect(await meter.final(count)).toEqual({ input: 7, cachedInput: 3, output: 50, source: 'partial' });
 });
 
-test('without any report the delivered text is counted, in bytes', () => {
+test('without any report the delivered text is counted: of many deltas, tool calls, reasoning', async () => {
   const meter = new Meter(100);
-  meter.see([delta('äöü')]);
-  expect(meter.usage()).toEqual({ input: 100, output: 2, source: 'counted' });
+  meter.see([{ type: 'part-start', choice: 0, part: 0, opens: { type: 'tool-call', id: 'a', name: 'look' } }]);
+  for (let i = 0; i < 200; i++) meter.see([delta('ab')]);
+  expect(await meter.final(count)).toEqual({ input: 100, output: 202, source: 'counted' });
+});
+
+test('audio and pictures are no text', async () => {
+  const meter = new Meter(100);
+  meter.see([
+    { type: 'part-start', choice: 0, part: 0, opens: { type: 'audio', id: 'a' } },
+    delta('A'.repeat(10_000)),
+    { type: 'part-transcript', choice: 0, part: 0, delta: 'hi' },
+    { type: 'part-start', choice: 0, part: 1, opens: { type: 'image', mimeType: 'image/png' } },
+    { type: 'part-delta', choice: 0, part: 1, delta: 'A'.repeat(100_000) },
+  ]);
+  expect(await meter.final(count)).toEqual({
+    input: 100,
+    output: 1 + 10,
+    audioOutput: 10,
+    images: 1,
+    source: 'counted',
+  });
+});
+
+test('of several upstream calls each counts by itself: reported, partial, counted, or not at all', async () => {
+  const meter = new Meter(100);
+  meter.split(4, 2, 1);
+  const of = (choice: number, text: string) => ({ type: 'part-delta', choice, part: 0, delta: text }) as const;
+  meter.see([of(0, 'aaaa'), of(1, 'bb'), of(2, 'cccc'), of(4, 'dddddd'), of(5, 'dd')]);
+  meter.seeUsageOf(0, { input: 9, output: 70, reasoning: 60, source: 'reported' });
+  meter.seeEndOf(0);
+  meter.seeUsageOf(1, { input: 9, output: 1, source: 'reported' });
+  expect(await meter.final(count)).toEqual({
+    input: 9 + 9 + 100,
+    output: 70 + 2 + 4,
+    reasoning: 60,
+    source: 'partial',
+  });
+  meter.seeEndOf(1);
+  for (const call of [2, 3]) {
+    meter.seeUsageOf(call, { input: 9, output: 5, source: 'reported' });
+    meter.seeEndOf(call);
+  }
+  expect(meter.final(count)).toEqual({ input: 36, output: 81, reasoning: 60, source: 'reported' });
 });
 
 test('a role alone is nothing delivered', () => {
@@ -46,7 +95,7 @@ test('pictures and sounds are counted as what they are, not by their length', ()
     { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } },
     { type: 'part-delta', choice: 1, part: 0, delta: 'four' },
   ]);
-  expect(meter.usage()).toEqual({ input: 10, output: 1, images: 1, source: 'counted' });
+  expect(meter.soFar()).toEqual({ input: 10, output: 5, audioOutput: 4, images: 1, source: 'counted' });
   meter.see([{ type: 'usage', usage: { input: 7, output: 1290, source: 'reported' } }, { type: 'reply-end' }]);
-  expect(meter.usage()).toEqual({ input: 7, output: 1290, images: 1, source: 'reported' });
+  expect(meter.final(count)).toEqual({ input: 7, output: 1290, images: 1, source: 'reported' });
 });

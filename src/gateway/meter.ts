@@ -1,9 +1,10 @@
 /** Watches the frames of a reply go by and knows at any moment what has been consumed. */
-import type { FinishReason, ReplyEvent } from '../canonical/reply.ts';
-import type { Usage } from '../canonical/usage.ts';
+import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.ts';
+import { addUsage, type Usage } from '../canonical/usage.ts';
+import { Tally } from './tally.ts';
 
-/** Bytes of text a token has on average: only used where the vendor reported nothing. */
-const BYTES_PER_TOKEN = 4;
+/** Counts the tokens of texts. */
+export type CountTexts = (texts: readonly string[]) => Promise<number[]>;
 
 export class Meter {
   /** The reply has come to its proper end. */
@@ -11,33 +12,55 @@ export class Meter {
   /** Something a client can use has been delivered. */
   delivered = false;
   finish: FinishReason | undefined;
-  private reported: Usage | undefined;
-  private outputBytes = 0;
-  /** Pictures that came: few formats count them in their usage. */
-  private images = 0;
-  /** Parts that hold no text: their length says nothing of tokens. */
-  private unread: Set<string> | undefined;
-  private readonly estimatedInput: number;
+  /** One, or one for each upstream call that the call was split into. */
+  private tallies: readonly [Tally, ...Tally[]] = [new Tally()];
+  /** Choices of each. */
+  private width = Number.POSITIVE_INFINITY;
+  /** Parts whose deltas are no text, by choice and part. */
+  private media: Map<string, 'audio' | 'image'> | undefined;
+  private inputOfEach: number;
 
   /** `estimatedInput`: tokens, used where the vendor reported nothing. */
   constructor(estimatedInput: number) {
-    this.estimatedInput = estimatedInput;
+    this.inputOfEach = estimatedInput;
+  }
+
+  /** The reply comes from several upstream calls, `width` choices of each, which `prompts` inputs are shared out to. */
+  split(calls: number, width: number, prompts: number): void {
+    this.tallies = [new Tally(), ...Array.from({ length: calls - 1 }, () => new Tally())];
+    this.width = width;
+    this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
+  }
+
+  /** What one of several upstream calls has reported; the last report counts. */
+  seeUsageOf(call: number, usage: Usage): void {
+    const tally = this.tallies[call];
+    if (tally) tally.reported = usage;
+  }
+
+  /** One of several upstream calls has come to its end. */
+  seeEndOf(call: number): void {
+    const tally = this.tallies[call];
+    if (tally) tally.ended = true;
   }
 
   see(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       switch (event.type) {
         case 'part-delta':
-        case 'part-transcript':
-          if (!this.unread?.has(placeOf(event))) this.outputBytes += Buffer.byteLength(event.delta);
           this.delivered = true;
+          this.seeDelta(event.choice, event.part, event.delta);
+          break;
+        case 'part-transcript':
+          this.delivered = true;
+          this.tallyOf(event.choice).addText(event.delta);
           break;
         case 'part-start':
-          if (event.opens.type === 'tool-call') this.outputBytes += event.opens.name.length;
-          else if (event.opens.type === 'image' || event.opens.type === 'audio') this.open(event, event.opens.type);
+          this.seeOpening(event.choice, event.part, event.opens);
           break;
         case 'usage':
-          this.reported = event.usage;
+          // Of several upstream calls each has told its own.
+          if (this.tallies.length === 1) this.tallies[0].reported = event.usage;
           break;
         case 'choice-end':
           this.finish = event.finish.reason;
@@ -48,35 +71,60 @@ export class Meter {
           break;
         case 'reply-end':
           this.complete = true;
+          for (const tally of this.tallies) tally.ended = true;
           break;
         default:
       }
     }
   }
 
-  /** Reported, if the vendor said it at the end; the last partial report, never below what was seen; else counted. */
-  usage(): Usage {
-    const used = this.consumed();
-    return this.images === 0 || used.images !== undefined ? used : { ...used, images: this.images };
+  /** What has been consumed so far, texts by their length where nothing was reported. */
+  soFar(): Usage {
+    return this.sum(this.tallies.map((tally) => tally.usage(this.inputOfEach)));
   }
 
-  private consumed(): Usage {
-    const counted = Math.ceil(this.outputBytes / BYTES_PER_TOKEN);
-    if (!this.reported) return { input: this.estimatedInput, output: counted, source: 'counted' };
-    if (this.complete) return this.reported;
-    return { ...this.reported, output: Math.max(this.reported.output, counted), source: 'partial' };
+  /** Reported, if the vendor said it at the end; the last partial report, never below what was delivered; else counted. */
+  final(count: CountTexts): Usage | Promise<Usage> {
+    const [only] = this.tallies;
+    if (this.tallies.length === 1 && only.ended && only.reported) return only.usage(0, 0);
+    const unknown = this.tallies.filter((tally) => !(tally.ended && tally.reported));
+    if (unknown.length === 0) return this.soFar();
+    return this.counted(unknown, count);
   }
 
-  private open(place: Place, type: 'image' | 'audio'): void {
-    if (type === 'image') this.images++;
-    this.unread ??= new Set();
-    this.unread.add(placeOf(place));
+  private async counted(unknown: readonly Tally[], count: CountTexts): Promise<Usage> {
+    const tokens = await count(unknown.map((tally) => tally.text()));
+    const usages = this.tallies.map((tally) => {
+      const index = unknown.indexOf(tally);
+      return tally.usage(this.inputOfEach, index < 0 ? 0 : tokens[index]);
+    });
+    return this.sum(usages);
+  }
+
+  /** A call that has neither reported nor delivered anything costs nothing, where others have. */
+  private sum(usages: readonly Usage[]): Usage {
+    const [only] = usages;
+    if (only && usages.length === 1) return only;
+    const known = usages.filter((_, i) => this.tallies[i]?.reported || this.tallies[i]?.delivered);
+    return known.length > 0 ? known.reduce(addUsage) : { input: this.inputOfEach, output: 0, source: 'counted' };
+  }
+
+  private seeOpening(choice: number, part: number, opens: PartOpening): void {
+    if (opens.type === 'tool-call') this.tallyOf(choice).addText(opens.name);
+    if (opens.type !== 'audio' && opens.type !== 'image') return;
+    this.media ??= new Map();
+    this.media.set(`${choice}.${part}`, opens.type);
+    if (opens.type === 'image') this.tallyOf(choice).addImage();
+  }
+
+  private seeDelta(choice: number, part: number, delta: string): void {
+    const media = this.media?.get(`${choice}.${part}`);
+    if (media === undefined) this.tallyOf(choice).addText(delta);
+    else if (media === 'audio') this.tallyOf(choice).addAudio(delta);
+  }
+
+  private tallyOf(choice: number): Tally {
+    if (this.tallies.length === 1) return this.tallies[0];
+    return this.tallies[Math.floor(choice / this.width)] ?? this.tallies[0];
   }
 }
-
-interface Place {
-  choice: number;
-  part: number;
-}
-
-const placeOf = ({ choice, part }: Place): string => `${choice} ${part}`;

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import type { Quirks, VendorDialect } from '../dialects/dialect.ts';
 import type { Upstream } from './attempt.ts';
 import { batches, joinVectors } from './batches.ts';
-import { fanOut, merge } from './fan-out.ts';
+import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 
 /** The calls that together answer `call`, mostly the call itself. `own`: the target speaks the client's dialect. */
 export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own: boolean): Call[] {
@@ -19,9 +19,13 @@ export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own
   }
 }
 
-/** The answers to `calls`, in their order, as one. */
-export function joinPieces(calls: readonly Call[], upstreams: readonly Upstream[]): Upstream {
+/** The answers to `calls`, in their order, as one; `meter` learns what each consumes. */
+export function joinPieces(calls: readonly Call[], upstreams: readonly Upstream[], meter: PieceMeter): Upstream {
   const [first] = calls;
   if (first?.kind === 'embed') return joinVectors(upstreams, first.inputs.length);
-  return merge(upstreams, first?.kind === 'chat' ? (first.sampling.n ?? 1) : 1);
+  const width = first?.kind === 'chat' ? (first.sampling.n ?? 1) : 1;
+  // Choices of one prompt are asked for with the very same messages.
+  const prompts = new Set(calls.map((call) => (call.kind === 'chat' ? call.messages : call)));
+  meter.split(calls.length, width, prompts.size);
+  return merge(upstreams, width, meter);
 }

@@ -13,8 +13,13 @@ const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
 export const CLIENT_GONE_STATUS = 499;
 
-/** Answers a call that wants its reply whole. */
-export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream): Promise<Response> {
+/** Answers a call that wants its reply whole; `signal` says whether anybody still waits for it. */
+export async function relayWhole(
+  rooms: GatewayRooms,
+  walk: Walk,
+  upstream: Upstream,
+  signal: AbortSignal,
+): Promise<Response> {
   const writer = walk.dialect.writer(walk.call);
   const parts: Uint8Array[] = [];
   const seen: Frame[] = [];
@@ -31,7 +36,7 @@ export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upst
   for (const frame of seen) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
   addWarnings(walk, writer);
-  const cost = await conclude(rooms, walk, { outcome: 'ok', status: 200 });
+  const cost = await conclude(rooms, walk, signal.aborted ? CLIENT_GONE : { outcome: 'ok', status: 200 });
   const headers = replyHeaders(walk, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return new Response(join(parts), { headers });
@@ -109,7 +114,7 @@ export class StreamRelay {
   /** Sends something harmless where nothing else has been sent for a while, and notes what the call has cost so far. */
   nudge(now: number, keepAliveMs: number): void {
     if (this.walk.meter.delivered) {
-      this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.usage(), this.walk.model.price));
+      this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.soFar(), this.walk.model.price));
     }
     if (!this.pulling && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) void this.breakOff(notRead());
     else if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);

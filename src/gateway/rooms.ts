@@ -8,6 +8,7 @@ import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits, Transport } from '../transport/transport.ts';
+import type { CountTexts } from './meter.ts';
 
 export interface GatewayRooms {
   access: Access;
@@ -21,6 +22,9 @@ export interface GatewayRooms {
   dialect(name: string): VendorDialect;
   /** What vendors are given to sign with. */
   signing: Signing;
+
+  /** Counts the tokens of delivered texts where the vendor has reported nothing. */
+  countTexts: CountTexts;
   settings: GatewaySettings;
   /** Milliseconds since 1970. */
   now(): number;

@@ -58,7 +58,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     if (signal.aborted) gone();
     else signal.addEventListener('abort', gone, { once: true });
     const starting = attempt(rooms, walk);
-    if (!walk.call.stream) return relayWhole(rooms, walk, await starting);
+    if (!walk.call.stream) return relayWhole(rooms, walk, await starting, signal);
     relay = new StreamRelay(rooms, walk, (await within(starting, rooms.settings.keepAliveMs)) ?? starting, quiet);
     const response = relay.response();
     // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.

@@ -104,7 +104,8 @@ export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion
 }
 
 async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
-  const used = walk.meter.delivered ? walk.meter.usage() : undefined;
+  const using = walk.meter.delivered ? walk.meter.final(rooms.countTexts) : undefined;
+  const used = using instanceof Promise ? await using : using;
   const cost = used ? charge(used, walk.model.price) : 0n;
   walk.media?.cancel();
   walk.pace.end(used ? used.input + used.output : 0, rooms.now());

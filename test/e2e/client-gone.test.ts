@@ -2,11 +2,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { VENDORS } from '../vendor-answers.ts';
 import { LIMIT_SETTINGS, TEXTS } from './calls.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene({ environment: LIMIT_SETTINGS });
+  scene = await startScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });
 }, 30_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
@@ -70,6 +71,68 @@ describe('the client leaves', () => {
     expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'reported' } });
     expect(nanoCost(call)).toBe(costOf(USED));
     expect(stage.journal()[0]?.aborted).toBe(false);
+  });
+
+  test('of a model that drains, before the headers, whole: read to the end, charged as reported', async () => {
+    const stage = await scene.stage({ onDisconnect: 'drain' });
+    stage.script(wholeAnswer('x', { fault: { before: 'headers', does: 300 } }));
+    const signal = AbortSignal.timeout(100);
+    await stage.post('/v1/chat/completions', chatRequest(stage.model), signal).catch(() => {});
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'reported' } });
+    expect(nanoCost(call)).toBe(costOf(USED));
+  });
+
+  test('of a model that drains, before the first token: read to the end, charged as reported', async () => {
+    const stage = await scene.stage({ onDisconnect: 'drain' });
+    stage.script(streamAnswer(TEXTS, { fault: { before: 0, does: 300 } }));
+    await leave(stage, 'before');
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'reported' } });
+    expect(nanoCost(call)).toBe(costOf(USED));
+  });
+
+  test('of a model that drains, beyond the bound: the upstream is cancelled, what came is charged as counted', async () => {
+    const stage = await scene.stage({ onDisconnect: 'drain' });
+    // An event every 200 ms: silence never ends it, the bound does.
+    stage.script(
+      streamAnswer(
+        Array.from({ length: 40 }, () => 'word '),
+        { paceMs: 200 },
+      ),
+    );
+    const started = performance.now();
+    await leave(stage, 2);
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'counted' } });
+    expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+    expect(call.usage?.output).toBeGreaterThanOrEqual(4);
+    expect(call.usage?.output).toBeLessThan(20);
+    expect(stage.journal()[0]?.aborted).toBe(true);
+    expect(performance.now() - started).toBeGreaterThan(800);
+  }, 30_000);
+
+  test('of several choices that the vendor gives one by one: what has finished is charged as it reported', async () => {
+    const stage = await scene.stage({ type: 'anthropic' });
+    const { stream } = VENDORS.messages;
+    const tokens = { input: 50, cachedInput: 0, output: 900, reasoning: 0 };
+    stage.script(stream({ texts: ['done'], tokens }), { ...stream({ texts: TEXTS, tokens }), paceMs: 150 });
+    const abort = new AbortController();
+    const request = chatRequest(stage.model, { stream: true, n: 2 });
+    const response = await stage.post('/v1/chat/completions', request, abort.signal);
+    const reader = response.body?.getReader();
+    let seen = '';
+    while (reader && !(seen.includes('finish_reason":"stop') && seen.includes(TEXTS[0] ?? ''))) {
+      seen += Buffer.from((await reader.read()).value ?? []).toString();
+    }
+    abort.abort();
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'partial' } });
+    // The finished one in full; of the other what its first event told of the input, and the text that came.
+    expect(call.usage?.input).toBe(100);
+    expect(call.usage?.output).toBeGreaterThan(900);
+    expect(call.usage?.output).toBeLessThan(950);
+    expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
   });
 
   test('after the end: charged as reported', async () => {

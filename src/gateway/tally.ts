@@ -1,0 +1,62 @@
+/** What one upstream call has reported and delivered so far. */
+import type { Usage } from '../canonical/usage.ts';
+
+/** Small texts are joined at so many: a string for each would take more than its characters. */
+const JOINED_AT = 64;
+/** Of base64, packed or not; only used where the vendor reported nothing. */
+const AUDIO_CHARACTERS_PER_TOKEN = 1000;
+
+export class Tally {
+  reported: Usage | undefined;
+  /** It has come to its proper end. */
+  ended = false;
+  /** Something has come that a client can use. */
+  delivered = false;
+  private readonly joined: string[] = [];
+  private readonly small: string[] = [];
+  private bytes = 0;
+  private audioCharacters = 0;
+  private images = 0;
+
+  addText(text: string): void {
+    this.delivered = true;
+    this.bytes += text.length;
+    this.small.push(text);
+    if (this.small.length < JOINED_AT) return;
+    this.joined.push(this.small.join(''));
+    this.small.length = 0;
+  }
+
+  addAudio(base64: string): void {
+    this.delivered = true;
+    this.audioCharacters += base64.length;
+  }
+
+  addImage(): void {
+    this.delivered = true;
+    this.images++;
+  }
+
+  text(): string {
+    return this.joined.join('') + this.small.join('');
+  }
+
+  /** With the pictures that came: few formats count them in their usage. The tokens of what was delivered, `textTokens` of them text; those of the text are estimated unless given. */
+  usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
+    const used = this.consumed(input, textTokens);
+    return this.images === 0 || used.images !== undefined ? used : { ...used, images: this.images };
+  }
+
+  private consumed(input: number, textTokens: number): Usage {
+    const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
+    const output = textTokens + audio;
+    const { reported } = this;
+    if (!reported) {
+      const usage: Usage = { input, output, source: 'counted' };
+      if (audio > 0) usage.audioOutput = audio;
+      return usage;
+    }
+    if (this.ended) return reported;
+    return { ...reported, output: Math.max(reported.output, output), source: 'partial' };
+  }
+}
