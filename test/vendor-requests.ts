@@ -49,7 +49,10 @@ const READERS: { readonly [vendor in VendorName]: (body: Body) => Sent } = {
   chat: (body) => ({
     system: body.messages.filter(isSystem).map(textOf).join('\n'),
     turns: body.messages.filter((message: Body) => !isSystem(message)).map(chatTurn),
-    tools: (body.tools ?? []).map((tool: Body) => ({ name: tool.function.name, schema: tool.function.parameters })),
+    tools: (body.tools ?? []).map((tool: Body) => ({
+      name: (tool.function ?? tool.custom).name,
+      schema: tool.function?.parameters,
+    })),
     ...choiceOf(body.tool_choice?.function ? { name: body.tool_choice.function.name } : body.tool_choice),
     oneAtATime: body.parallel_tool_calls === false,
     schema: body.response_format?.json_schema?.schema,

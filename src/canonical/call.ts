@@ -129,10 +129,24 @@ export type Tool =
       parameters?: JsonObject;
       strict?: boolean;
       cache?: CacheMark;
+      group?: ToolGroup;
     }
-  | { type: 'custom'; name: string; description?: string; format?: JsonObject; cache?: CacheMark }
+  | {
+      type: 'custom';
+      name: string;
+      description?: string;
+      format?: JsonObject;
+      cache?: CacheMark;
+      group?: ToolGroup;
+    }
   | { type: 'web-search'; options: JsonObject; dialect: string }
   | { type: 'vendor'; dialect: string; item: JsonObject };
+
+/** Where the client's format has groups of tools, a tool's name begins with that of its group. */
+export interface ToolGroup {
+  name: string;
+  description?: string;
+}
 
 export type ToolChoice =
   | { type: 'auto' | 'none' | 'required' }
@@ -169,8 +183,8 @@ export type Part =
   | ToolCallPart
   | ToolResultPart
   | { type: 'refusal'; text: string }
-  /** A block that only `dialect` can say (a server tool's call or result …). */
-  | { type: 'vendor'; dialect: string; item: JsonObject };
+  /** A block that only `dialect` can say (a server tool's call or result …); others lose nothing where the call says it elsewhere. */
+  | { type: 'vendor'; dialect: string; item: JsonObject; isSaidElsewhere?: boolean };
 
 export interface TextPart {
   type: 'text';
@@ -204,6 +218,8 @@ export interface ToolCallPart {
   /** The arguments as the model wrote them: JSON text, or free text where `custom`. */
   input: string;
   custom?: boolean;
+  /** The name of the tool's group, with which the name begins. */
+  group?: string;
   seal?: Seal;
   cache?: CacheMark;
 }

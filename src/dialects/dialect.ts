@@ -89,6 +89,8 @@ export interface Quirks {
   developerRole?: 'system' | 'developer';
   /** Tool call ids must match this form: others are mapped. */
   toolCallIds?: 'any' | 'nine-alphanumeric';
+  /** Tools that take free text: the vendor has them (the default), or is given functions with one text. */
+  freeTextTools?: 'native' | 'function';
   /** Structured output the vendor takes: absent means all. */
   structuredOutput?: 'json-schema' | 'json' | 'none';
   /** Media the vendor fetches itself where a call names their address; absent: what its dialect says. */

@@ -39,7 +39,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
     url: (target, dialect) => joinUrl(target.baseUrl, pathOf(dialect)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
-    quirks: { developerRole: 'system', ...quirks } satisfies Quirks,
+    quirks: { developerRole: 'system', freeTextTools: 'function', ...quirks } satisfies Quirks,
     otherQuirks: { ...(embeddings && { embed: embeddings }), ...(rerank && { rerank }) },
   };
 }

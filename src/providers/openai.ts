@@ -13,7 +13,12 @@ export const openai: Provider = {
     embeddings: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
-    quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
+    quirks: {
+      developerRole: 'developer',
+      freeTextTools: 'native',
+      reasoningField: 'none',
+      models: OPENAI_MODELS,
+    },
   }),
   authorize(outgoing, target) {
     authorizeByBearer(outgoing, target);

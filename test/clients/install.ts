@@ -1,23 +1,29 @@
-/** Installs the client libraries into test/clients once, from their lockfile, so that a bare clone can run the tests. */
+/** Installs what the tests drive the gateway with into its folder once, from its lockfile, so that a bare clone can run them. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 export const clientsFolder = import.meta.dirname;
-const lockfile = join(clientsFolder, 'package-lock.json');
-const stampFile = join(clientsFolder, 'node_modules', '.modelport-lockfile');
-const installing = join(clientsFolder, '.installing');
 
 const INSTALL_TIMEOUT_MS = 300_000;
 
-/** Resolves when the libraries of the lockfile stand in node_modules; test files that start together wait for one of them. */
-export async function installClients(): Promise<void> {
+/** The official client libraries. */
+export function installClients(): Promise<void> {
+  return installPackages(clientsFolder);
+}
+
+/** Resolves when the packages of the folder's lockfile stand in its node_modules; test files that start together wait for one of them. */
+export async function installPackages(folder: string): Promise<void> {
+  const lockfile = join(folder, 'package-lock.json');
+  const stampFile = join(folder, 'node_modules', '.modelport-lockfile');
+  const installing = join(folder, '.installing');
+  const installed = () => existsSync(stampFile) && readFileSync(stampFile).equals(readFileSync(lockfile));
   const deadline = Date.now() + INSTALL_TIMEOUT_MS;
   while (!installed()) {
-    if (Date.now() > deadline) throw new Error('the client libraries were not installed in time');
-    if (claim()) {
+    if (Date.now() > deadline) throw new Error(`the packages of ${folder} were not installed in time`);
+    if (claim(installing)) {
       try {
-        await npmCi();
+        await npmCi(folder);
         writeFileSync(stampFile, readFileSync(lockfile));
       } finally {
         rmdirSync(installing);
@@ -34,12 +40,8 @@ export function clientNode(): string {
   return join(clientsFolder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
 }
 
-function installed(): boolean {
-  return existsSync(stampFile) && readFileSync(stampFile).equals(readFileSync(lockfile));
-}
-
 /** A folder is made by one process only; one that a killed run left behind is taken over. */
-function claim(): boolean {
+function claim(installing: string): boolean {
   try {
     mkdirSync(installing);
     return true;
@@ -50,15 +52,14 @@ function claim(): boolean {
   }
 }
 
-function npmCi(): Promise<void> {
-  console.warn('Installing the client libraries of the tests (npm ci in test/clients) …');
+function npmCi(folder: string): Promise<void> {
+  const place = relative(process.cwd(), folder);
+  console.warn(`Installing what the tests need (npm ci in ${place}) …`);
   return new Promise((resolve, reject) => {
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-    const options = { cwd: clientsFolder, shell: process.platform === 'win32' };
+    const options = { cwd: folder, shell: process.platform === 'win32' };
     const child = spawn(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { ...options, stdio: 'inherit' });
     child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`npm ci in test/clients ended with ${code}`)),
-    );
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`npm ci in ${place} ended with ${code}`))));
   });
 }

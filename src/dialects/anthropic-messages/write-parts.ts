@@ -48,7 +48,7 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
       return writeResult(part, losses);
     case 'vendor':
       if (part.dialect === ANTHROPIC_MESSAGES) return { ...part.item };
-      losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return undefined;
     default:
       return part satisfies never;

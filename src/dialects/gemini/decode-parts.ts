@@ -2,8 +2,8 @@
 import type { Seal } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
+import { unwrapFreeText } from '../free-text.ts';
 import { Base64Join } from './base64-join.ts';
-import { unwrapFreeText } from './free-text.ts';
 import { GEMINI } from './name.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readSignature } from './signature.ts';

@@ -2,7 +2,7 @@
 import type { Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { isObject } from '../../canonical/json.ts';
-import { wrapFreeText } from './free-text.ts';
+import { wrapFreeText } from '../free-text.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { ownSignature, SKIP_VALIDATION } from './signature.ts';
@@ -116,7 +116,7 @@ function writePart(part: Part, at: string, conversation: Conversation): JsonObje
       return writeResult(part, at, conversation);
     case 'vendor':
       if (part.dialect === GEMINI) return [part.item];
-      losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
       return [];
     default:
       return part satisfies never;

@@ -1,7 +1,7 @@
 /** What a reply's parts are on the wire. */
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../canonical/reply.ts';
-import { wrapFreeText } from './free-text.ts';
+import { wrapFreeText } from '../free-text.ts';
 import { GEMINI } from './name.ts';
 import { carriedSignature } from './signature.ts';
 

@@ -2,7 +2,7 @@
 import type { ChatCall, Tool, ToolChoice } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
-import { freeTextSchema } from './free-text.ts';
+import { freeTextSchema } from '../free-text.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { toOpenapi } from './schema.ts';

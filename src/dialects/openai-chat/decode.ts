@@ -3,6 +3,7 @@ import type { ChatCall, Citation } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks } from '../dialect.ts';
+import { unwrapFreeText } from '../free-text.ts';
 import { readUsage } from '../openai-usage.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { ownSeal } from './seal-carriers.ts';
@@ -12,7 +13,9 @@ interface CallPart {
   part: number;
   id: string;
   custom: boolean;
-  /** Arguments that came before the name. */
+  /** It takes free text, and was given to the vendor as a function. */
+  isWrapped: boolean;
+  /** Arguments that came before the name, or before a wrapped text is whole. */
   early: string;
 }
 
@@ -229,15 +232,19 @@ export class Decoder {
     const name = isObject(body) ? textOf(body.name) : '';
     let known = state.calls.get(index);
     if (!known) {
-      known = { part: -1, id: textOf(call.id), custom, early: '' };
+      known = { part: -1, id: textOf(call.id), custom, isWrapped: false, early: '' };
       state.calls.set(index, known);
     }
     if (known.part < 0 && name !== '') {
-      const opens: PartOpening = { type: 'tool-call', id: known.id, name, ...(known.custom && { custom: true }) };
+      known.isWrapped = !known.custom && this.#isFreeText(name);
+      const isCustom = known.custom || known.isWrapped;
+      const opens: PartOpening = { type: 'tool-call', id: known.id, name, ...(isCustom && { custom: true }) };
       known.part = this.#open(choice, state, opens);
     }
-    const said = known.early + (isObject(body) ? textOf(known.custom ? body.input : body.arguments) : '');
-    known.early = known.part < 0 ? said : '';
+    const told = known.early + (isObject(body) ? textOf(known.custom ? body.input : body.arguments) : '');
+    const isHeld = known.part < 0 || (known.isWrapped && !isWhole(told));
+    known.early = isHeld ? told : '';
+    const said = isHeld ? '' : known.isWrapped && told !== '' ? unwrapFreeText(told) : told;
     // Calls come one after another; should a vendor go back to an earlier one its part grows after its end.
     if (known.part >= 0 && said !== '')
       this.#events.push({ type: 'part-delta', choice, part: known.part, delta: said });
@@ -245,6 +252,11 @@ export class Decoder {
       const seal = ownSeal({ extra_content: call.extra_content });
       this.#events.push({ type: 'part-seal', choice, part: known.part, seal });
     }
+  }
+
+  #isFreeText(name: string): boolean {
+    const { origin, tools } = this.#call;
+    return origin.dialect !== OPENAI_CHAT && tools.some((tool) => tool.type === 'custom' && tool.name === name);
   }
 
   #audio(choice: number, state: ChoiceState, audio: JsonObject): void {
@@ -362,4 +374,15 @@ function sourceCitation(source: Json): Citation | undefined {
 
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** An object is JSON when its last bracket has come, and not before. */
+function isWhole(json: string): boolean {
+  if (!json.trimEnd().endsWith('}')) return json === '';
+  try {
+    JSON.parse(json);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
+import { freeTextSchema } from '../free-text.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { voiceFor } from '../voices.ts';
 import { OPENAI_CHAT } from './name.ts';
@@ -24,7 +25,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     model,
     messages: writeConversation(call, known, warnings),
     ...writeSampling(call, warnings),
-    ...writeTools(call, extras, warnings),
+    ...writeTools(call, extras, known, warnings),
     response_format: writeOutput(call.output, known) ?? extras.response_format,
     ...writeSettings(call, extras, warnings),
     stream: call.stream || undefined,
@@ -111,10 +112,17 @@ function writeSampling(call: ChatCall, warnings: Set<string>): Members {
   };
 }
 
-function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
+function writeTools(call: ChatCall, extras: JsonObject, quirks: Quirks, warnings: Set<string>): Members {
   const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => nameOf(item)) : []);
   const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
-  const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);
+  const wraps = quirks.freeTextTools === 'function';
+  const written = tools.flatMap((tool) => {
+    if (tool.type === 'custom' && wraps) {
+      warnings.add(`The tool \`${tool.name}\` takes free text: the model was given it as a function.`);
+      return writeTool(asFunction(tool), call, warnings) ?? [];
+    }
+    return writeTool(tool, call, warnings) ?? [];
+  });
   const search = tools.find((tool) => tool.type === 'web-search');
   const searches = search ? { web_search_options: search.dialect === OPENAI_CHAT ? search.options : {} } : {};
   if (written.length === 0) return searches;
@@ -122,13 +130,21 @@ function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): 
     ...searches,
     tools: written,
     tool_choice:
-      call.toolChoice && extras.function_call === undefined ? writeToolChoice(call.toolChoice, call.tools) : undefined,
+      call.toolChoice && extras.function_call === undefined
+        ? writeToolChoice(call.toolChoice, wraps ? [] : call.tools)
+        : undefined,
     parallel_tool_calls: call.parallelToolCalls,
   };
 }
 
 function nameOf(item: Json): Json | undefined {
   return typeof item === 'object' && item !== null && !Array.isArray(item) ? item.name : undefined;
+}
+
+function asFunction(tool: Extract<Tool, { type: 'custom' }>): Tool {
+  const { name, description, cache } = tool;
+  const said = { ...(description !== undefined && { description }), ...(cache && { cache }) };
+  return { type: 'function', name, ...said, parameters: freeTextSchema(tool) };
 }
 
 function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObject | undefined {

@@ -10,6 +10,7 @@ import type {
 } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
+import { wrapFreeText } from '../free-text.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
 import { markdownImage } from './markdown-pictures.ts';
@@ -37,6 +38,7 @@ export function writeMessages(call: ChatCall, quirks: Quirks, warnings: Set<stri
     handed = [];
   };
   for (const message of call.messages) {
+    if (message.parts.length > 0 && message.parts.every(isSaidElsewhere)) continue;
     const results = message.parts.filter((part) => part.type === 'tool-result');
     for (const result of results) written.push(writeToolResult(result, message, script, handed));
     if (results.length === message.parts.length && results.length > 0) continue;
@@ -46,6 +48,10 @@ export function writeMessages(call: ChatCall, quirks: Quirks, warnings: Set<stri
   hand();
   for (const message of written) dropRejected(message, quirks, warnings);
   return written;
+}
+
+function isSaidElsewhere(part: Part): boolean {
+  return part.type === 'vendor' && part.dialect !== OPENAI_CHAT && part.isSaidElsewhere === true;
 }
 
 /** Removes what the vendor does not take in a message. */
@@ -106,7 +112,7 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
       return { type: 'text', text: part.text };
     case 'vendor':
       if (part.dialect === OPENAI_CHAT) return part.item;
-      script.warnings.add('A part was dropped that only another format can say.');
+      if (!part.isSaidElsewhere) script.warnings.add('A part was dropped that only another format can say.');
       return undefined;
     case 'reasoning':
     case 'tool-call':
@@ -256,7 +262,9 @@ export function thinkingContent(text: string, content: Json): Json {
 function writeToolCall(part: ToolCallPart, script: Script): JsonObject {
   const id = script.id(part.id);
   const own = part.seal && ownMembers(part.seal);
-  if (part.custom) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
-  const call = { name: part.name, arguments: part.input === '' ? '{}' : part.input };
+  const wraps = part.custom && script.quirks.freeTextTools === 'function';
+  if (part.custom && !wraps) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
+  const input = wraps ? JSON.stringify(wrapFreeText(part.input)) : part.input;
+  const call = { name: part.name, arguments: input === '' ? '{}' : input };
   return { id, type: 'function', function: call, ...own, ...cacheControl(part, script) };
 }

@@ -5,6 +5,7 @@ import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
 import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
+import { nameWithGroup, type PlacedTool, ungroupedTools } from './namespaces.ts';
 import { readInput } from './read-items.ts';
 
 /** The word for a system prompt that stands in `instructions`. */
@@ -50,7 +51,7 @@ export function readCall(request: WireRequest): ChatCall {
     headers: {},
     stream: body.stream === true,
     messages: readMessages(body),
-    tools: readTools(body.tools),
+    tools: ungroupedTools(body).map(readTool),
     sampling: readSampling(body),
     wantsUsage: true,
   };
@@ -98,11 +99,7 @@ function readSampling(body: JsonObject): Sampling {
   return sampling;
 }
 
-function readTools(tools: Json | undefined): Tool[] {
-  return (Array.isArray(tools) ? tools : []).map((tool, index) => readTool(tool, `tools[${index}]`));
-}
-
-function readTool(tool: Json, path: string): Tool {
+function readTool({ tool, path, group }: PlacedTool): Tool {
   if (!isObject(tool) || typeof tool.type !== 'string') throw wrong(path, 'must be an object with a `type`');
   const { type, name, description, parameters, strict, format } = tool;
   if (WEB_SEARCH.test(type)) {
@@ -115,11 +112,15 @@ function readTool(tool: Json, path: string): Tool {
     throw wrong(`${path}.parameters`, 'must be a JSON schema, which is an object');
   }
   if (!isOpen(description) && typeof description !== 'string') throw wrong(`${path}.description`, 'must be a string');
-  const described = typeof description === 'string' ? { description } : {};
-  if (type === 'custom') return { type, name, ...described, ...(isObject(format) && { format }) };
+  const named = {
+    name: nameWithGroup(group?.name, name),
+    ...(typeof description === 'string' && { description }),
+    ...(group && { group }),
+  };
+  if (type === 'custom') return { type, ...named, ...(isObject(format) && { format }) };
   // Unlike in other formats a function is strict where it does not say.
   const isStrict = typeof strict === 'boolean' ? strict : true;
-  return { type, name, ...described, ...(isObject(parameters) && { parameters }), strict: isStrict };
+  return { type, ...named, ...(isObject(parameters) && { parameters }), strict: isStrict };
 }
 
 function isOpen(value: Json | undefined): value is null | undefined {

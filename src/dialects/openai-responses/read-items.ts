@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { CarriedSeal } from '../carried-seal.ts';
 import { wrong } from '../request-body.ts';
 import { OPENAI_RESPONSES } from './name.ts';
+import { nameWithGroup } from './namespaces.ts';
 import { readContent, requiredText, textAt } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './seals.ts';
 
@@ -42,12 +43,14 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call';
       const seal = memberSeal(item);
+      const group = textAt(item, 'namespace', path);
       assistantParts(messages).push({
         type: 'tool-call',
         id: requiredText(item, 'call_id', path),
-        name: requiredText(item, 'name', path),
+        name: nameWithGroup(group, requiredText(item, 'name', path)),
         input: textAt(item, custom ? 'input' : 'arguments', path) ?? '',
         ...(custom && { custom }),
+        ...(group !== undefined && { group }),
         ...(seal && { seal }),
       });
       return;
@@ -127,6 +130,8 @@ const HANDED_IN = /_(output|response)$/;
 /** An item that only this format can say, in the turn of whoever said it. */
 function readVendorItem(item: JsonObject, type: string, messages: Message[]): void {
   const part: Part = { type: 'vendor', dialect: OPENAI_RESPONSES, item };
+  // Its tools are read with those of the request.
+  if (type === 'additional_tools') part.isSaidElsewhere = true;
   if (item.role === 'user' || item.role === 'system') messages.push({ role: item.role, parts: [part] });
   else if (item.role === 'developer') messages.push({ role: 'system', originRole: 'developer', parts: [part] });
   else if (HANDED_IN.test(type)) messages.push({ role: 'tool', parts: [part] });

@@ -7,6 +7,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
+import { groupOf, nameAndGroup } from './namespaces.ts';
 import { echoedSettings, writeFinish } from './response-object.ts';
 import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './seals.ts';
 import { writeResponseUsage } from './usage.ts';
@@ -160,7 +161,7 @@ export class ResponseScript {
         part.item = this.#add({ id: newId('rs_'), type: 'reasoning', summary: [] });
         return;
       case 'tool-call':
-        part.item = this.#add(callItem(opens));
+        part.item = this.#add(callItem(opens, groupOf(this.#call, opens.name)));
         return;
       case 'image': {
         const format = opens.mimeType.slice(opens.mimeType.indexOf('/') + 1);
@@ -353,13 +354,17 @@ export class ResponseScript {
     this.#done(item);
   }
 
-  #closeCall({ custom, name }: Opening<'tool-call'>, said: string, item: Item): void {
+  #closeCall({ custom }: Opening<'tool-call'>, said: string, item: Item): void {
     item.body.status = 'completed';
     if (custom) {
       this.#emit('response.custom_tool_call_input.done', { ...place(item), input: said });
       return;
     }
-    this.#emit('response.function_call_arguments.done', { ...place(item), name, arguments: said });
+    this.#emit('response.function_call_arguments.done', {
+      ...place(item),
+      name: item.body.name ?? '',
+      arguments: said,
+    });
   }
 }
 
@@ -367,8 +372,8 @@ function newPart(opens: PartOpening): PartState {
   return { opens, item: undefined, piece: {}, at: 0, said: '', seal: undefined, isOver: false };
 }
 
-function callItem({ id, name, custom }: Opening<'tool-call'>): JsonObject {
-  const call = { status: 'in_progress', call_id: id || newId('call_'), name };
+function callItem({ id, name, custom }: Opening<'tool-call'>, group: string | undefined): JsonObject {
+  const call = { status: 'in_progress', call_id: id || newId('call_'), ...nameAndGroup(group, name) };
   if (custom) return { id: newId('ctc_'), type: 'custom_tool_call', ...call, input: '' };
   return { id: newId('fc_'), type: 'function_call', ...call, arguments: '' };
 }

@@ -33,7 +33,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     model,
     ...writeConversation(call, { isOwn, losses }),
     ...writeTools(call, losses),
-    ...(isOwn && ownTools(call)),
+    ...(isOwn && { tools: undefined, tool_choice: undefined, ...ownTools(call) }),
     ...writeSampling(call, losses),
     reasoning: writeReasoning(call.reasoning, objectOf(extras.reasoning), isOwn),
     text: writeText(call, objectOf(extras.text)),

@@ -2,6 +2,7 @@
 import type { Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { OPENAI_RESPONSES } from './name.ts';
+import { nameAndGroup } from './namespaces.ts';
 import { isOwn, sealedMembers } from './seals.ts';
 import { legalCallId, legalToolName } from './tool-names.ts';
 import { type Content, type Script, writeContent } from './write-parts.ts';
@@ -110,8 +111,9 @@ function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script):
   };
 }
 
-function writeCallItem({ id, name, input, custom, seal }: ToolCallPart): JsonObject {
-  const said = { call_id: legalCallId(id), name: legalToolName(name) };
+function writeCallItem({ id, name, group, input, custom, seal }: ToolCallPart): JsonObject {
+  const named = nameAndGroup(group, name);
+  const said = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
   if (custom) return { type: 'custom_tool_call', ...said, input, ...sealedMembers(seal) };
   return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...sealedMembers(seal) };
 }

@@ -1,6 +1,6 @@
 /** Tools that take free text, as functions with one member. */
-import type { Tool } from '../../canonical/call.ts';
-import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { Tool } from '../canonical/call.ts';
+import { isObject, type JsonObject } from '../canonical/json.ts';
 
 const MEMBER = 'input';
 

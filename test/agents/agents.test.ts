@@ -1,0 +1,94 @@
+/** Command-line agents do an errand through the gateway with a model of another vendor's format: a file is written, every call is billed. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { SEAL, VENDORS, type VendorName } from '../vendor-answers.ts';
+import type { Sent } from '../vendor-requests.ts';
+import { DONE, startTaskModel } from './task-model.ts';
+import { type AgentName, canWall, installAgents, runAgent } from './walled-agent.ts';
+
+const TEXT = 'Grüße aus 日本\n';
+const TASK = 'Write a file hello.txt with a greeting, then say that it is done.';
+
+/** The tools that write a file, by their names at each agent, and how they are called. */
+const WRITERS: { readonly [tool: string]: (file: string) => object } = {
+  Write: (file) => ({ file_path: file, content: TEXT }),
+  write_file: (file) => ({ file_path: file, content: TEXT }),
+  exec_command: (file) => ({ cmd: `printf '${TEXT}' > ${file}` }),
+  // A program in a tool that takes free text, out of a group of tools.
+  functions__exec: (file) => ({
+    input: `text(JSON.stringify(await tools.exec_command({cmd: "printf '${TEXT.replace('\n', '\\\\n')}' > ${file}"})))`,
+  }),
+};
+
+let scene: Scene;
+beforeAll(async () => {
+  if (canWall) [scene] = await Promise.all([startScene(), installAgents()]);
+}, 300_000);
+afterEach(async () => {
+  if (canWall) await scene.assertClean();
+});
+afterAll(async () => {
+  if (canWall) await scene.close();
+}, 30_000);
+
+async function runErrand(agent: AgentName, vendor: VendorName, publicName?: string): Promise<Sent[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-errand-'));
+  const file = join(folder, 'hello.txt');
+  const model = startTaskModel(vendor, ({ tools }) => {
+    const tool = tools.find(({ name }) => WRITERS[name]);
+    return tool && { name: tool.name, args: WRITERS[tool.name]?.(file) ?? {} };
+  });
+  try {
+    const { type, upstreamModel } = VENDORS[vendor];
+    const setup = { type, upstreamModel, baseUrls: [`${model.url}/v1`] };
+    const stage = await scene.stage(publicName === undefined ? setup : { ...setup, model: publicName });
+    const gatewayPort = Number(new URL(scene.gateway.url).port);
+    const errand = { agent, gatewayPort, apiKey: stage.caller.key, model: stage.model, task: TASK };
+    const { code, output } = await runAgent(errand, folder);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(DONE) });
+    expect(readFileSync(file, 'utf8')).toBe(TEXT);
+    const calls = await stage.settled();
+    expect(calls.length).toBe(model.sent.length);
+    for (const call of calls) {
+      expect(call).toMatchObject({ outcome: 'ok', usage: { source: 'reported' } });
+      expect(nanoCost(call)).toBe(costOf({ input: 11, output: 7 }));
+    }
+    return model.sent.map(({ sent }) => sent);
+  } finally {
+    await model.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const partsOf = (sent: Sent | undefined) => (sent?.turns ?? []).flatMap(({ parts }) => parts);
+
+/** The last request: the call with its result, and the proof of the thinking behind it, which Gemini CLI does not hand back. */
+function assertGoesOn(sent: Sent | undefined, agent: AgentName, vendor: VendorName): void {
+  const parts = partsOf(sent);
+  const call = parts.find(({ type }) => type === 'call');
+  const result = parts.find(({ type }) => type === 'result');
+  expect(result).toMatchObject({ id: call && 'id' in call ? call.id : undefined });
+  if (vendor !== 'chat' && agent !== 'gemini') expect(parts).toContainEqual(expect.objectContaining({ seal: SEAL }));
+}
+
+describe.skipIf(!canWall)('an errand of', () => {
+  const ways: [string, AgentName, VendorName, string?][] = [
+    ['Claude Code on an OpenAI-format model', 'claude', 'chat'],
+    ['Claude Code on a Gemini model', 'claude', 'gemini'],
+    ['Claude Code on a Responses model', 'claude', 'responses'],
+    ['Codex on a Claude model', 'codex', 'messages'],
+    ['Codex on a Gemini model', 'codex', 'gemini'],
+    ['Codex, with its own model’s tools in groups, on a Claude model', 'codex', 'messages', 'gpt-6-sol'],
+    ['Codex, with its own model’s tools in groups, on an OpenAI-format model', 'codex', 'chat', 'gpt-6-luna'],
+    ['Gemini CLI on a Claude model', 'gemini', 'messages'],
+  ];
+  for (const [name, agent, vendor, publicName] of ways) {
+    test(name, async () => {
+      const sent = await runErrand(agent, vendor, publicName);
+      assertGoesOn(sent.at(-1), agent, vendor);
+    }, 90_000);
+  }
+});

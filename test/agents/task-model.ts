@@ -1,0 +1,43 @@
+/** A vendor's model that does what one task needs: it calls the tool it is told, and when that has answered, says that it is done. */
+import { type Said, VENDORS, type VendorName } from '../vendor-answers.ts';
+import { readSent, type Sent } from '../vendor-requests.ts';
+
+export interface TaskModel {
+  readonly url: string;
+  /** What it was asked, in order. */
+  readonly sent: { sent: Sent; body: unknown; headers: Headers }[];
+  close(): Promise<void>;
+}
+
+export const DONE = 'The file is written.';
+
+/** `act`: the call that does the task, out of the tools offered; a side question of the agent's offers none. */
+export function startTaskModel(
+  vendor: VendorName,
+  act: (sent: Sent) => { name: string; args: object } | undefined,
+): TaskModel {
+  const sent: TaskModel['sent'] = [];
+  function reply(asked: Sent): Said {
+    const call = act(asked);
+    const isAnswered = asked.turns.some(({ parts }) => parts.some(({ type }) => type === 'result'));
+    if (!call) return { texts: ['A ', 'title'] };
+    return isAnswered ? { texts: [DONE] } : { thought: 'It has to be written.', calls: [{ id: 'toolu_01A', ...call }] };
+  }
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const body = await request.json();
+      const asked = readSent(vendor, body);
+      sent.push({ sent: asked, body, headers: request.headers });
+      const streams = (body as { stream?: boolean }).stream === true || request.url.includes('streamGenerateContent');
+      const said = reply(asked);
+      if (!streams) return Response.json(VENDORS[vendor].whole(said).json);
+      const { events = [], withoutTerminator } = VENDORS[vendor].stream(said);
+      const lines = events.map((event) => (typeof event === 'string' ? event : `data: ${JSON.stringify(event)}\n\n`));
+      const text = lines.join('') + (withoutTerminator ? '' : 'data: [DONE]\n\n');
+      return new Response(text, { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}`, sent, close: () => server.stop(true) };
+}

@@ -1,0 +1,155 @@
+/** Command-line agents, headless, each in a home of its own and in a network that ends at the gateway. */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { clientNode, installClients, installPackages } from '../clients/install.ts';
+
+export type AgentName = 'claude' | 'codex' | 'gemini';
+
+export interface Errand {
+  agent: AgentName;
+  /** The gateway's port on this machine. */
+  gatewayPort: number;
+  apiKey: string;
+  model: string;
+  task: string;
+}
+
+export interface Outcome {
+  code: number | null;
+  output: string;
+}
+
+/** Where the agent works, and what has to be set up for it. */
+interface Room {
+  home: string;
+  url: string;
+  errand: Errand;
+}
+
+interface Agent {
+  command(room: Room): string[];
+  environment(room: Room): { [name: string]: string };
+}
+
+const FOLDER = import.meta.dirname;
+const MODULES = join(FOLDER, 'node_modules');
+const LIMIT_MS = 60_000;
+/** Inside the wall nobody else listens. */
+const PORT = 8080;
+const UNSHARE = process.getuid?.() === 0 ? ['-n'] : ['-rn'];
+
+/** Whether the kernel lets us shut a program off from every network. */
+export const canWall = process.platform === 'linux' && spawnSync('unshare', [...UNSHARE, 'true']).status === 0;
+if (!canWall) console.warn('No network of our own (unshare -n): the command-line agents are skipped.');
+
+const AGENTS: { readonly [name in AgentName]: Agent } = {
+  claude: {
+    command: ({ errand }) => {
+      const binary = join(MODULES, '@anthropic-ai', `claude-code-linux-${process.arch}`, 'claude');
+      return [binary, '-p', errand.task, '--allowedTools', 'Write', '--output-format', 'json'];
+    },
+    environment: ({ url, errand }) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: errand.apiKey,
+      ANTHROPIC_MODEL: errand.model,
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: errand.model,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_AUTOUPDATER: '1',
+    }),
+  },
+  codex: {
+    command: ({ home, url, errand }) => {
+      const provider = `[model_providers.gateway]\nname = "gateway"\nbase_url = "${url}/v1"\nwire_api = "responses"`;
+      const settings = [
+        `model = "${errand.model}"`,
+        'model_provider = "gateway"',
+        'model_reasoning_effort = "low"',
+        'model_reasoning_summary = "auto"',
+        'check_for_update_on_startup = false',
+        `${provider}\nenv_key = "GATEWAY_KEY"`,
+        '[analytics]\nenabled = false',
+      ];
+      writeFileSync(join(home, 'config.toml'), settings.join('\n'));
+      const script = join(MODULES, '@openai', 'codex', 'bin', 'codex.js');
+      const options = ['--json', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+      return [clientNode(), script, 'exec', ...options, errand.task];
+    },
+    environment: ({ home, errand }) => ({ CODEX_HOME: home, GATEWAY_KEY: errand.apiKey }),
+  },
+  gemini: {
+    command: ({ home, errand }) => {
+      const settings = {
+        telemetry: { enabled: false },
+        privacy: { usageStatisticsEnabled: false },
+        general: { enableAutoUpdate: false },
+        security: { auth: { selectedType: 'gemini-api-key' } },
+      };
+      mkdirSync(join(home, '.gemini'));
+      writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings));
+      const script = join(MODULES, '@google', 'gemini-cli', 'bundle', 'gemini.js');
+      return [clientNode(), script, '-m', errand.model, '--approval-mode', 'yolo', '-p', errand.task];
+    },
+    environment: ({ url, errand }) => ({
+      GEMINI_API_KEY: errand.apiKey,
+      GOOGLE_GEMINI_BASE_URL: url,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      GEMINI_CLI_NO_RELAUNCH: 'true',
+    }),
+  },
+};
+
+/** Installs the agents, which is done once. */
+export async function installAgents(): Promise<void> {
+  await Promise.all([installClients(), installPackages(FOLDER)]);
+}
+
+/** Runs one errand in a folder; rejects where it takes too long. */
+export async function runAgent(errand: Errand, folder: string): Promise<Outcome> {
+  const home = mkdtempSync(join(tmpdir(), 'modelport-agent-'));
+  const socketFile = join(home, 'gateway.sock');
+  const bridge = await openBridge(socketFile, errand.gatewayPort);
+  const room: Room = { home, url: `http://127.0.0.1:${PORT}`, errand };
+  const { command, environment } = AGENTS[errand.agent];
+  const env = { PATH: process.env.PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...environment(room) };
+  const wall = [...UNSHARE, process.execPath, join(FOLDER, 'walled.ts'), socketFile, String(PORT)];
+  try {
+    const child = spawn('unshare', [...wall, ...command(room)], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => {
+        output += chunk.toString();
+      });
+    }
+    const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
+    const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
+    clearTimeout(late);
+    return { code, output };
+  } finally {
+    bridge.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** A file leads through the wall where no network does. */
+function openBridge(socketFile: string, port: number): Promise<Server> {
+  const server = createServer((inside) => {
+    const gateway = connect(port, '127.0.0.1');
+    inside.pipe(gateway).pipe(inside);
+    inside.on('error', () => gateway.destroy());
+    gateway.on('error', () => inside.destroy());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(socketFile, () => resolve(server));
+  });
+}
