@@ -89,17 +89,23 @@ http {
 
 const KEY = `sk-${'b'.repeat(48)}`;
 
+/** As `npm start` does. */
+const LAUNCH_MODELPORT =
+  process.platform === 'win32'
+    ? ['node', join(ROOT, 'bin', 'modelport.mjs'), 'serve']
+    : [join(ROOT, 'bin', 'modelport'), 'serve'];
+
 /** Everything on: a key is checked, money held and settled, every call recorded in a database and in the log. */
 const modelport: Peer = {
   name: 'modelport',
   title: 'Modelport',
-  missing: async () => (Bun.which('node') ? undefined : 'node is not on the PATH'),
+  missing: async () => undefined,
   version: () => packageVersion(join(ROOT, 'package.json')),
   launch: (place) => {
     const configuration = join(place.folder, 'modelport.yaml');
     writeFileSync(configuration, modelportConfiguration(place));
     return {
-      command: ['node', join(ROOT, 'bin', 'modelport.mjs'), 'serve'],
+      command: LAUNCH_MODELPORT,
       environment: {
         HOST: '127.0.0.1',
         PORT: String(place.port),

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** Bun reads the number of upstream requests it may hold open at once when the process starts, so a parent must set it. */
+/** Bun reads how many requests its fetch may hold open at once when the process starts, so a parent must set it. */
 const MAX_UPSTREAM_REQUESTS = '65535';
 
 /** Path of the Bun executable of this platform's npm package; throws a sentence where npm installed none. */

@@ -157,9 +157,28 @@ export interface Serving {
   killTree(): void;
 }
 
-/** The command as its users have it, in a process group of its own, with nothing of our environment but the path. */
-export function spawnModelport(args: readonly string[], environment: { [name: string]: string }): Serving {
-  const child = spawn('node', [join(ROOT, 'bin', 'modelport.mjs'), ...args], {
+/** In a POSIX shell, and by Node elsewhere. */
+type Launcher = 'modelport' | 'modelport.mjs';
+
+/** The command as its users have it. */
+export function spawnModelport(
+  args: readonly string[],
+  environment: { [name: string]: string },
+  launcher: Launcher = process.platform === 'win32' ? 'modelport.mjs' : 'modelport',
+): Serving {
+  const command = join(ROOT, 'bin', launcher);
+  return launcher === 'modelport'
+    ? spawnServing(command, args, environment)
+    : spawnServing('node', [command, ...args], environment);
+}
+
+export function spawnNpmStart(environment: { [name: string]: string }): Serving {
+  return spawnServing('npm', ['start', '--prefix', ROOT], environment);
+}
+
+/** In a process group of its own, with nothing of our environment but the path. */
+function spawnServing(command: string, args: readonly string[], environment: { [name: string]: string }): Serving {
+  const child = spawn(command, args, {
     cwd: tmpdir(),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

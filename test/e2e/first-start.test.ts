@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatRequest, streamAnswer } from '../chat-answers.ts';
-import { freePort, type Serving, spawnModelport, untilReady } from '../gateway-process.ts';
+import { freePort, type Serving, spawnModelport, spawnNpmStart, untilReady } from '../gateway-process.ts';
 import { nanoOf, startScene } from '../scene.ts';
 
 const folders: string[] = [];
@@ -125,7 +125,11 @@ describe('a wrong setting is one sentence and exit 1', () => {
 });
 
 test('a gateway whose launcher is killed stops by itself', async () => {
-  const { serving, url } = await freshStart();
+  const port = await freePort();
+  const environment = { PORT: String(port), MODELPORT_DATA_DIR: freshFolder() };
+  const serving = spawnModelport(['serve'], environment, 'modelport.mjs');
+  servings.push(serving);
+  const url = `http://127.0.0.1:${port}`;
   await untilReady(url, serving);
   process.kill(serving.child.pid ?? 0, 'SIGKILL');
   const answers = () =>
@@ -139,6 +143,16 @@ test('a gateway whose launcher is killed stops by itself', async () => {
 }, 15_000);
 
 describe('SIGTERM', () => {
+  test('reaches the gateway through npm', async () => {
+    const port = await freePort();
+    const serving = spawnNpmStart({ PORT: String(port), MODELPORT_DATA_DIR: freshFolder() });
+    servings.push(serving);
+    await untilReady(`http://127.0.0.1:${port}`, serving);
+    serving.child.kill('SIGTERM');
+    await serving.exited;
+    expect(serving.log()).toContain('"msg":"stopping"');
+  }, 15_000);
+
   test('finishes a stream under way, settles it, takes no new call, exits 0', async () => {
     const scene = await startScene();
     try {
