@@ -1,8 +1,8 @@
 /** A price: what a model's units cost, as immutable data. The rules that use it stand in the ledger. */
 import type { Money, Pico } from './money.ts';
 
-/** Pico-USD per token unless said otherwise; an absent component is charged as its parent (`cachedInput` as `input`). */
-export interface Price {
+/** Pico-USD per token; an absent rate is that of its parent (`cachedInput` as `input`). */
+export interface TokenRates {
   input?: Pico;
   cachedInput?: Pico;
   cacheWrite?: Pico;
@@ -13,9 +13,32 @@ export interface Price {
   audioOutput?: Pico;
   imageInput?: Pico;
   imageOutput?: Pico;
+}
+
+export interface Price extends TokenRates {
   /** Nano-USD. */
   perCall?: Money;
+  /** Where `pictures` has no price that fits. */
   perImage?: Money;
   perSecond?: Money;
   perCharacter?: Pico;
+  /** By size and quality. */
+  pictures?: readonly PiecePrice[];
+  /** Seconds of video, by size and quality. */
+  clips?: readonly PiecePrice[];
+  /** Rates of calls with long inputs, by rising `from`. */
+  tiers?: readonly Tier[];
+}
+
+/** Rates that hold for the whole call, its output too, where its input has `from` tokens or more; those absent stay. */
+export interface Tier extends TokenRates {
+  from: number;
+}
+
+/** What one piece of this size and quality costs; an absent word fits all. */
+export interface PiecePrice {
+  size?: string;
+  quality?: string;
+  /** Nano-USD. */
+  price: Money;
 }

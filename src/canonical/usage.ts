@@ -28,6 +28,9 @@ export interface Usage {
   rejectedPrediction?: number;
   /** Pictures made. */
   images?: number;
+  /** Size and quality of what was made, in the words it was asked for. */
+  size?: string;
+  quality?: string;
   /** Seconds of audio or video. */
   seconds?: number;
   /** Characters spoken or counted. */
@@ -36,14 +39,23 @@ export interface Usage {
   searches?: number;
   /** Searches and fetches the vendor ran on its side. */
   serverToolCalls?: number;
+  /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
+  largestInput?: number;
   source: UsageSource;
 }
 
+/** Members that are not added up. */
+type Word = 'source' | 'size' | 'quality' | 'largestInput';
+const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput']);
+const isCount = (member: keyof Usage): member is Exclude<keyof Usage, Word> => !WORDS.has(member);
+
 /** The sum of two usages, as a call fanned out over several upstream calls reports it. */
 export function addUsage(a: Usage, b: Usage): Usage {
-  const sum = { ...a, source: a.source === b.source ? a.source : ('partial' as const) };
-  for (const member of Object.keys(b) as (keyof Usage)[]) {
-    if (member !== 'source') sum[member] = (sum[member] ?? 0) + (b[member] ?? 0);
+  const source = a.source === b.source ? a.source : 'partial';
+  const largestInput = Math.max(a.largestInput ?? a.input, b.largestInput ?? b.input);
+  const sum: Usage = { ...b, ...a, source, largestInput };
+  for (const member of Object.keys(sum) as (keyof Usage)[]) {
+    if (isCount(member)) sum[member] = (a[member] ?? 0) + (b[member] ?? 0);
   }
   return sum;
 }

@@ -33,3 +33,25 @@ test('gpt-4o-mini has the price of behaviour and the vendor', () => {
     targets: [{ provider: 'openai', model: 'gpt-4o-mini' }],
   });
 });
+
+test.each([
+  ['openai', 'gpt-5.5', 272_001, { input: 10_000_000n, cachedInput: 1_000_000n, output: 45_000_000n }],
+  ['openai', 'gpt-5.4', 272_001, { input: 5_000_000n, output: 22_500_000n }],
+  ['openai', 'gpt-5.6-luna', 272_001, { input: 400_000n, cacheWrite: 500_000n, output: 1_800_000n }],
+  ['anthropic', 'claude-haiku-5-5', 100_001, { input: 500_000n, cacheWriteHour: 1_000_000n, output: 2_500_000n }],
+  ['google', 'gemini-3.1-pro-preview', 200_001, { input: 4_000_000n, cachedInput: 400_000n, output: 18_000_000n }],
+  ['google', 'gemini-2.5-pro', 200_001, { input: 2_500_000n, output: 15_000_000n }],
+  ['xai', 'grok-4.7', 200_000, { input: 4_000_000n, cachedInput: 1_000_000n, output: 12_000_000n }],
+])('%s: %s has the price of long inputs that its vendor lists', (type, model, from, rates) => {
+  const listed = readCatalogue(listedCatalogue([type])).models.find(({ name }) => name === model);
+  expect(listed?.price.tiers).toEqual([expect.objectContaining({ from, ...rates })]);
+});
+
+test('a long input never costs less', () => {
+  for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
+    for (const tier of price.tiers ?? []) {
+      const isDearer = (tier.input ?? 0n) > (price.input ?? 0n) && (tier.output ?? 0n) > (price.output ?? 0n);
+      expect(`${name}: ${isDearer}`).toBe(`${name}: true`);
+    }
+  }
+});

@@ -11,6 +11,8 @@ interface ListedPrice {
   output: string;
   audioInput?: string;
   audioOutput?: string;
+  /** Of calls with long inputs, for all their tokens. */
+  tiers?: readonly ({ from: number } & Partial<Omit<ListedPrice, 'tiers'>>)[];
 }
 
 interface VendorPrices {
@@ -24,18 +26,74 @@ interface VendorPrices {
 
 const M = 1_000_000;
 
+const times = (usd: string, factor: number) => (Number(usd) * factor).toFixed(6);
+
+/** OpenAI's models with a window of a million: above 272,000 tokens of input all input costs twice, all output one and a half times. */
+function longAbove272k(price: ListedPrice): ListedPrice {
+  const { input, cachedInput, cacheWrite, output } = price;
+  const tier = {
+    from: 272_001,
+    input: times(input, 2),
+    ...(cachedInput !== undefined && { cachedInput: times(cachedInput, 2) }),
+    ...(cacheWrite !== undefined && { cacheWrite: times(cacheWrite, 2) }),
+    output: times(output, 1.5),
+  };
+  return { ...price, tiers: [tier] };
+}
+
+/** xAI: from 200,000 tokens of input on, everything costs twice. */
+function doubleFrom200k({ input, cachedInput = input, output }: ListedPrice): ListedPrice {
+  const tier = {
+    from: 200_000,
+    input: times(input, 2),
+    cachedInput: times(cachedInput, 2),
+    output: times(output, 2),
+  };
+  return { input, cachedInput, output, tiers: [tier] };
+}
+
 const OPENAI: readonly Listed[] = [
-  ['gpt-6.1-sol', { input: '2', cachedInput: '0.1', cacheWrite: '2.5', output: '10' }, 128_000, 1_050_000],
-  ['gpt-6.1-terra', { input: '1', cachedInput: '0.05', cacheWrite: '1.25', output: '5' }, 128_000, 1_050_000],
-  ['gpt-6-astra', { input: '10', cachedInput: '1', cacheWrite: '12.5', output: '50' }, 128_000, 1_050_000],
-  ['gpt-6-sol', { input: '2', cachedInput: '0.2', cacheWrite: '2.5', output: '10' }, 128_000, 1_050_000],
-  ['gpt-6-luna', { input: '0.1', cachedInput: '0.01', cacheWrite: '0.125', output: '0.5' }, 128_000, 1_050_000],
-  ['gpt-5.6', { input: '4', cachedInput: '0.4', cacheWrite: '5', output: '20' }, 128_000, 1_050_000],
-  ['gpt-5.6-sol', { input: '4', cachedInput: '0.4', cacheWrite: '5', output: '20' }, 128_000, 1_050_000],
-  ['gpt-5.6-terra', { input: '2', cachedInput: '0.2', cacheWrite: '2.5', output: '12' }, 128_000, 1_050_000],
-  ['gpt-5.6-luna', { input: '0.2', cachedInput: '0.02', cacheWrite: '0.25', output: '1.2' }, 128_000, 1_050_000],
-  ['gpt-5.5', { input: '5', cachedInput: '0.5', output: '30' }, 128_000, 1_050_000],
-  ['gpt-5.4', { input: '2.5', cachedInput: '0.25', output: '15' }, 128_000, 1_050_000],
+  [
+    'gpt-6.1-sol',
+    longAbove272k({ input: '2', cachedInput: '0.1', cacheWrite: '2.5', output: '10' }),
+    128_000,
+    1_050_000,
+  ],
+  [
+    'gpt-6.1-terra',
+    longAbove272k({ input: '1', cachedInput: '0.05', cacheWrite: '1.25', output: '5' }),
+    128_000,
+    1_050_000,
+  ],
+  [
+    'gpt-6-astra',
+    longAbove272k({ input: '10', cachedInput: '1', cacheWrite: '12.5', output: '50' }),
+    128_000,
+    1_050_000,
+  ],
+  ['gpt-6-sol', longAbove272k({ input: '2', cachedInput: '0.2', cacheWrite: '2.5', output: '10' }), 128_000, 1_050_000],
+  [
+    'gpt-6-luna',
+    longAbove272k({ input: '0.1', cachedInput: '0.01', cacheWrite: '0.125', output: '0.5' }),
+    128_000,
+    1_050_000,
+  ],
+  ['gpt-5.6', longAbove272k({ input: '4', cachedInput: '0.4', cacheWrite: '5', output: '20' }), 128_000, 1_050_000],
+  ['gpt-5.6-sol', longAbove272k({ input: '4', cachedInput: '0.4', cacheWrite: '5', output: '20' }), 128_000, 1_050_000],
+  [
+    'gpt-5.6-terra',
+    longAbove272k({ input: '2', cachedInput: '0.2', cacheWrite: '2.5', output: '12' }),
+    128_000,
+    1_050_000,
+  ],
+  [
+    'gpt-5.6-luna',
+    longAbove272k({ input: '0.2', cachedInput: '0.02', cacheWrite: '0.25', output: '1.2' }),
+    128_000,
+    1_050_000,
+  ],
+  ['gpt-5.5', longAbove272k({ input: '5', cachedInput: '0.5', output: '30' }), 128_000, 1_050_000],
+  ['gpt-5.4', longAbove272k({ input: '2.5', cachedInput: '0.25', output: '15' }), 128_000, 1_050_000],
   ['gpt-5.4-mini', { input: '0.75', cachedInput: '0.075', output: '4.5' }, 128_000, 400_000],
   ['gpt-5.4-nano', { input: '0.2', cachedInput: '0.02', output: '1.25' }, 128_000, 400_000],
   ['gpt-5.2', { input: '1.75', cachedInput: '0.175', output: '14' }, 128_000, 400_000],
@@ -91,7 +149,15 @@ const ANTHROPIC: readonly Listed[] = [
   ['claude-sonnet-4-6', claude('3', '0.3', '3.75', '6', '15'), 64_000, M],
   ['claude-sonnet-4-5', claude('3', '0.3', '3.75', '6', '15'), 64_000, 200_000],
   ['claude-sonnet-4-5-20250929', claude('3', '0.3', '3.75', '6', '15'), 64_000, 200_000],
-  ['claude-haiku-5-5', claude('0.1', '0.01', '0.125', '0.2', '0.5'), 128_000, M],
+  [
+    'claude-haiku-5-5',
+    {
+      ...claude('0.1', '0.01', '0.125', '0.2', '0.5'),
+      tiers: [{ from: 100_001, ...claude('0.5', '0.05', '0.625', '1', '2.5') }],
+    },
+    128_000,
+    M,
+  ],
   ['claude-haiku-4-5', claude('1', '0.1', '1.25', '2', '5'), 64_000, 200_000],
   ['claude-haiku-4-5-20251001', claude('1', '0.1', '1.25', '2', '5'), 64_000, 200_000],
 ];
@@ -103,7 +169,17 @@ const GOOGLE: readonly Listed[] = [
   ['gemini-3.6-flash', { input: '0.75', cachedInput: '0.075', output: '3.75' }, 65_536, 1_048_576],
   ['gemini-3.5-flash', { input: '1.5', cachedInput: '0.15', output: '9' }, 65_536, 1_048_576],
   ['gemini-3.5-flash-lite', { input: '0.3', cachedInput: '0.03', output: '2.5' }, 65_536, 1_048_576],
-  ['gemini-3.1-pro-preview', { input: '2', cachedInput: '0.2', output: '12' }, 65_536, 1_048_576],
+  [
+    'gemini-3.1-pro-preview',
+    {
+      input: '2',
+      cachedInput: '0.2',
+      output: '12',
+      tiers: [{ from: 200_001, input: '4', cachedInput: '0.4', output: '18' }],
+    },
+    65_536,
+    1_048_576,
+  ],
   [
     'gemini-3.1-flash-lite',
     { input: '0.25', cachedInput: '0.025', output: '1.5', audioInput: '0.5' },
@@ -111,7 +187,17 @@ const GOOGLE: readonly Listed[] = [
     1_048_576,
   ],
   ['gemini-3-flash-preview', { input: '0.5', cachedInput: '0.05', output: '3', audioInput: '1' }, 65_536, 1_048_576],
-  ['gemini-2.5-pro', { input: '1.25', cachedInput: '0.125', output: '10' }, 65_536, 1_048_576],
+  [
+    'gemini-2.5-pro',
+    {
+      input: '1.25',
+      cachedInput: '0.125',
+      output: '10',
+      tiers: [{ from: 200_001, input: '2.5', cachedInput: '0.25', output: '15' }],
+    },
+    65_536,
+    1_048_576,
+  ],
   ['gemini-2.5-flash', { input: '0.3', cachedInput: '0.03', output: '2.5', audioInput: '1' }, 65_536, 1_048_576],
   ['gemini-2.5-flash-lite', { input: '0.1', cachedInput: '0.01', output: '0.4', audioInput: '0.3' }, 65_536, 1_048_576],
 ];
@@ -144,17 +230,19 @@ const MISTRAL: readonly Listed[] = [
 ];
 
 const XAI: readonly Listed[] = [
-  ['grok-4.6', { input: '2', cachedInput: '0.5', output: '6' }, undefined, 500_000],
-  ['grok-4.5', { input: '2', cachedInput: '0.5', output: '6' }, undefined, 500_000],
-  ['grok-4.3', { input: '1.25', cachedInput: '0.2', output: '2.5' }, undefined, M],
-  ['grok-4.20-0309-reasoning', { input: '1.25', cachedInput: '0.2', output: '2.5' }, undefined, M],
-  ['grok-4.20-0309-non-reasoning', { input: '1.25', cachedInput: '0.2', output: '2.5' }, undefined, M],
+  ['grok-4.7', doubleFrom200k({ input: '2', cachedInput: '0.5', output: '6' }), undefined, 500_000],
+  ['grok-4.6', doubleFrom200k({ input: '2', cachedInput: '0.5', output: '6' }), undefined, 500_000],
+  ['grok-4.5', doubleFrom200k({ input: '2', cachedInput: '0.5', output: '6' }), undefined, 500_000],
+  ['grok-4.3', doubleFrom200k({ input: '1.25', cachedInput: '0.2', output: '2.5' }), undefined, M],
+  ['grok-4.20-0309-reasoning', doubleFrom200k({ input: '1.25', cachedInput: '0.2', output: '2.5' }), undefined, M],
+  ['grok-4.20-0309-non-reasoning', doubleFrom200k({ input: '1.25', cachedInput: '0.2', output: '2.5' }), undefined, M],
   ['grok-build-0.1', { input: '1', cachedInput: '0.2', output: '2' }, undefined, 256_000],
 ];
 
 /**
  * The prices each vendor lists for everybody, without warranty: vendors change them, and operators set their own in
- * modelport.yaml or by the admin API. Surcharges (long prompts, priority processing, tools) are not in them.
+ * modelport.yaml or by the admin API. Surcharges for
+ * priority processing, regions and tools are not in them.
  */
 export const PRICE_LIST: readonly VendorPrices[] = [
   { type: 'openai', source: 'https://developers.openai.com/api/docs/pricing', asOf: '2026-10-27', models: OPENAI },
@@ -173,7 +261,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
   },
   { type: 'groq', source: 'https://groq.com/pricing', asOf: '2026-07-02', models: GROQ },
   { type: 'mistral', source: 'https://mistral.ai/pricing', asOf: '2026-07-02', models: MISTRAL },
-  { type: 'xai', source: 'https://docs.x.ai/docs/models', asOf: '2026-08-13', models: XAI },
+  { type: 'xai', source: 'https://docs.x.ai/docs/models', asOf: '2026-09-29', models: XAI },
 ];
 
 /** Providers of these types, named after them, and their well-known models, in the people's form. */

@@ -85,3 +85,47 @@ test('a row that holds no price is not taken for a free one', () => {
   expect(() => readComponents('[]')).toThrow();
   expect(() => readComponents('')).toThrow();
 });
+
+const TIERED = {
+  input: '2',
+  output: '12',
+  tiers: [
+    { from: 200_001, input: '4', output: '18' },
+    { from: 500_000, cachedInput: '0.4' },
+  ],
+};
+const PIECES = {
+  perImage: [{ price: '0.04' }, { size: '1024x1024', quality: 'high', price: '0.167' }],
+  perSecond: [
+    { size: '1280x720', price: '0.1' },
+    { size: '1792x1024', price: '0.3' },
+  ],
+};
+
+test.each([[TIERED], [PIECES]])('tiers and pieces come back as they were written: %j', (form) => {
+  const read = price(form);
+  expect(writePeoplesPrice(read)).toEqual(form);
+  expect(readComponents(writeComponents(read))).toEqual(read);
+  expect(price(writePeoplesPrice(readComponents(writeComponents(read))))).toEqual(read);
+});
+
+test('tiers stand by rising length; a list has a price for what fits none', () => {
+  const turned = price({ ...TIERED, tiers: TIERED.tiers.toReversed() });
+  expect(writeComponents(turned)).toBe(writeComponents(price(TIERED)));
+  expect(price(PIECES)).toMatchObject({ perImage: 40_000_000n, perSecond: 300_000_000n });
+});
+
+test.each([
+  [{ tiers: [] }, 'price.tiers must be a list'],
+  [{ tiers: [{ input: 1 }] }, 'price.tiers[0].from must be'],
+  [{ tiers: [{ from: 1, perCall: 1 }] }, 'price.tiers[0].perCall is not a part of a tier'],
+  [{ tiers: [{ from: 5 }, { from: 5 }] }, 'price.tiers must have one tier from 5 tokens on'],
+  [{ tiers: [{ from: 5, input: -1 }] }, 'price.tiers[0].input must be USD'],
+  [{ perImage: [] }, 'price.perImage must have at least one price'],
+  [{ perImage: [{ size: 5, price: 1 }] }, 'price.perImage[0].size must be a text'],
+  [{ perImage: [{ size: 'a' }] }, 'price.perImage[0].price must be USD'],
+  [{ perCall: [{ price: 1 }] }, 'price.perCall must be USD'],
+])('%j is refused with a sentence', (form, sentence) => {
+  const read = readPeoplesPrice(form, 'price');
+  expect('fault' in read && read.fault).toStartWith(sentence);
+});

@@ -1,9 +1,9 @@
 /** Prices as text: the components the store keeps, and the form people write (`price: { input: 0.15, output: 0.60 }`). */
-import { isObject } from '../canonical/json.ts';
+import { isObject, type JsonObject } from '../canonical/json.ts';
 import { type Pico, readMoney, readPricePerMillion, writeMoney, writePricePerMillion } from '../canonical/money.ts';
-import type { Price } from '../canonical/price.ts';
+import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
-type Component = keyof Price;
+type Component = Exclude<keyof Price, 'pictures' | 'clips' | 'tiers'>;
 
 /** How one component is written by people: under which name, in which unit. */
 interface PeoplesComponent {
@@ -45,8 +45,13 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   perMillionCharacters: perMillion('perCharacter', 'characters'),
 };
 
+/** Rates of tokens: what a tier may say. */
+const RATES = Object.entries(COMPONENTS).filter(([name]) => !name.startsWith('per'));
+/** Members that may also be a list, by size and quality, and where the list is kept. */
+const LISTS = { perImage: 'pictures', perSecond: 'clips' } as const;
+
 /** The members people may write in a price. */
-export const PRICE_MEMBERS: readonly string[] = Object.keys(COMPONENTS);
+const PRICE_MEMBERS: readonly string[] = [...Object.keys(COMPONENTS), 'tiers'];
 
 /** A decimal as text without an exponent: `String(0.00000015)` would be "1.5e-7". */
 function decimalText(value: number): string {
@@ -66,47 +71,158 @@ function readAmount(value: unknown, read: (text: string) => bigint | undefined):
   return amount === undefined || amount < 0n ? undefined : amount;
 }
 
-/** The people's form to a Price; a fault is a sentence that begins with the member at `path`. */
-export function readPeoplesPrice(value: unknown, path: string): { price: Price } | { fault: string; param: string } {
-  if (!isObject(value)) {
-    return {
-      param: path,
-      fault: `${path} must be an object such as { input: 0.15, output: 0.60 } in USD per million tokens`,
-    };
-  }
-  for (const name of Object.keys(value)) {
-    if (COMPONENTS[name]) continue;
-    const param = `${path}.${name}`;
-    return { param, fault: `${param} is not a part of a price: the parts are ${PRICE_MEMBERS.join(', ')}` };
-  }
-  const price: Price = {};
-  for (const [name, { component, unit, read }] of Object.entries(COMPONENTS)) {
-    const written = value[name];
-    if (written === undefined || written === null) continue;
-    const amount = readAmount(written, read);
-    const param = `${path}.${name}`;
-    if (amount === undefined) return { param, fault: `${param} must be ${unit}, zero or more (0.15 or "0.15")` };
-    price[component] = amount;
-  }
-  return { price };
+/** A member that cannot be read: a sentence that begins with it. */
+interface Fault {
+  param: string;
+  fault: string;
 }
 
+/** The people's form to a Price; a fault is a sentence that begins with the member at `path`. */
+export function readPeoplesPrice(value: unknown, path: string): { price: Price } | Fault {
+  try {
+    return { price: readPrice(value, path) };
+  } catch (thrown) {
+    if (thrown instanceof PriceFault) return { param: thrown.param, fault: thrown.message };
+    throw thrown;
+  }
+}
+
+class PriceFault extends Error {
+  readonly param: string;
+  constructor(param: string, rest: string) {
+    super(`${param} ${rest}`);
+    this.param = param;
+  }
+}
+
+function readPrice(value: unknown, path: string): Price {
+  if (!isObject(value)) {
+    throw new PriceFault(path, 'must be an object such as { input: 0.15, output: 0.60 } in USD per million tokens');
+  }
+  refuseUnknown(value, path, PRICE_MEMBERS, 'a price');
+  const price: Price = {};
+  for (const [name, how] of Object.entries(COMPONENTS)) {
+    const written = value[name];
+    if (written == null) continue;
+    const list = LISTS[name as keyof typeof LISTS];
+    if (list !== undefined && Array.isArray(written)) readPieces(price, list, written, how, `${path}.${name}`);
+    else price[how.component] = readOne(written, how, `${path}.${name}`);
+  }
+  if (value.tiers != null) price.tiers = readTiers(value.tiers, `${path}.tiers`);
+  return price;
+}
+
+function readOne(written: unknown, { unit, read }: PeoplesComponent, param: string): bigint {
+  const amount = readAmount(written, read);
+  if (amount === undefined) throw new PriceFault(param, `must be ${unit}, zero or more (0.15 or "0.15")`);
+  return amount;
+}
+
+/** What fits all is the price where no other fits; without one, the dearest is. */
+function readPieces(
+  price: Price,
+  list: 'pictures' | 'clips',
+  written: readonly unknown[],
+  how: PeoplesComponent,
+  path: string,
+): void {
+  const pieces: PiecePrice[] = [];
+  for (const [i, one] of written.entries()) {
+    const param = `${path}[${i}]`;
+    if (!isObject(one)) throw new PriceFault(param, 'must be an object such as { size: 1024x1024, price: 0.04 }');
+    refuseUnknown(one, param, ['size', 'quality', 'price'], 'it');
+    const { size, quality } = one;
+    for (const [name, word] of Object.entries({ size, quality })) {
+      if (word != null && typeof word !== 'string') throw new PriceFault(`${param}.${name}`, 'must be a text');
+    }
+    const amount = readOne(one.price, how, `${param}.price`);
+    pieces.push({
+      ...(typeof size === 'string' && { size }),
+      ...(typeof quality === 'string' && { quality }),
+      price: amount,
+    });
+  }
+  if (pieces.length === 0) throw new PriceFault(path, 'must have at least one price');
+  const forAll = pieces.find(({ size, quality }) => size === undefined && quality === undefined);
+  price[how.component] = forAll?.price ?? pieces.reduce((most, one) => (one.price > most ? one.price : most), 0n);
+  price[list] = pieces;
+}
+
+function readTiers(written: unknown, path: string): Tier[] {
+  if (!Array.isArray(written) || written.length === 0) {
+    throw new PriceFault(path, 'must be a list such as [{ from: 200001, input: 4, output: 18 }]');
+  }
+  const tiers = written.map((one: unknown, i) => readTier(one, `${path}[${i}]`)).sort((a, b) => a.from - b.from);
+  const twin = tiers.find(({ from }, i) => from === tiers[i + 1]?.from);
+  if (twin) throw new PriceFault(path, `must have one tier from ${twin.from} tokens on, not two`);
+  return tiers;
+}
+
+function readTier(written: unknown, param: string): Tier {
+  if (!isObject(written))
+    throw new PriceFault(param, 'must be an object such as { from: 200001, input: 4, output: 18 }');
+  const names = RATES.map(([name]) => name);
+  refuseUnknown(written, param, ['from', ...names], 'a tier');
+  const { from } = written;
+  if (typeof from !== 'number' || !Number.isSafeInteger(from) || from < 1) {
+    throw new PriceFault(`${param}.from`, 'must be a whole number of input tokens above zero');
+  }
+  const tier: Tier = { from };
+  for (const [name, how] of RATES) {
+    if (written[name] != null)
+      tier[how.component as keyof TokenRates] = readOne(written[name], how, `${param}.${name}`);
+  }
+  return tier;
+}
+
+function refuseUnknown(value: JsonObject, path: string, members: readonly string[], whole: string): void {
+  const unknown = Object.keys(value).find((name) => !members.includes(name));
+  if (unknown === undefined) return;
+  throw new PriceFault(`${path}.${unknown}`, `is not a part of ${whole}: the parts are ${members.join(', ')}`);
+}
+
+/** A price as people write it: decimal strings, lists by size and quality, tiers. */
+export type PeoplesPrice = { [name: string]: string | readonly { [name: string]: string | number }[] };
+
 /** A Price in the form people write, as decimal strings. */
-export function writePeoplesPrice(price: Price): { [name: string]: string } {
-  const written: { [name: string]: string } = {};
+export function writePeoplesPrice(price: Price): PeoplesPrice {
+  const written: PeoplesPrice = {};
   for (const [name, { component, write }] of Object.entries(COMPONENTS)) {
     const amount = price[component];
-    if (amount !== undefined) written[name] = write(amount);
+    const pieces = price[LISTS[name as keyof typeof LISTS]];
+    if (pieces) written[name] = pieces.map((piece) => ({ ...piece, price: write(piece.price) }));
+    else if (amount !== undefined) written[name] = write(amount);
+  }
+  if (price.tiers) written.tiers = price.tiers.map(({ from, ...rates }) => ({ from, ...writeRates(rates) }));
+  return written;
+}
+
+function writeRates(rates: TokenRates): { [name: string]: string } {
+  const written: { [name: string]: string } = {};
+  for (const [name, { component, write }] of RATES) {
+    const rate = rates[component as keyof TokenRates];
+    if (rate !== undefined) written[name] = write(rate);
   }
   return written;
 }
 
 /** A Price as the store keeps it. Equal prices give equal text. */
 export function writeComponents(price: Price): string {
-  const components: { [name: string]: string } = {};
+  const components: { [name: string]: unknown } = {};
   for (const { component } of Object.values(COMPONENTS)) {
     const amount = price[component];
     if (amount !== undefined) components[component] = amount.toString();
+  }
+  for (const list of Object.values(LISTS)) {
+    const pieces = price[list];
+    if (pieces) components[list] = pieces.map(({ size, quality, price: each }) => [size, quality, each.toString()]);
+  }
+  if (price.tiers) {
+    components.tiers = price.tiers.map((tier) => {
+      const rates = RATES.map(([, { component }]) => [component, tier[component as keyof TokenRates]] as const);
+      const given = rates.filter(([, rate]) => rate !== undefined).map(([name, rate]) => [name, String(rate)]);
+      return { from: tier.from, ...Object.fromEntries(given) };
+    });
   }
   return JSON.stringify(components);
 }
@@ -120,5 +236,25 @@ export function readComponents(text: string): Price {
     const amount = components[component];
     if (typeof amount === 'string') price[component] = BigInt(amount);
   }
+  for (const list of Object.values(LISTS)) {
+    const pieces = components[list] as [string | null, string | null, string][] | undefined;
+    if (!pieces) continue;
+    price[list] = pieces.map(([size, quality, each]) => ({
+      ...(size !== null && { size }),
+      ...(quality !== null && { quality }),
+      price: BigInt(each),
+    }));
+  }
+  const tiers = components.tiers as { [name: string]: string | number }[] | undefined;
+  if (tiers) price.tiers = tiers.map(readStoredTier);
   return price;
+}
+
+function readStoredTier(stored: { [name: string]: string | number }): Tier {
+  const tier: Tier = { from: Number(stored.from) };
+  for (const [, { component }] of RATES) {
+    const rate = stored[component];
+    if (typeof rate === 'string') tier[component as keyof TokenRates] = BigInt(rate);
+  }
+  return tier;
 }

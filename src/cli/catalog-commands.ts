@@ -1,5 +1,5 @@
 /** What is on sale, from a terminal. */
-import { readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
+import { type PeoplesPrice, readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { migratedStore } from './opened.ts';
@@ -38,11 +38,11 @@ const models: Command = {
     const rows: Row[] = [];
     for (const model of await store.models()) {
       const price = await store.price(model.priceId);
-      const components = price ? Object.entries(writePeoplesPrice(readComponents(price.components))) : [];
+      const components = price ? writePeoplesPrice(readComponents(price.components)) : {};
       rows.push({
         name: model.name,
         kind: model.kind,
-        price: components.map(([name, amount]) => `${name} ${amount}`).join(', '),
+        price: priceText(components),
         targets: model.targets.map((target) => `${target.provider}/${target.model}`),
       });
     }
@@ -50,5 +50,15 @@ const models: Command = {
     return 0;
   },
 };
+
+/** On one line: "input 2, output 12, tiers (from 200001, input 4, output 18)". */
+function priceText(price: PeoplesPrice): string {
+  const members = Object.entries(price).map(([name, written]) => {
+    if (typeof written === 'string') return `${name} ${written}`;
+    const lines = written.map((line) => Object.entries(line).map(([word, value]) => `${word} ${value}`));
+    return `${name} ${lines.map((words) => `(${words.join(', ')})`).join(' ')}`;
+  });
+  return members.join(', ');
+}
 
 export const CATALOG_COMMANDS: readonly Command[] = [models, apply];

@@ -87,7 +87,7 @@ describe('merge', () => {
     const merged = emptyReply();
     for (const event of events) addEvent(merged, event);
     expect(merged.choices.map((choice) => choice.parts[0]?.content)).toEqual(['a', 'b']);
-    expect(merged.usage).toEqual({ input: 2, output: 5, source: 'reported' });
+    expect(merged.usage).toEqual({ input: 2, output: 5, largestInput: 1, source: 'reported' });
     expect(events.filter((event) => event.type === 'reply-start')).toHaveLength(1);
     expect(events.filter((event) => event.type === 'reply-end')).toHaveLength(1);
     expect(events.at(-1)?.type).toBe('reply-end');

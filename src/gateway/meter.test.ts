@@ -64,6 +64,7 @@ test('of several upstream calls each counts by itself: reported, partial, counte
     input: 9 + 9 + 100,
     output: 70 + 2 + 4,
     reasoning: 60,
+    largestInput: 100,
     source: 'partial',
   });
   meter.seeEndOf(1);
@@ -71,7 +72,13 @@ test('of several upstream calls each counts by itself: reported, partial, counte
     meter.seeUsageOf(call, { input: 9, output: 5, source: 'reported' });
     meter.seeEndOf(call);
   }
-  expect(meter.final(count)).toEqual({ input: 36, output: 81, reasoning: 60, source: 'reported' });
+  expect(meter.final(count)).toEqual({
+    input: 36,
+    output: 81,
+    reasoning: 60,
+    largestInput: 9,
+    source: 'reported',
+  });
 });
 
 test('a role alone is nothing delivered', () => {

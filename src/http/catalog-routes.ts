@@ -16,7 +16,7 @@ const Written = Type.Object(
 );
 type Written = Static<typeof Written>;
 
-const Price = Type.Record(Type.String(), Type.String(), {
+const Price = Type.Record(Type.String(), Type.Unknown(), {
   description: 'USD per million tokens and the like, as modelport.yaml has it',
 });
 

@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Usage } from '../canonical/usage.ts';
+import { addUsage, type Usage } from '../canonical/usage.ts';
 import { charge } from './charge.ts';
 
 const usage = (members: Partial<Usage>): Usage => ({ input: 0, output: 0, source: 'reported', ...members });
@@ -59,4 +59,74 @@ test('more of anything never costs less', () => {
       expect(charge({ ...used, output: used.output + more }, price)).toBeGreaterThanOrEqual(charge(used, price));
     }),
   );
+});
+
+describe('tiers by the length of the input', () => {
+  // Gemini 3.1 Pro, USD per million tokens: 2 and 12, cached 0.2; above 200,000 tokens of input 4 and 18, cached 0.4.
+  const pro = {
+    input: 2_000_000n,
+    cachedInput: 200_000n,
+    output: 12_000_000n,
+    tiers: [{ from: 200_001, input: 4_000_000n, cachedInput: 400_000n, output: 18_000_000n }],
+  };
+
+  test('the last token below and the first above: the whole call changes its rates', () => {
+    // 150,000 x 2 + 50,000 x 0.2 + 1,000 x 12 = 0.322 USD; 150,001 x 4 + 50,000 x 0.4 + 1,000 x 18 = 0.638004 USD.
+    expect(charge(usage({ input: 200_000, cachedInput: 50_000, output: 1000 }), pro)).toBe(322_000_000n);
+    expect(charge(usage({ input: 200_001, cachedInput: 50_000, output: 1000 }), pro)).toBe(638_004_000n);
+  });
+
+  test('a rate the tier does not name stays; the highest tier reached counts', () => {
+    const price = { ...pro, reasoning: 1_000_000n, tiers: [...pro.tiers, { from: 500_000, input: 9_000_000n }] };
+    expect(charge(usage({ input: 600_000, output: 10, reasoning: 10 }), price)).toBe(600_000n * 9000n + 10n * 1000n);
+  });
+
+  test('several upstream calls are charged by the largest, not by their sum', () => {
+    const one = usage({ input: 150_000, output: 1000 });
+    expect(charge(addUsage(one, one), pro)).toBe(2n * charge(one, pro));
+  });
+});
+
+describe('pieces by size and quality', () => {
+  // gpt-image-1, USD a picture.
+  const price = {
+    perImage: 11_000_000n,
+    pictures: [
+      { price: 11_000_000n },
+      { size: '1024x1024', price: 42_000_000n },
+      { quality: 'high', price: 250_000_000n },
+      { size: '1024x1024', quality: 'high', price: 167_000_000n },
+    ],
+  };
+  test.each([
+    [{}, 11_000_000n],
+    [{ size: '1024x1024' }, 42_000_000n],
+    [{ size: '512x512', quality: 'high' }, 250_000_000n],
+    [{ size: '1024x1024', quality: 'low' }, 42_000_000n],
+    [{ size: '1024x1024', quality: 'high' }, 167_000_000n],
+    [{ size: '1x1', quality: 'unknown' }, 11_000_000n],
+  ])('%j', (made, each) => {
+    expect(charge(usage({ images: 3, ...made }), price)).toBe(3n * each);
+  });
+
+  test('where none fits, the dearest: nothing is free by oversight', () => {
+    const sized = { pictures: price.pictures.slice(1) };
+    expect(charge(usage({ images: 1, size: '1x1' }), sized)).toBe(250_000_000n);
+  });
+
+  test('seconds of a clip by its size', () => {
+    // Sora 2 Pro, USD a second: 0.30 for 1280x720, 0.50 for 1792x1024.
+    const clips = [
+      { size: '1280x720', price: 300_000_000n },
+      { size: '1792x1024', price: 500_000_000n },
+    ];
+    expect(charge(usage({ seconds: 8, size: '1792x1024' }), { clips })).toBe(4_000_000_000n);
+    expect(charge(usage({ seconds: 12, size: '1280x720' }), { clips })).toBe(3_600_000_000n);
+  });
+});
+
+test('a delivered picture that nobody counted costs its tokens, where the model has no price by the picture', () => {
+  const price = { input: 300_000n, output: 2_500_000n, imageOutput: 30_000_000n };
+  expect(charge(usage({ images: 1, source: 'counted' }), price)).toBe(1290n * 30_000n);
+  expect(charge(usage({ images: 1, output: 1290, imageOutput: 1290 }), price)).toBe(1290n * 30_000n);
 });

@@ -2,29 +2,43 @@
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
+import { pricePiece, ratesFor } from './rates.ts';
+
+/** Of a picture whose tokens nobody has counted: what Gemini says of one of a megapixel. */
+const IMAGE_TOKENS = 1290;
 
 /** Pure; one rounding, up, at the end. */
 export function charge(usage: Usage, price: Price): Money {
-  const input = price.input ?? 0n;
-  const output = price.output ?? 0n;
-  const cacheWrite = price.cacheWrite ?? input;
+  const rates = ratesFor(price, usage.largestInput ?? usage.input);
+  const input = rates.input ?? 0n;
+  const output = rates.output ?? 0n;
+  const cacheWrite = rates.cacheWrite ?? input;
   const pico =
     chargeTotal(usage.input, input, [
-      [usage.cachedInput, price.cachedInput ?? input],
+      [usage.cachedInput, rates.cachedInput ?? input],
       [usage.cacheWrite, cacheWrite],
-      [usage.cacheWriteHour, price.cacheWriteHour ?? cacheWrite],
-      [usage.audioInput, price.audioInput ?? input],
-      [usage.imageInput, price.imageInput ?? input],
+      [usage.cacheWriteHour, rates.cacheWriteHour ?? cacheWrite],
+      [usage.audioInput, rates.audioInput ?? input],
+      [usage.imageInput, rates.imageInput ?? input],
     ]) +
     chargeTotal(usage.output, output, [
-      [usage.reasoning, price.reasoning ?? output],
-      [usage.audioOutput, price.audioOutput ?? output],
-      [usage.imageOutput, price.imageOutput ?? output],
+      [usage.reasoning, rates.reasoning ?? output],
+      [usage.audioOutput, rates.audioOutput ?? output],
+      [usage.imageOutput, rates.imageOutput ?? output],
     ]) +
     units(usage.characters) * (price.perCharacter ?? 0n) +
     // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
-    units((usage.seconds ?? 0) * 1000) * (price.perSecond ?? 0n);
-  return roundUp(pico) + (price.perCall ?? 0n) + units(usage.images) * (price.perImage ?? 0n);
+    units((usage.seconds ?? 0) * 1000) * pricePiece(price.clips, price.perSecond, usage);
+  return roundUp(pico) + (price.perCall ?? 0n) + chargePictures(usage, price);
+}
+
+/** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */
+function chargePictures(usage: Usage, price: Price): Money {
+  const pictures = units(usage.images);
+  if (pictures === 0n) return 0n;
+  const each = pricePiece(price.pictures, price.perImage, usage);
+  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined) return pictures * each;
+  return roundUp(pictures * BigInt(IMAGE_TOKENS) * price.imageOutput);
 }
 
 type Share = readonly [count: number | undefined, rate: Pico];

@@ -1,8 +1,9 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
 import type { Call, ChatCall } from '../canonical/call.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
-import type { Price } from '../canonical/price.ts';
+import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { ratesFor } from './rates.ts';
 
 /** Tokens of the input, all kinds together. */
 export function estimateInput(call: Call): number {
@@ -14,7 +15,7 @@ export function estimateInput(call: Call): number {
 export function quote(call: Call, price: Price, ceiling: number): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
   const { text } = estimateTokens(call);
-  return roundUp(BigInt(text) * (price.input ?? 0n)) + (price.perCall ?? 0n);
+  return roundUp(BigInt(text) * (ratesFor(price, text).input ?? 0n)) + (price.perCall ?? 0n);
 }
 
 /** The most tokens a choice may have: what the call asks for, else `most`, the model's own limit. */
@@ -24,28 +25,34 @@ export function outputCeiling(call: Call, most: number): number {
 
 function quoteConversation(call: ChatCall, price: Price, ceiling: number): Money {
   const { text, image, audio } = estimateTokens(call);
-  const input = price.input ?? 0n;
+  const rates = ratesFor(price, text + image + audio);
+  const input = rates.input ?? 0n;
   // Whether the vendor writes its cache is not known beforehand.
-  const inputRate = dearest(input, price.cacheWrite, price.cacheWriteHour);
+  const inputRate = dearest(input, rates.cacheWrite, rates.cacheWriteHour);
   // Several choices may be several upstream calls, each with the whole input.
   const sendings = BigInt(Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1));
   const pico =
     sendings *
       (BigInt(text) * inputRate +
-        BigInt(image) * dearest(inputRate, price.imageInput) +
-        BigInt(audio) * dearest(inputRate, price.audioInput)) +
-    BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, price);
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * (price.perImage ?? 0n);
+        BigInt(image) * dearest(inputRate, rates.imageInput) +
+        BigInt(audio) * dearest(inputRate, rates.audioInput)) +
+    BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, rates);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * dearestPicture(price);
 }
 
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
-function outputRate(call: ChatCall, price: Price): Pico {
+function outputRate(call: ChatCall, rates: TokenRates): Pico {
   return dearest(
-    price.output ?? 0n,
-    price.reasoning,
-    call.modalities?.includes('audio') ? price.audioOutput : undefined,
-    call.modalities?.includes('image') ? price.imageOutput : undefined,
+    rates.output ?? 0n,
+    rates.reasoning,
+    call.modalities?.includes('audio') ? rates.audioOutput : undefined,
+    call.modalities?.includes('image') ? rates.imageOutput : undefined,
   );
+}
+
+/** In a conversation nobody says beforehand which size and quality the model will choose. */
+function dearestPicture({ pictures = [], perImage = 0n }: Price): Money {
+  return dearest(perImage, ...pictures.map((one) => one.price));
 }
 
 /** How many texts the model writes. */

@@ -1,0 +1,33 @@
+/** Which of a price's rates a call pays. */
+import type { Money } from '../canonical/money.ts';
+import type { PiecePrice, Price, TokenRates } from '../canonical/price.ts';
+
+/** The rates of a call with so much input. */
+export function ratesFor(price: Price, input: number): TokenRates {
+  if (!price.tiers) return price;
+  const tier = price.tiers.findLast(({ from }) => input >= from);
+  return tier ? { ...price, ...tier } : price;
+}
+
+/** What was made, in the words it was asked for. */
+export interface Piece {
+  size?: string | undefined;
+  quality?: string | undefined;
+}
+
+/**
+ * The price of a piece: size and quality count more than size alone, that more than quality alone. Where none fits, `other`;
+ * where there is none either, the dearest: nothing is free by oversight.
+ */
+export function pricePiece(prices: readonly PiecePrice[] | undefined, other: Money | undefined, piece: Piece): Money {
+  let best: PiecePrice | undefined;
+  let dearest = 0n;
+  for (const one of prices ?? []) {
+    if (one.price > dearest) dearest = one.price;
+    const fits = (one.size ?? piece.size) === piece.size && (one.quality ?? piece.quality) === piece.quality;
+    if (fits && (!best || weight(one) > weight(best))) best = one;
+  }
+  return best?.price ?? other ?? dearest;
+}
+
+const weight = ({ size, quality }: PiecePrice) => (size === undefined ? 0 : 2) + (quality === undefined ? 0 : 1);
