@@ -26,7 +26,15 @@ export const RUNGS: { readonly [room: string]: number } = {
 };
 
 /** The files that build the house and start it: one room, the only one that knows all the others. */
-const MAIN_FILES = new Set(['main.ts', 'serve.ts', 'house.ts', 'first-start.ts', 'vendors.ts']);
+const MAIN_FILES = new Set([
+  'main.ts',
+  'serve.ts',
+  'processes.ts',
+  'process-messages.ts',
+  'house.ts',
+  'first-start.ts',
+  'vendors.ts',
+]);
 
 /** Rooms with a table of equals: its rows never import each other. */
 const TABLES: { readonly [room: string]: { index: string; shared: readonly string[] } } = {

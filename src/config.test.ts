@@ -39,6 +39,7 @@ test('without any setting everything has its default, and nothing can be changed
     host: '127.0.0.1',
     port: 8080,
     dataDir: join(folder, 'data'),
+    processes: 1,
     databaseConnections: 5,
     keepCallsDays: 0,
     sqliteSync: 'normal',

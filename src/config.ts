@@ -36,6 +36,8 @@ export interface Config {
   port: number;
   /** Absolute. */
   dataDir: string;
+  /** How many processes serve together; `auto`: one for each core. */
+  processes: number | 'auto';
   /** Postgres; absent: SQLite in `dataDir`. */
   databaseUrl?: string;
   /** How many connections each process may open to it. */
@@ -90,6 +92,7 @@ const FILE_NAME = 'modelport.yaml';
 export const SETTINGS = {
   HOST: '127.0.0.1',
   PORT: '8080',
+  MODELPORT_PROCESSES: '1',
   DATABASE_URL: '',
   MODELPORT_DATABASE_CONNECTIONS: '5',
   REDIS_URL: '',
@@ -133,7 +136,7 @@ const SECRETS: ReadonlySet<Setting> = new Set([
 ]);
 
 /** Ours by name, but read by the tests, or said by the launcher to its child. */
-const NOT_SETTINGS = ['MODELPORT_FIXTURES', 'MODELPORT_LAUNCHER'];
+const NOT_SETTINGS = ['MODELPORT_FIXTURES', 'MODELPORT_KILLS', 'MODELPORT_LAUNCHER', 'MODELPORT_WORKER'];
 
 /** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
 export function loadConfig(
@@ -150,6 +153,7 @@ export function loadConfig(
   return freeze({
     host: readSetting(env, 'HOST'),
     port: readWhole(env, 'PORT', 0, 65_535),
+    processes: readProcesses(env),
     dataDir: resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR')),
     ...(databaseUrl && { databaseUrl }),
     databaseConnections: readWhole(env, 'MODELPORT_DATABASE_CONNECTIONS', 2, 1000),
@@ -242,6 +246,7 @@ function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
+const MOST_PROCESSES = 256;
 /** A timer waits no longer than this. */
 const LONGEST_MS = 2 ** 31 - 1;
 
@@ -268,6 +273,11 @@ function readWhole(env: Environment, setting: Setting, least: number, most: numb
   const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new SettingError(`${setting} must be a whole number from ${least} to ${most}, not "${text}".`);
+}
+
+function readProcesses(env: Environment): number | 'auto' {
+  if (readSetting(env, 'MODELPORT_PROCESSES') === 'auto') return 'auto';
+  return readWhole(env, 'MODELPORT_PROCESSES', 1, MOST_PROCESSES);
 }
 
 const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);

@@ -14,8 +14,14 @@ export interface Log {
   flush(): void;
 }
 
-/** `write` receives whole lines. */
-export function createLog(level: LogLevel, write: (lines: string) => void, now: () => number): Log {
+/** `write` receives whole lines; they say which of several processes wrote them. */
+export function createLog(
+  level: LogLevel,
+  write: (lines: string) => void,
+  now: () => number,
+  process?: number | undefined,
+): Log {
+  const from = process === undefined ? '' : `,"process":${process}`;
   let gathered = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -31,7 +37,7 @@ export function createLog(level: LogLevel, write: (lines: string) => void, now: 
   const line = (lineLevel: LogLevel) => (message: string, members?: object) => {
     if (NUMBERS[lineLevel] < NUMBERS[level]) return;
     const rest = members ? JSON.stringify(members).slice(1) : '}';
-    const head = `{"level":${NUMBERS[lineLevel]},"time":${now()},"msg":${JSON.stringify(message)}`;
+    const head = `{"level":${NUMBERS[lineLevel]},"time":${now()}${from},"msg":${JSON.stringify(message)}`;
     gathered += `${head}${rest === '}' ? rest : `,${rest}`}\n`;
     timer ??= setTimeout(flush, GATHER_MS);
   };

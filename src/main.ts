@@ -8,6 +8,7 @@ import { type Config, loadConfig, settingsInForce } from './config.ts';
 import { openDatabase, openHouse, openTransport } from './house.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
+import { processCount } from './processes.ts';
 import { serve } from './serve.ts';
 import type { Store } from './store/store.ts';
 import { probe, vendorVariables } from './vendors.ts';
@@ -16,6 +17,8 @@ const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
 /** The launcher's process, where it started this one itself. */
 const launcher = Number(env.MODELPORT_LAUNCHER) === process.ppid ? process.ppid : undefined;
+/** Which of several processes this is; the one that started them says so. */
+const worker = env.MODELPORT_WORKER === undefined ? undefined : Number(env.MODELPORT_WORKER);
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 
 let loaded: Config | undefined;
@@ -45,7 +48,10 @@ const opener: Opener = {
     await (await opened)?.close();
   },
   settings: () => settingsInForce(config(), env),
-  serve: () => serve(config(), { version, proxied, launcher, out }),
+  serve(processes) {
+    const count = worker === undefined ? processCount(processes ?? config().processes) : 1;
+    return serve(config(), count, { version, proxied, launcher, worker, main: Bun.main, env, out });
+  },
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form) => (await house()).apply(form, 'cli'),
   probe: (row) => probe(row, config(), openTransport(proxied)),

@@ -6,6 +6,8 @@ import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
 import { fateOf, type House, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { createLog, type Log } from './log.ts';
+import { openWorkerLink } from './process-messages.ts';
+import { serveProcesses } from './processes.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -22,48 +24,80 @@ export interface ServeOptions {
   proxied: boolean;
   /** The process that started this one and passes its signals on; absent: nobody does. */
   launcher: number | undefined;
+  /** The number of this process where it is one of several that serve together. */
+  worker: number | undefined;
+  /** How this program is started, for others of its kind. */
+  main: string;
+  env: { readonly [variable: string]: string | undefined };
   /** Writes one line to the terminal. */
   out(line: string): void;
 }
 
 /** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
-export async function serve(config: Config, { version, proxied, launcher, out }: ServeOptions): Promise<number> {
-  const log = createLog(config.logLevel, (lines) => process.stdout.write(lines), Date.now);
+export async function serve(config: Config, count: number, options: ServeOptions): Promise<number> {
+  const write = (lines: string) => void process.stdout.write(lines);
+  const log = createLog(config.logLevel, write, Date.now, options.worker);
   const store = await openDatabase(config);
   try {
     await store.migrate();
-    const house = openHouse(config, store, openTransport(proxied), log);
-    const keys = await furnish(config, house);
-    const edge = createEdge({
-      ...house,
-      dialect: dialectNamed,
-      settings: {
-        version,
-        maxBodyBytes: config.maxBodyBytes,
-        trustedProxies: config.trustedProxies,
-        metricsToken: config.metricsToken,
-      },
-      now: Date.now,
-    });
-    const server = listen(config, edge);
-    const watch = setInterval(() => void watchOver(house), WATCH_MS);
-    const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
-    greet(config, server.port ?? config.port, keys, out);
-    await stopAsked(launcher);
-    clearInterval(watch);
-    clearInterval(tidying);
-    await stop(config, house, server, log);
+    const house = openHouse(config, store, openTransport(options.proxied), log);
+    const keys = options.worker === undefined ? await furnish(config, house) : undefined;
+    if (count === 1) return await serveAlone(config, house, keys, { ...options, log });
     house.close();
-    return 0;
+    const ready = (port: number) => greet(config, port, keys, options.out);
+    return await serveProcesses(config, count, {
+      ...options,
+      log,
+      write,
+      ready,
+      stopAsked: () => stopAsked(options.launcher),
+    });
   } finally {
     log.flush();
     await store.close();
   }
 }
 
+/** The whole service in this process, or one of the processes that share it. */
+async function serveAlone(
+  config: Config,
+  house: House,
+  keys: FirstKeys | undefined,
+  { version, launcher, worker, log, out }: ServeOptions & { log: Log },
+): Promise<number> {
+  await house.catalog.reload();
+  await house.ledger.sweep(Date.now(), fateOf);
+  const rooms = {
+    ...house,
+    dialect: dialectNamed,
+    settings: {
+      version,
+      maxBodyBytes: config.maxBodyBytes,
+      trustedProxies: config.trustedProxies,
+      metricsToken: config.metricsToken,
+    },
+    now: Date.now,
+  };
+  const link = worker === undefined ? undefined : openWorkerLink(() => house.metrics.write(rooms));
+  const edge = createEdge(link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms);
+  const server = listen(config, edge, link !== undefined);
+  const watch = setInterval(() => void watchOver(house), WATCH_MS);
+  const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
+  const stopped = stopAsked(launcher);
+  if (link) link.ready();
+  else greet(config, server.port ?? config.port, keys, out);
+  await stopped;
+  clearInterval(watch);
+  clearInterval(tidying);
+  await stop(config, house, server, log);
+  house.close();
+  link?.close();
+  return 0;
+}
+
 /** What a start puts in order: keys, models on sale, what killed processes left behind. */
 async function furnish(config: Config, house: House): Promise<FirstKeys | undefined> {
-  const { store, ledger, catalog, transport } = house;
+  const { store, transport } = house;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keys = await firstStart(store, { ...given, credit: config.startingCredit });
@@ -71,8 +105,6 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, 'start', true);
   await house.apply(await vendorCatalogue(config, transport), 'start', true);
   await house.apply(config.file, 'start');
-  await catalog.reload();
-  await ledger.sweep(now, fateOf);
   await tidy(config, house);
   return keys;
 }
@@ -104,11 +136,12 @@ async function watchOver({ store, access, catalog, ledger, trouble }: House): Pr
   }
 }
 
-function listen({ host, port }: Config, edge: Edge) {
+function listen({ host, port }: Config, edge: Edge, shared: boolean) {
   try {
     return Bun.serve({
       hostname: host,
       port,
+      reusePort: shared,
       // Streams may be silent for as long as their own limits allow.
       idleTimeout: 0,
       // The edge has the bound, and the words for it.

@@ -16,8 +16,8 @@ export interface Opener {
   close(): Promise<void>;
   /** The settings in force, in the order they are documented. Throws a sentence where one is wrong. */
   settings(): readonly Setting[];
-  /** Starts the gateway and resolves with the exit code when it has stopped. */
-  serve(): Promise<number>;
+  /** Starts the gateway, in so many processes or as the settings say, and resolves with the exit code when it has stopped. */
+  serve(processes?: number | 'auto'): Promise<number>;
   /** Reads a `modelport.yaml`, `${VARIABLE}` filled in. Throws a sentence where it is none. */
   readForm(path: string): Promise<CatalogueForm>;
   apply(form: CatalogueForm): Promise<CatalogueChanges>;

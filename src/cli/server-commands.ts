@@ -1,17 +1,27 @@
 /** The gateway itself from a terminal: run it, bring its database up to date, look what is wrong with it. */
 import { asGatewayError } from '../canonical/errors.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
-import type { Command } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { alignedLines, lastFour, type Row } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
 const serve: Command = {
   name: 'serve',
-  usage: '',
-  summary: 'Runs the gateway until it is told to stop.',
+  usage: '[--processes N|auto]',
+  summary: 'Runs the gateway until it is told to stop, in one process or in several that share the port.',
+  options: { processes: { type: 'string' } },
   words: [0, 0],
-  run: (open) => open.serve(),
+  run: (open, given) => open.serve(readProcesses(given.option('processes'))),
 };
+
+function readProcesses(asked: string | undefined): number | 'auto' | undefined {
+  if (asked === undefined || asked === 'auto') return asked;
+  const count = Number(asked);
+  if (Number.isInteger(count) && count >= 1 && count <= MOST_PROCESSES) return count;
+  throw new UsageError(`--processes must be a whole number from 1 to ${MOST_PROCESSES}, or auto.`);
+}
+
+const MOST_PROCESSES = 256;
 
 const migrate: Command = {
   name: 'migrate',

@@ -1,0 +1,71 @@
+/** What the processes of one service tell each other, and how a worker of it speaks. */
+
+export type FromWorker =
+  | { type: 'ready' }
+  /** Somebody wants the metrics of all processes. */
+  | { type: 'gather'; scrape: number }
+  | { type: 'scraped'; scrape: number; text: string };
+
+export type FromSupervisor = { type: 'scrape'; scrape: number } | { type: 'gathered'; scrape: number; text: string };
+
+/** The metrics of one process, in Prometheus' text form. */
+export interface Scraped {
+  process: number;
+  text: string;
+}
+
+export interface WorkerLink {
+  /** This process listens. */
+  ready(): void;
+  /** The metrics of all processes. */
+  gather(): Promise<string>;
+  /** An open way keeps the process alive. */
+  close(): void;
+}
+
+/** The way to the process that started this one; `own` writes this one's metrics. */
+export function openWorkerLink(own: () => Promise<string>): WorkerLink {
+  const waiting = new Map<number, (text: string) => void>();
+  let asked = 0;
+  const tell = (message: FromWorker) => void process.send?.(message);
+
+  process.on('message', async (message: FromSupervisor) => {
+    if (message.type === 'scrape') {
+      tell({ type: 'scraped', scrape: message.scrape, text: await own() });
+    } else {
+      waiting.get(message.scrape)?.(message.text);
+      waiting.delete(message.scrape);
+    }
+  });
+  return {
+    ready: () => tell({ type: 'ready' }),
+    gather() {
+      const scrape = ++asked;
+      return new Promise((resolve) => {
+        waiting.set(scrape, resolve);
+        tell({ type: 'gather', scrape });
+      });
+    },
+    close: () => process.disconnect?.(),
+  };
+}
+
+const SERIES = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
+
+/** One text of many: each series says its process, each family stands together, as Prometheus wants it. */
+export function mergeMetrics(scraped: readonly Scraped[]): string {
+  const families = new Map<string, { head: string[]; series: string[] }>();
+  for (const { process, text } of scraped) {
+    for (const line of text.split('\n')) {
+      if (line === '') continue;
+      const [, described] = /^# (?:HELP|TYPE) (\S+)/.exec(line) ?? [];
+      const [, name = described ?? line, labels, value] = SERIES.exec(line) ?? [];
+      const family = families.get(name) ?? { head: [], series: [] };
+      families.set(name, family);
+      if (described === undefined)
+        family.series.push(`${name}{process="${process}"${labels ? `,${labels}` : ''}} ${value}`);
+      else if (!family.head.includes(line)) family.head.push(line);
+    }
+  }
+  return [...families.values()].map(({ head, series }) => `${[...head, ...series].join('\n')}\n`).join('');
+}

@@ -1,0 +1,179 @@
+/** Several processes that serve one port: started once, replaced when they die, stopped together, their output and metrics one. */
+import { availableParallelism } from 'node:os';
+import { SettingError } from './config/setting-error.ts';
+import type { Config } from './config.ts';
+import { errorMembers, type Log } from './log.ts';
+import { type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
+
+export interface ProcessesOptions {
+  /** How this program is started: the path of its main file. */
+  main: string;
+  env: { readonly [variable: string]: string | undefined };
+  log: Log;
+  /** Writes to the terminal what a worker has written: whole lines. */
+  write(lines: string): void;
+  /** Every process listens on this port. */
+  ready(port: number): void;
+  /** Resolves when the service is to stop. */
+  stopAsked(): Promise<void>;
+}
+
+/** A process that lived so long has started well: the next one in its place is started at once. */
+const WELL_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** How long a scrape waits for processes that do not answer. */
+const SCRAPE_MS = 1000;
+/** Beyond the drain: to settle and to close. */
+const STOP_SLACK_MS = 5000;
+
+type Child = ReturnType<typeof Bun.spawn>;
+
+interface Worker {
+  number: number;
+  child: Child;
+  startedMs: number;
+  pauseMs: number;
+}
+
+export function processCount(asked: number | 'auto'): number {
+  return asked === 'auto' ? availableParallelism() : asked;
+}
+
+/** Resolves with the exit code when all have ended; throws a sentence where one of them could not begin. */
+export async function serveProcesses(config: Config, count: number, options: ProcessesOptions): Promise<number> {
+  const { log } = options;
+  const port = exclusivePort(config);
+  const workers = new Map<number, Worker>();
+  const scrapes = new Map<number, (scraped: Scraped) => void>();
+  let stopping = false;
+  let scrapeCount = 0;
+  const started = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  const readyNumbers = new Set<number>();
+
+  function start(number: number, pauseMs: number): void {
+    const child = Bun.spawn([process.execPath, options.main, 'serve'], {
+      env: {
+        ...options.env,
+        PORT: String(port),
+        MODELPORT_PROCESSES: '1',
+        MODELPORT_WORKER: String(number),
+        MODELPORT_LAUNCHER: String(process.pid),
+      },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'inherit',
+      ipc: (message: FromWorker) => void received(number, message),
+      onExit: (_, code, signal) => void ended(number, code, signal),
+    });
+    workers.set(number, { number, child, startedMs: performance.now(), pauseMs });
+    void copyLines(child.stdout, options.write);
+  }
+
+  function ended(number: number, code: number | null, signal: number | string | null): void {
+    const worker = workers.get(number);
+    workers.delete(number);
+    if (stopping || !worker) return;
+    if (!readyNumbers.has(number)) {
+      failed.reject(new SettingError(`Process ${number} could not begin: see above.`));
+      return;
+    }
+    const livedMs = performance.now() - worker.startedMs;
+    const pauseMs = livedMs > WELL_MS ? 0 : worker.pauseMs;
+    log.warn('a process died and is replaced', { process: number, code, signal, pauseMs });
+    const nextPauseMs = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    setTimeout(() => !stopping && start(number, nextPauseMs), pauseMs);
+  }
+
+  async function received(number: number, message: FromWorker): Promise<void> {
+    if (message.type === 'ready') {
+      readyNumbers.add(number);
+      if (readyNumbers.size === count) started.resolve();
+    } else if (message.type === 'scraped') {
+      scrapes.get(message.scrape)?.({ process: number, text: message.text });
+    } else {
+      const text = mergeMetrics(await scrapeAll());
+      tell(workers.get(number), { type: 'gathered', scrape: message.scrape, text });
+    }
+  }
+
+  function tell(worker: Worker | undefined, message: FromSupervisor): void {
+    try {
+      worker?.child.send(message);
+    } catch (thrown) {
+      log.warn('a process could not be told', { process: worker?.number, ...errorMembers(thrown) });
+    }
+  }
+
+  function scrapeAll(): Promise<Scraped[]> {
+    const scrape = ++scrapeCount;
+    const asked = [...workers.values()];
+    const found: Scraped[] = [];
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(late);
+        scrapes.delete(scrape);
+        resolve(found.sort((a, b) => a.process - b.process));
+      };
+      const late = setTimeout(done, SCRAPE_MS);
+      scrapes.set(scrape, (scraped) => {
+        if (found.push(scraped) === asked.length) done();
+      });
+      for (const worker of asked) tell(worker, { type: 'scrape', scrape });
+    });
+  }
+
+  async function stopAll(): Promise<number> {
+    stopping = true;
+    const children = [...workers.values()].map(({ child }) => child);
+    for (const child of children) child.kill('SIGTERM');
+    const late = setTimeout(() => {
+      for (const child of children) child.kill('SIGKILL');
+    }, config.drainMs + STOP_SLACK_MS);
+    await Promise.all(children.map((child) => child.exited));
+    clearTimeout(late);
+    // Who was still starting had nothing to settle, and no ear for the signal yet.
+    return children.every(({ exitCode, signalCode }) => exitCode === 0 || signalCode === 'SIGTERM') ? 0 : 1;
+  }
+
+  const stopped = options.stopAsked();
+  for (let number = 1; number <= count; number++) start(number, FIRST_PAUSE_MS);
+  try {
+    await Promise.race([started.promise, failed.promise, stopped]);
+    if (readyNumbers.size === count) options.ready(port);
+    await Promise.race([stopped, failed.promise]);
+  } catch (thrown) {
+    await stopAll();
+    throw thrown;
+  }
+  log.info('stopping', { processes: workers.size });
+  return stopAll();
+}
+
+/** Nobody else may have the port: processes that share one share it with anybody who asks to. */
+function exclusivePort({ host, port }: Config): number {
+  try {
+    const server = Bun.serve({ hostname: host, port, fetch: () => new Response() });
+    const free = server.port ?? port;
+    void server.stop(true);
+    return free;
+  } catch (thrown) {
+    const cause = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new SettingError(`The gateway cannot listen on ${host}:${port}: ${cause}`, { cause: thrown });
+  }
+}
+
+/** Lines of several processes do not mix. */
+async function copyLines(stream: ReadableStream<Uint8Array>, write: (lines: string) => void): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    rest += decoder.decode(chunk, { stream: true });
+    const end = rest.lastIndexOf('\n') + 1;
+    if (end === 0) continue;
+    write(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  if (rest !== '') write(`${rest}\n`);
+}

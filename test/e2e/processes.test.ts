@@ -1,0 +1,112 @@
+/** Several processes on one port: one first start, one log, metrics of all; one that is killed is replaced and its holds resolved. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
+import { ENGINES } from '../engines.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const COUNT = 3;
+const WITHIN_MS = 10_000;
+
+/** The workers of the gateway on this port, by their number. */
+function workersOf(url: string): Map<string, number> {
+  const port = new URL(url).port;
+  const workers = new Map<string, number>();
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      const number = variables.find((one) => one.startsWith('MODELPORT_WORKER='))?.split('=')[1];
+      if (number !== undefined && variables.includes(`PORT=${port}`)) workers.set(number, Number(pid));
+    } catch {
+      // it has ended, or is somebody else's
+    }
+  }
+  return workers;
+}
+
+async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const end = Date.now() + WITHIN_MS;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error('it did not come to pass');
+    await Bun.sleep(50);
+  }
+}
+
+describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engine) => {
+  let upstream: ScriptedUpstream;
+  let gateway: GatewayProcess;
+  let caller: TestCaller;
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    upstream.script('/slow/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 40 }));
+    const { settings } = await engine.freshDatabase();
+    gateway = await startGateway({
+      dataFolder: settings.dataDir,
+      environment: {
+        MODELPORT_PROCESSES: String(COUNT),
+        ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
+      },
+      providers: [
+        { name: 'slow', type: 'openai-compatible', baseUrl: `${upstream.url}/slow/v1`, credential: 'sk-fake' },
+      ],
+      models: [
+        { name: 'slow', kind: 'chat', price: PRICE, maxOutputTokens: 100, targets: [{ provider: 'slow', model: 'm' }] },
+      ],
+    });
+    await until(() => gateway.log().includes('Try it:'));
+    caller = await gateway.newCaller('10.00');
+  }, 60_000);
+  afterAll(async () => {
+    expect(await gateway.stop('keep')).toBe(0);
+    await upstream.close();
+  }, 30_000);
+
+  const call = () =>
+    fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify(chatRequest('slow', { stream: true })),
+    })
+      .then((response) => response.text())
+      .catch(() => '');
+
+  test('they start once, share the calls, and their metrics and log lines say which process speaks', async () => {
+    expect(gateway.log().match(/This is the first start/g)).toHaveLength(1);
+    expect(workersOf(gateway.url).size).toBe(COUNT);
+    const answers = await Promise.all(Array.from({ length: 30 }, call));
+    expect(answers.every((text) => text.includes('[DONE]'))).toBe(true);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const counted = [...metrics.matchAll(/^modelport_calls_total\{process="(\d)",.*outcome="ok"\} (\d+)$/gm)];
+    expect(counted.reduce((sum, [, , calls]) => sum + Number(calls), 0)).toBe(30);
+    expect(new Set([...metrics.matchAll(/\{process="(\d)"/g)].map(([, process]) => process)).size).toBe(COUNT);
+    expect(metrics.match(/^# TYPE modelport_calls_total counter$/gm)).toHaveLength(1);
+    await until(() => (gateway.log().match(/"msg":"call"/g)?.length ?? 0) === 30);
+    for (const line of gateway
+      .log()
+      .split('\n')
+      .filter((one) => one.includes('"msg":"call"'))) {
+      expect(JSON.parse(line).process).toBeGreaterThan(0);
+    }
+  }, 30_000);
+
+  test('one that is killed under load is replaced, its holds are resolved, nothing is delivered for free', async () => {
+    const before = workersOf(gateway.url);
+    const spentBefore = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
+    const calls = Array.from({ length: 24 }, call);
+    await Bun.sleep(60);
+    process.kill(before.get('2') ?? 0, 'SIGKILL');
+    const complete = (await Promise.all(calls)).filter((text) => text.includes('[DONE]')).length;
+    await until(() => {
+      const now = workersOf(gateway.url);
+      return now.size === COUNT && now.get('2') !== before.get('2');
+    });
+    expect(gateway.log()).toContain('a process died and is replaced');
+    await until(async () => (await gateway.balance(caller)).held === '0');
+    expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+    const spent = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
+    expect(spent - spentBefore).toBeGreaterThanOrEqual(BigInt(complete) * costOf(USED));
+  }, 60_000);
+});
