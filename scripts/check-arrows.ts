@@ -15,6 +15,7 @@ export const RUNGS: { readonly [room: string]: number } = {
   catalog: 2,
   access: 2,
   ledger: 2,
+  memory: 2,
   gateway: 3,
   tasks: 4,
   http: 5,

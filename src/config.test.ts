@@ -65,6 +65,7 @@ test('without any setting everything has its default, and nothing can be changed
     disconnectDrainMs: 120_000,
     logLevel: 'info',
     trustedProxies: [],
+    kept: { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 },
     file: {},
     vendors: [],
   });

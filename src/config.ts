@@ -80,6 +80,8 @@ export interface Config {
   trustedProxies: readonly string[];
   /** Opens `/metrics` from everywhere; absent: it is open to this machine alone. */
   metricsToken?: string;
+  /** How long responses and proofs of thinking are kept; 0: not at all. */
+  kept: { responsesMs: number; proofsMs: number };
   /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
   file: CatalogueForm;
   vendors: readonly Vendor[];
@@ -123,6 +125,8 @@ export const SETTINGS = {
   MODELPORT_LOG_LEVEL: 'info',
   MODELPORT_TRUSTED_PROXIES: '',
   MODELPORT_METRICS_TOKEN: '',
+  MODELPORT_KEEP_RESPONSES_DAYS: '30',
+  MODELPORT_KEEP_PROOFS_HOURS: '24',
 } as const;
 
 export type Setting = keyof typeof SETTINGS;
@@ -185,6 +189,10 @@ export function loadConfig(
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),
     trustedProxies: readRanges(env, 'MODELPORT_TRUSTED_PROXIES'),
+    kept: {
+      responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
+      proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
+    },
     file: readFile(env, folder),
     vendors: readVendors(env, vendorVariables, folder),
   });

@@ -22,6 +22,7 @@ import type { Fate, Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { createTokenCounter } from './ledger/token-counter.ts';
 import { errorMembers, type Log } from './log.ts';
+import { createMemory, type Memory } from './memory/memory.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
@@ -35,6 +36,7 @@ export interface House {
   ledger: Ledger;
   access: Access;
   catalog: Catalog;
+  memory: Memory;
   transport: Transport;
   gateway: Gateway;
   metrics: Metrics;
@@ -89,6 +91,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const ledger = createLedger({ store, owner, now });
   const access = createAccess({ store, limits: openLimits(config, log) });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
+  const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
   const counter = createTokenCounter();
   const trouble = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
@@ -96,6 +99,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     access,
     catalog,
     ledger,
+    memory,
     transport,
     guard: openGuard(config),
     provider: providerOf,
@@ -106,6 +110,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       limits: config.timeLimits,
       keepAliveMs: config.keepAliveMs,
       drainAfterDisconnectMs: config.disconnectDrainMs,
+      maxRequestBytes: config.maxBodyBytes,
       maxReplyBytes: config.maxBodyBytes,
       maxMediaBytes: config.maxBodyBytes,
     },
@@ -135,7 +140,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     access.close();
     counter.close();
   };
-  return { store, ledger, access, catalog, transport, gateway, metrics, apply, trouble, close };
+  return { store, ledger, access, catalog, memory, transport, gateway, metrics, apply, trouble, close };
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */

@@ -122,7 +122,7 @@ async function tidy({ keepCallsDays }: Config, { store, trouble }: House): Promi
 let seenGeneration = -1;
 
 /** Notices what other processes have changed, shows that this one lives, and resolves what dead ones left. */
-async function watchOver({ store, access, catalog, ledger, trouble }: House): Promise<void> {
+async function watchOver({ store, access, catalog, ledger, memory, trouble }: House): Promise<void> {
   try {
     const generation = await store.generation();
     if (generation !== seenGeneration) {
@@ -131,6 +131,7 @@ async function watchOver({ store, access, catalog, ledger, trouble }: House): Pr
       await catalog.reload();
     }
     await ledger.sweep(Date.now(), fateOf);
+    await memory.sweep(Date.now());
   } catch (thrown) {
     trouble('The database could not be looked after.', thrown);
   }

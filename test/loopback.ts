@@ -13,6 +13,7 @@ import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import type { Rooms } from '../src/http/rooms.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
+import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 
@@ -59,6 +60,7 @@ export async function startLoopback(): Promise<Loopback> {
     ledger,
     access,
     catalog,
+    memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 }),
     // These routes need none: a call that arrives here is the gateway's own fault.
     gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
     dialect: dialectNamed,

@@ -45,6 +45,9 @@ export interface ChatCall extends Asked {
   verbosity?: 'low' | 'medium' | 'high';
   metadata?: JsonObject;
   completion?: Completion;
+  thread?: Thread;
+  /** The messages are no longer those of the client's body: they are written anew for a target of the same format too. */
+  isEdited?: boolean;
 }
 
 /** Texts to turn into vectors. */
@@ -75,6 +78,26 @@ export interface RerankCall extends Asked {
 }
 
 export type Call = ChatCall | EmbedCall | RerankCall;
+
+/** What the server is asked to keep and to go on from: only formats whose server keeps conversations say it. */
+export interface Thread {
+  /** Keep the request and its reply. */
+  store: boolean;
+  /** The reply it goes on from, by its id. */
+  previous?: string;
+  /** Items named by their ids alone. */
+  references: string[];
+  /** What becomes of a conversation longer than the model's window: its oldest turns are left out, or it is refused. */
+  truncation: 'auto' | 'disabled';
+  /** The request's own items as the format says them. */
+  items: JsonObject[];
+  /** What was kept has been put before them. */
+  isResumed?: boolean;
+  /** Who is about to be asked: what others have proved is not for them. */
+  maker?: string;
+  /** The id under which the reply will be kept, and which it bears. */
+  replyId?: string;
+}
 
 export type Modality = 'text' | 'audio' | 'image';
 
@@ -174,6 +197,8 @@ export interface Seal {
   value: string;
   /** The item's id where the proof is bound to one. */
   id?: string;
+  /** Who made it, where it is of use to nobody else who speaks the dialect. */
+  maker?: string;
 }
 
 export type Part =

@@ -12,8 +12,9 @@ const MARK = 'gw1:';
 const BEGINNING = 'Z3cxOl';
 
 /** Base64 as a whole: some libraries decode what they carry. */
-export function carrySeal({ dialect, value, id }: Seal, of?: string): string {
-  return Buffer.from(MARK + JSON.stringify([dialect, value, id ?? null, of ?? null])).toString('base64');
+export function carrySeal({ dialect, value, id, maker }: Seal, of?: string): string {
+  const fields = [dialect, value, id ?? null, of ?? null, ...(maker === undefined ? [] : [maker])];
+  return Buffer.from(MARK + JSON.stringify(fields)).toString('base64');
 }
 
 /** What `carrySeal` made, read back; `undefined` for any other string. */
@@ -26,8 +27,13 @@ export function carriedSeal(text: string): CarriedSeal | undefined {
     return undefined;
   }
   if (!Array.isArray(fields)) return undefined;
-  const [dialect, value, id, of] = fields;
+  const [dialect, value, id, of, maker] = fields;
   if (typeof dialect !== 'string' || typeof value !== 'string') return undefined;
-  const seal: Seal = typeof id === 'string' ? { dialect, value, id } : { dialect, value };
+  const seal: Seal = {
+    dialect,
+    value,
+    ...(typeof id === 'string' && { id }),
+    ...(typeof maker === 'string' && { maker }),
+  };
   return typeof of === 'string' ? { seal, of } : { seal };
 }

@@ -1,7 +1,7 @@
 /** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import type { Json } from '../canonical/json.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { LimitHeaders } from './rate-limit-headers.ts';
 
@@ -53,6 +53,34 @@ export interface Writer {
   fail(error: GatewayError): Uint8Array;
   /** Bytes that keep a silent stream open and mean nothing. */
   keepAlive(): Uint8Array;
+  /** The whole reply as the client has been given it, once it has ended or failed; only formats whose server keeps replies. */
+  kept?(): JsonObject | undefined;
+}
+
+/** A request's own items and its reply, as a format's server keeps them. */
+export interface KeptTurn {
+  input: JsonObject[];
+  output: JsonObject[];
+  /** The reply without its output. */
+  reply: JsonObject;
+  /** Whose proofs the output holds, where they are of use to that maker alone. */
+  maker?: string;
+}
+
+/** A format whose server keeps conversations: what is kept of a call, and how another goes on from it. */
+export interface Keeping<C extends Call = Call> {
+  /** What the ids of kept replies begin with. */
+  readonly idPrefix: string;
+  /** Throws `invalid_request` where the call asks its server for what is not done here. */
+  check(call: C): void;
+  keep(call: C, reply: JsonObject): KeptTurn;
+  /**
+   * The call with the items of the turns before it, and with those that it names by their ids, which are in `before` or
+   * `known`. Throws `not_found` where one is not.
+   */
+  resume(call: C, before: readonly KeptTurn[], known: readonly KeptTurn[]): C;
+  /** A kept reply told as a stream, from behind this place on. */
+  replay(reply: JsonObject, startingAfter: number): Uint8Array;
 }
 
 /** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
@@ -113,6 +141,10 @@ export interface VendorDialect<C extends Call = Call> {
   readonly singleChoice?: true;
   /** Media that may be named by address, to be fetched by the vendor; all others are handed over inline. */
   readonly takesUrls?: readonly Media['kind'][];
+  /** Whether the model proves its turns, and wants the proofs back with them. */
+  wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
+  /** Its proofs are of use only where they were made: at that vendor's row of the catalogue. */
+  readonly boundProofs?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   reader(call: C, contentType: string, quirks: Quirks): Reader;
   /** An upstream's refusal; whether another target may succeed is decided here, once. */
@@ -121,6 +153,9 @@ export interface VendorDialect<C extends Call = Call> {
 
 /** A format that clients speak too. */
 export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
+  /** Clients of the format hand proofs back: one that is missing was left out on purpose. */
+  readonly handsProofsBack?: true;
+  readonly keeping?: Keeping<C>;
   /** Throws GatewayError('invalid_request', …, { param }). */
   readCall(request: WireRequest): C;
   writer(call: C): Writer;

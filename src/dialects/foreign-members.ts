@@ -8,16 +8,22 @@ const KEPT_ELSEWHERE: { readonly [dialect: string]: readonly string[] } = {
   gemini: ['cachedContent'],
 };
 
+/** What the gateway itself does, whoever the model's vendor is. */
+const DONE_HERE: { readonly [dialect: string]: ReadonlySet<string> } = {
+  'openai-responses': new Set(['store', 'include', 'truncation', 'background', 'stream_options']),
+};
+
 export interface ForeignMembers {
   dialect: string;
   names: readonly string[];
 }
 
 /** What the format `own` has no word for. Throws `invalid_request` naming a member that cannot be left out. */
-export function foreignMembers({ extras }: ChatCall, own: string): ForeignMembers[] {
+export function foreignMembers({ extras, thread, origin }: ChatCall, own: string): ForeignMembers[] {
+  if (thread && thread.references.length > 0 && origin.dialect !== own) throw keptElsewhere('input');
   const found: ForeignMembers[] = [];
   for (const [dialect, members] of Object.entries(extras)) {
-    const names = Object.keys(members).filter((name) => members[name] !== null);
+    const names = Object.keys(members).filter((name) => members[name] !== null && !DONE_HERE[dialect]?.has(name));
     if (dialect === own || names.length === 0) continue;
     const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
     if (kept !== undefined) throw keptElsewhere(kept);

@@ -8,6 +8,8 @@ import { patchMembers } from '../dialects/json.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport/transport.ts';
 import { inPieces, joinPieces } from './pieces.ts';
+import { ownProofs, withProofs } from './proofs.ts';
+import { makerOf } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
@@ -56,7 +58,12 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   walk.target = choice;
   walk.upstreamDialect = dialect.name;
   walk.warnings = [];
-  const call = walk.media ? await walk.media.inlineFor(urlsTaken(way)) : walk.call;
+  const maker = makerOf(dialect, choice.provider);
+  walk.maker = maker;
+  if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = maker;
+  const given = walk.media ? await walk.media.inlineFor(urlsTaken(way)) : walk.call;
+  const proven = withProofs(rooms, walk, way, given, maker);
+  const call = proven instanceof Promise ? await proven : proven;
   const calls = inPieces(call, dialect, way.quirks, dialect.name === walk.dialect.name);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
   const branches = new Cancellation();
@@ -130,7 +137,10 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   const { provider, target, dialect } = way;
   const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
-  const { body, warnings } = same && call === walk.call ? patched(walk, way) : written(way, call);
+  const { body, warnings } =
+    same && call === walk.call && !isEdited(call)
+      ? patched(walk, way)
+      : written(way, ownProofs(call, walk.maker ?? ''));
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
@@ -143,6 +153,10 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   const signing = provider.authorize(outgoing, target, rooms.signing);
   if (signing) await signing;
   return outgoing;
+}
+
+function isEdited(call: Call): boolean {
+  return call.kind === 'chat' && call.isEdited === true;
 }
 
 /** The client's own body, with what this target wants otherwise. */

@@ -11,6 +11,8 @@ export class Meter {
   complete = false;
   /** Something a client can use has been delivered. */
   delivered = false;
+  /** There is thinking in the reply, or may be. */
+  thinks = false;
   finish: FinishReason | undefined;
   /** One, or one for each upstream call that the call was split into. */
   private tallies: readonly [Tally, ...Tally[]] = [new Tally()];
@@ -57,6 +59,9 @@ export class Meter {
           break;
         case 'part-start':
           this.seeOpening(event.choice, event.part, event.opens);
+          break;
+        case 'part-seal':
+          this.thinks = true;
           break;
         case 'usage':
           // Of several upstream calls each has told its own.
@@ -111,6 +116,7 @@ export class Meter {
 
   private seeOpening(choice: number, part: number, opens: PartOpening): void {
     if (opens.type === 'tool-call') this.tallyOf(choice).addText(opens.name);
+    if (opens.type === 'reasoning') this.thinks = true;
     if (opens.type !== 'audio' && opens.type !== 'image') return;
     this.media ??= new Map();
     this.media.set(`${choice}.${part}`, opens.type);

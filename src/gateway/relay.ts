@@ -6,8 +6,9 @@ import type { Dialect, Frame, Writer } from '../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import { charge } from '../ledger/charge.ts';
 import type { Upstream } from './attempt.ts';
+import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
-import { type Conclusion, conclude, type Walk } from './walk.ts';
+import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
 
 const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
@@ -27,6 +28,7 @@ export async function relayWhole(
     for (const frame of frames) {
       const failure = errorIn(frame);
       if (failure) throw failure;
+      if (walk.meter.thinks || isThought(frame)) bearWitness(walk, frame.events);
       parts.push(upstream.same ? writer.pass(frame) : writer.write(frame));
       seen.push(frame);
     }
@@ -36,7 +38,9 @@ export async function relayWhole(
   for (const frame of seen) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
   addWarnings(walk, writer);
+  const keeping = signal.aborted ? undefined : remember(rooms, walk, writer);
   const cost = await conclude(rooms, walk, signal.aborted ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+  if (keeping) await keeping;
   const headers = replyHeaders(walk, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return new Response(join(parts), { headers });
@@ -124,7 +128,7 @@ export class StreamRelay {
   private forward(frames: readonly Frame[], same: boolean): boolean {
     const parts: Uint8Array[] = [];
     for (const frame of frames) {
-      this.walk.meter.see(frame.events);
+      watch(this.walk, frame.events);
       const failure = errorIn(frame);
       if (failure) {
         this.enqueue(parts);
@@ -152,11 +156,14 @@ export class StreamRelay {
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
   private async finish(upstream: Upstream): Promise<void> {
     addWarnings(this.walk, this.writer);
+    const ending = this.writer.end();
+    const keeping = remember(this.rooms, this.walk, this.writer);
     await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+    if (keeping) await keeping;
     this.quiet.delete(this);
     readOut(upstream);
     if (this.clientLeft) return;
-    this.enqueue([this.last, this.writer.end()]);
+    this.enqueue([this.last, ending]);
     this.controller.close();
   }
 
@@ -172,7 +179,9 @@ export class StreamRelay {
       this.rooms.trouble('A stream that broke off could not be settled.', thrown);
     }
     if (this.clientLeft) return;
-    this.enqueue([this.writer.fail(told)]);
+    const ending = this.writer.fail(told);
+    await remember(this.rooms, this.walk, this.writer);
+    this.enqueue([ending]);
     this.controller.close();
   }
 }
@@ -266,6 +275,12 @@ function notRead(): GatewayError {
 function errorIn(frame: Frame): GatewayError | undefined {
   for (const event of frame.events) if (event.type === 'error') return event.error;
   return undefined;
+}
+
+function isThought({ events }: Frame): boolean {
+  return events.some(
+    (event) => event.type === 'part-seal' || (event.type === 'part-start' && event.opens.type === 'reasoning'),
+  );
 }
 
 function join(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -4,6 +4,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { VendorDialect } from '../dialects/dialect.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Memory } from '../memory/memory.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
@@ -14,6 +15,7 @@ export interface GatewayRooms {
   access: Access;
   catalog: Catalog;
   ledger: Ledger;
+  memory: Memory;
   transport: Transport;
   /** Fetches what clients name by address. */
   guard: GuardedFetch;
@@ -42,6 +44,8 @@ export interface GatewaySettings {
   keepAliveMs: number;
   /** How long a call whose client has left may go on where the model says `drain`. */
   drainAfterDisconnectMs: number;
+  /** The longest conversation that is put before a request. */
+  maxRequestBytes: number;
   /** The largest whole answer taken from an upstream. */
   maxReplyBytes: number;
   /** What the media of a call may hold in all that are fetched for it. */

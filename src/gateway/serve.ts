@@ -1,9 +1,12 @@
 /** The way of one call, read as a list of verbs: authenticate, read, admit, attempt, relay; settle always. */
+import type { Caller } from '../access/access.ts';
+import type { ChatCall } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import type { Gateway, Incoming } from './gateway.ts';
+import { recall } from './recall.ts';
 import {
   abandon,
   boundDrain,
@@ -30,7 +33,8 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       const at = rooms.now();
       const caller = await rooms.access.authenticate(incoming.presented, at);
       const request = await incoming.read();
-      const call = dialect.readCall(request);
+      const read = dialect.readCall(request);
+      const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
       walk = await admit(rooms, { id: incoming.requestId, at, startedMs, dialect, caller, call, strict }, underWay);
@@ -47,6 +51,9 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       return new Response(reply.body, reply);
     }
   }
+
+  const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
+    recall(rooms.memory, rooms.settings.maxRequestBytes, dialect, call, caller, at);
 
   async function answer(walk: Walk, signal: AbortSignal): Promise<Response> {
     let relay: StreamRelay | undefined;

@@ -4,6 +4,7 @@ import type { Admitted } from '../access/limits.ts';
 import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -14,6 +15,7 @@ import { Cancellation } from '../transport/transport.ts';
 import type { AddressedMedia } from './addressed-media.ts';
 import type { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
+import { Witness } from './witness.ts';
 
 /** A call at the door: who asks for what. */
 export interface Entrant {
@@ -62,6 +64,10 @@ export class Walk implements Entrant, Admission {
   /** The target that answers, once one does, and its dialect. */
   target: ModelTarget | undefined;
   upstreamDialect = '';
+  /** Who can make use of what proves its thinking. */
+  maker: string | undefined;
+  /** Sees the reply, where there is thinking in it. */
+  witness: Witness | undefined;
   firstByteMs: number | undefined;
   /** What the call was charged, once it is concluded. */
   concluded: Promise<Money> | undefined;
@@ -86,6 +92,19 @@ export class Walk implements Entrant, Admission {
     this.underWay = underWay;
     underWay.add(this);
   }
+}
+
+/** Counts what is in a stream's events, and remembers what is thought in them. */
+export function watch(walk: Walk, events: readonly ReplyEvent[]): void {
+  walk.meter.see(events);
+  if (walk.meter.thinks) bearWitness(walk, events);
+}
+
+/** Remembers what is thought in these events, before they are written: a proof says whose it is. */
+export function bearWitness(walk: Walk, events: readonly ReplyEvent[]): void {
+  if (walk.maker === undefined) return;
+  walk.witness ??= new Witness(walk.maker, walk.maker !== walk.upstreamDialect);
+  walk.witness.see(events);
 }
 
 export interface Conclusion {

@@ -45,7 +45,11 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
 
 function countMessages(rooms: Rooms, asked: Asked<unknown, unknown>): number {
   // What a reply may have is not asked here, but the format wants it.
-  return count(rooms, asked.caller, read(rooms.dialect('anthropic-messages'), asked, { max_tokens: 1 }));
+  return countTokens(
+    rooms,
+    asked.caller,
+    readConversation(rooms.dialect('anthropic-messages'), asked, { max_tokens: 1 }),
+  );
 }
 
 /** Some libraries send the whole request that they are about to make, others its contents alone. */
@@ -56,10 +60,14 @@ function countGenerate(rooms: Rooms, asked: Asked<unknown, unknown>): number {
     body: isObject(whole) ? whole : asked.body,
     path: { ...asked.path, action: 'generateContent' },
   };
-  return count(rooms, said.caller, read(rooms.dialect('gemini'), said, {}));
+  return countTokens(rooms, said.caller, readConversation(rooms.dialect('gemini'), said, {}));
 }
 
-function read(dialect: Dialect | undefined, asked: Asked<unknown, unknown>, more: JsonObject): ChatCall {
+export function readConversation(
+  dialect: Dialect | undefined,
+  asked: Asked<unknown, unknown>,
+  more: JsonObject,
+): ChatCall {
   if (!dialect) throw new Error('A dialect that counts is not there.');
   const { path, headers } = asked;
   const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
@@ -78,7 +86,7 @@ function writeAgain(body: JsonObject): string {
   }
 }
 
-function count({ catalog, access }: Rooms, caller: Caller, call: ChatCall): number {
+export function countTokens({ catalog, access }: Rooms, caller: Caller, call: ChatCall): number {
   const model = catalog.find(call.model);
   if (!model) {
     const sentence = `There is no model "${call.model}". GET /v1/models lists those there are.`;

@@ -6,6 +6,7 @@ import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Memory } from '../memory/memory.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -14,6 +15,7 @@ export interface Rooms {
   access: Access;
   ledger: Ledger;
   catalog: Catalog;
+  memory: Memory;
   store: Store;
   /** The dialect of this name; `undefined` where there is none. */
   dialect(name: string): Dialect | undefined;

@@ -29,6 +29,7 @@ import {
   ResponsesReply,
   ResponsesRequest,
 } from './public-schemas.ts';
+import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
 import { STATUS_ROUTES } from './status-routes.ts';
@@ -153,6 +154,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...STATUS_ROUTES,
   ...MODEL_ROUTES,
   ...COUNT_ROUTES,
+  ...RESPONSE_ROUTES,
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,

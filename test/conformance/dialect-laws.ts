@@ -211,7 +211,7 @@ function plain(frames: readonly Frame[]) {
   return frames.map((frame) => ({ bytes: Buffer.from(frame.bytes).toString('latin1'), events: frame.events }));
 }
 
-function meaning({ origin: _, ...call }: ChatCall) {
+function meaning({ origin: _, thread, ...call }: ChatCall) {
   return call;
 }
 

@@ -1,5 +1,5 @@
 /** What only the Responses format has: its settings, what its vendor keeps, its way of breaking off, as its users meet them. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS, type Vendor } from '../vendor-answers.ts';
 
@@ -21,32 +21,31 @@ interface Reply {
   output?: object[];
 }
 
-describe('what its vendor keeps', () => {
-  test('goes to it as it is', async () => {
-    const stage = await stageFor(VENDOR);
-    stage.script(VENDOR.whole(SAID));
-    const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1', store: true };
-    expect((await stage.post('/v1/responses', request)).status).toBe(200);
-    const [sent] = stage.journal();
-    expect(sent?.path).toEndWith('/v1/responses');
-    expect(sent?.body).toEqual({ ...request, model: VENDOR.upstreamModel });
-    await stage.settled();
-  });
+test.each([VENDOR, chat, messages, gemini])(
+  'a reply that is not kept here cannot be gone on from: $type',
+  async (vendor) => {
+    const stage = await stageFor(vendor);
+    const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1' };
+    const response = await stage.post('/v1/responses', request);
+    expect(response.status).toBe(404);
+    const { error } = (await response.json()) as Reply;
+    expect(error).toMatchObject({ code: 'not_found', param: 'previous_response_id' });
+    expect(stage.journal()).toEqual([]);
+    expect(await stage.settled()).toEqual([]);
+  },
+);
 
-  test.each([chat, messages, gemini])(
-    'is refused by name where the model is another vendor’s: $type',
-    async (vendor) => {
-      const stage = await stageFor(vendor);
-      const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1' };
-      const response = await stage.post('/v1/responses', request);
-      expect(response.status).toBe(400);
-      const { error } = (await response.json()) as Reply;
-      expect(error).toMatchObject({ code: 'invalid_request', param: 'previous_response_id' });
-      expect(stage.journal()).toEqual([]);
-      expect((await stage.settledCall()).cost).toBe('0');
-    },
-  );
-});
+test.each([{ background: true }, { conversation: 'conv_1' }])(
+  'what is not served is said by name: %j',
+  async (more) => {
+    const stage = await stageFor(VENDOR);
+    const response = await stage.post('/v1/responses', { model: stage.model, input: 'Go on', ...more });
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as Reply;
+    expect(error).toMatchObject({ code: 'invalid_request', param: Object.keys(more)[0] });
+    expect(stage.journal()).toEqual([]);
+  },
+);
 
 test('a text alone is an input; usage has the names of both specifications', async () => {
   const stage = await stageFor(chat);
@@ -76,10 +75,4 @@ test('a stream that breaks off says so and never completes', async () => {
     expect(text).not.toContain('response.completed');
     expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
   }
-});
-
-test('what is not kept here is not found', async () => {
-  const response = await fetch(`${scene.gateway.url}/v1/responses/resp_1`);
-  expect(response.status).toBe(404);
-  expect(await response.json()).toMatchObject({ error: { code: 'not_found' } });
 });

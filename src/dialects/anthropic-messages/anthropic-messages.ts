@@ -14,6 +14,9 @@ import { createWriter } from './writer.ts';
 export const anthropicMessages: Dialect<ChatCall> = {
   name: ANTHROPIC_MESSAGES,
   kind: 'chat',
+  handsProofsBack: true,
+  wantsProofs: ({ reasoning }) =>
+    reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
   singleChoice: true,
   takesUrls: ['image', 'document'],
   readCall,

@@ -10,6 +10,8 @@ export const bedrockConverse: VendorDialect<ChatCall> = {
   name: BEDROCK_CONVERSE,
   kind: 'chat',
   singleChoice: true,
+  wantsProofs: ({ reasoning }) =>
+    reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
   writeCall,
   reader: createReader,
   readError,

@@ -2,6 +2,7 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import type { Dialect } from '../dialect.ts';
 import { googleError } from '../error-bodies.ts';
+import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { readCall } from './read-call.ts';
 import { readError } from './read-error.ts';
@@ -12,6 +13,8 @@ import { createWriter } from './writer.ts';
 export const gemini: Dialect<ChatCall> = {
   name: GEMINI,
   kind: 'chat',
+  handsProofsBack: true,
+  wantsProofs: (_, model) => traitsOf(model).thinking !== 'none',
   readCall,
   writer: createWriter,
   writeError: googleError,

@@ -5,6 +5,7 @@ import { openaiError } from '../error-bodies.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { patches } from './patches.ts';
+import { wantsProofs } from './proofs.ts';
 import { readCall } from './read-call.ts';
 import { createReader } from './reader.ts';
 import { writeCall } from './write-call.ts';
@@ -13,6 +14,8 @@ import { createWriter } from './writer.ts';
 export const openaiChat: Dialect<ChatCall> = {
   name: OPENAI_CHAT,
   kind: 'chat',
+  boundProofs: true,
+  wantsProofs,
   takesUrls: ['image', 'video'],
   readCall,
   writer: createWriter,

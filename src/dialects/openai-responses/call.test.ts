@@ -148,7 +148,7 @@ describe('a request is read', () => {
     [{ input: [{ role: 'nobody', content: 'x' }] }, 'input[0].role'],
     [{ input: [{ role: 'user', content: 3 }] }, 'input[0].content'],
     [{ input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }, 'input[0].call_id'],
-    [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0].id'],
+    [{ input: [{ type: 'item_reference' }] }, 'input[0].id'],
     [{ input: 3 }, 'input'],
     [{ input: ['x'] }, 'input[0]'],
     [{ temperature: 3 }, 'temperature'],

@@ -3,6 +3,8 @@ import type { ChatCall } from '../../canonical/call.ts';
 import type { Dialect } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
 import { readOpenaiError } from '../openai-errors.ts';
+import { keeping } from './keeping.ts';
+import { givesReasoning } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { patches } from './patches.ts';
 import { readCall } from './read-call.ts';
@@ -13,6 +15,10 @@ import { createWriter } from './writer.ts';
 export const openaiResponses: Dialect<ChatCall> = {
   name: OPENAI_RESPONSES,
   kind: 'chat',
+  boundProofs: true,
+  handsProofsBack: true,
+  wantsProofs: (_, model) => givesReasoning(model),
+  keeping,
   singleChoice: true,
   takesUrls: ['image', 'document'],
   readCall,

@@ -43,6 +43,7 @@ export function readCall(request: WireRequest): ChatCall {
   const text = objectAt(body, 'text') ?? {};
   const output = readOutput(text.format);
   const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
+  const { messages, items, references } = readInput(body.input);
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
@@ -50,7 +51,7 @@ export function readCall(request: WireRequest): ChatCall {
     extras: Object.keys(extras).length > 0 ? { [OPENAI_RESPONSES]: extras } : {},
     headers: {},
     stream: body.stream === true,
-    messages: readMessages(body),
+    messages: withInstructions(messages, body),
     tools: ungroupedTools(body).map(readTool),
     sampling: readSampling(body),
     wantsUsage: true,
@@ -66,11 +67,17 @@ export function readCall(request: WireRequest): ChatCall {
   const { verbosity } = text;
   if (verbosity === 'low' || verbosity === 'medium' || verbosity === 'high') call.verbosity = verbosity;
   if (isObject(body.metadata)) call.metadata = body.metadata;
+  call.thread = {
+    store: body.store !== false,
+    references,
+    truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
+    items,
+  };
+  if (typeof body.previous_response_id === 'string') call.thread.previous = body.previous_response_id;
   return call;
 }
 
-function readMessages(body: JsonObject): Message[] {
-  const messages = readInput(body.input);
+function withInstructions(messages: Message[], body: JsonObject): Message[] {
   const instructions = textAt(body, 'instructions');
   if (instructions === undefined) return messages;
   return [{ role: 'system', originRole: INSTRUCTIONS, parts: [{ type: 'text', text: instructions }] }, ...messages];

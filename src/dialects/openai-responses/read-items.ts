@@ -9,25 +9,44 @@ import { readContent, requiredText, textAt } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './seals.ts';
 
 /** What one run of the model made is one turn: its thoughts, texts and calls, in their order. */
-export function readInput(input: Json | undefined): Message[] {
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input }] }];
+export function readInput(input: Json | undefined): ReadInput {
+  if (typeof input === 'string') {
+    const item: JsonObject = { role: 'user', content: input };
+    return { messages: [{ role: 'user', parts: [{ type: 'text', text: input }] }], items: [item], references: [] };
+  }
   const messages: Message[] = [];
+  const items: JsonObject[] = [];
+  const references: string[] = [];
   const known = new Map<string, JsonObject>();
   (Array.isArray(input) ? input : []).forEach((item, index) => {
     const path = `input[${index}]`;
     if (!isObject(item)) throw wrong(path, 'must be an object');
-    if (typeof item.id === 'string' && item.type !== 'item_reference') known.set(item.id, item);
-    readItem(resolved(item, known, path), path, messages);
+    items.push(item);
+    if (!isReference(item)) {
+      if (typeof item.id === 'string') known.set(item.id, item);
+      readItem(item, path, messages);
+      return;
+    }
+    const id = requiredText(item, 'id', path);
+    const found = known.get(id);
+    if (found) readItem(found, path, messages);
+    else references.push(id);
   });
-  return messages;
+  return { messages, items, references };
 }
 
-/** A reference reads as the item it names, which must stand before it. */
-function resolved(item: JsonObject, known: ReadonlyMap<string, JsonObject>, path: string): JsonObject {
-  if (item.type !== 'item_reference') return item;
-  const found = known.get(requiredText(item, 'id', path));
-  if (!found) throw wrong(`${path}.id`, 'names an item that is not known here: send the item itself');
-  return found;
+export interface ReadInput {
+  messages: Message[];
+  items: JsonObject[];
+  /** Ids that name items which the request itself does not hold. */
+  references: string[];
+}
+
+/** The id of an item that was said before: the type may be left out. */
+export function isReference({ type, id, role }: JsonObject): boolean {
+  return (
+    type === 'item_reference' || ((type === undefined || type === null) && role === undefined && typeof id === 'string')
+  );
 }
 
 function readItem(item: JsonObject, path: string, messages: Message[]): void {

@@ -34,7 +34,14 @@ export function echoedSettings(call: ChatCall): JsonObject {
   const said = call.origin.dialect === OPENAI_RESPONSES ? pickMembers(call.origin.body, ECHOED) : {};
   const settings = { ...DEFAULTS };
   for (const [member, value] of Object.entries(said)) if (value !== null) settings[member] = value;
-  return settings;
+  return { ...settings, ...keptAs(call) };
+}
+
+/** What says that the reply is kept, and where it goes on from. */
+export function keptAs({ thread }: ChatCall): JsonObject {
+  if (!thread) return {};
+  const { previous, replyId } = thread;
+  return { store: replyId !== undefined, previous_response_id: previous ?? null };
 }
 
 /** How the reply ended, as members of its object. */

@@ -128,7 +128,7 @@ export class ResponseScript {
   #begin(id: string, createdSeconds: number | undefined, extras: JsonObject | undefined): void {
     const tier = extras?.service_tier;
     this.#head = {
-      id: id || newId('resp_'),
+      id: this.#call.thread?.replyId ?? (id || newId('resp_')),
       object: 'response',
       created_at: createdSeconds ?? this.#call.receivedSeconds ?? 0,
       ...echoedSettings(this.#call),

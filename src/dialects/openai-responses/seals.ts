@@ -7,8 +7,9 @@ import { OPENAI_RESPONSES } from './name.ts';
 /** What a carried seal belongs to where it is not a tool call: the text before it. */
 export const OF_TEXT = 'text';
 
-export function isOwn(seal: Seal | undefined): seal is Seal {
-  return seal?.dialect === OPENAI_RESPONSES;
+/** `maker`: who is asked; unknown, every seal of the format may go along that does not say whose it is. */
+export function isOwn(seal: Seal | undefined, maker?: string): seal is Seal {
+  return seal?.dialect === OPENAI_RESPONSES && (seal.maker === undefined || seal.maker === maker);
 }
 
 const MEMBERS = ['phase', 'namespace'];
@@ -41,4 +42,26 @@ export function readEncrypted(content: Json | undefined, id?: string): CarriedSe
 
 export function writeEncrypted(seal: Seal, of?: string): string {
   return isOwn(seal) ? seal.value : carrySeal(seal, of);
+}
+
+/**
+ * A kept reasoning item as its maker takes it back: with the seal as it was, or none. `undefined`: it is another's. Items
+ * that are no reasoning, or whose seal nobody has wrapped, are as they are.
+ */
+export function unwrapped(item: JsonObject, maker: string | undefined): JsonObject | undefined {
+  const { encrypted_content: content, ...rest } = item;
+  const carried = typeof content === 'string' ? carriedSeal(content) : undefined;
+  if (!carried) return item;
+  const { seal } = carried;
+  if (!isOwn(seal, maker)) return undefined;
+  return seal.value === '' ? rest : { ...rest, encrypted_content: seal.value };
+}
+
+/** A reasoning item that is of use to its maker alone, so that it is known for one. */
+export function wrapped(item: JsonObject, maker: string): JsonObject {
+  const { encrypted_content: content, id } = item;
+  if (item.type !== 'reasoning' || (typeof content === 'string' && carriedSeal(content))) return item;
+  const value = typeof content === 'string' ? content : '';
+  const seal: Seal = { dialect: OPENAI_RESPONSES, value, maker, ...(typeof id === 'string' && { id }) };
+  return { ...item, encrypted_content: carrySeal(seal) };
 }

@@ -6,6 +6,7 @@ import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
 import { pickMembers } from '../json.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-call.ts';
 import { digest } from './tool-names.ts';
@@ -19,10 +20,6 @@ const encoder = new TextEncoder();
 const MIN_OUTPUT_TOKENS = 16;
 const MAX_USER_LENGTH = 64;
 const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast']);
-const INCLUDE_REASONING = 'reasoning.encrypted_content';
-/** These refuse to be asked for reasoning, which they have none of. */
-const THOUGHTLESS_MODELS = /^(.*\/)?(gpt-[34]|chatgpt-4o)/;
-
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const known = quirksOf(quirks, model);
   const losses = new Set<string>();
@@ -38,7 +35,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     reasoning: writeReasoning(call.reasoning, objectOf(extras.reasoning), isOwn),
     text: writeText(call, objectOf(extras.text)),
     ...writeSettings(call, extras, losses),
-    ...(!isOwn && { store: false, include: writeInclude(call, model) }),
+    ...(isOwn ? keptHere(call, model) : { store: false, include: writeInclude(call, model) }),
     stream: call.stream || undefined,
   };
   warnForeign(call, losses);
@@ -177,7 +174,7 @@ function shortUser(user: string): string {
 /** Nothing is kept at the vendor, so the thinking must come back with the reply to go on from. */
 function writeInclude({ sampling }: ChatCall, model: string): Json | undefined {
   const include = [
-    ...(THOUGHTLESS_MODELS.test(model) ? [] : [INCLUDE_REASONING]),
+    ...(givesReasoning(model) ? [INCLUDE_REASONING] : []),
     ...(sampling.logprobs ? [INCLUDE_LOGPROBS] : []),
   ];
   return include.length > 0 ? include : undefined;

@@ -4,9 +4,9 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
-import { memberSpan, spliceBytes } from '../json.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ResponseFrame } from './reader.ts';
+import { ReplyMark } from './reply-mark.ts';
 import { REPLY_ROOM } from './reply-room.ts';
 import { ResponseScript } from './response-script.ts';
 
@@ -21,7 +21,7 @@ export function createWriter(call: ChatCall): Writer {
 class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #script: ResponseScript;
-  readonly #model: ModelName;
+  readonly #mark: ReplyMark;
   readonly #losses = new ReplyLosses(REPLY_ROOM);
   /** Events written and not yet handed out. */
   #text = '';
@@ -29,9 +29,10 @@ class StreamWriter implements Writer {
   /** The last response object that was passed on: what a failure is told about. */
   #passed: JsonObject | undefined;
   #passes = false;
+  #kept: JsonObject | undefined;
 
   constructor(call: ChatCall) {
-    this.#model = new ModelName(call.model);
+    this.#mark = new ReplyMark(call);
     this.#script = new ResponseScript(call, (type, members) => this.#emit(type, members));
   }
 
@@ -54,14 +55,18 @@ class StreamWriter implements Writer {
     if (typeof sequence === 'number') this.#sequence = sequence + 1;
     if (isObject(response)) this.#passed = response;
     if (frame.jsonStart >= 0)
-      return isObject(response) ? this.#model.inEvent(frame.bytes, frame.jsonStart) : frame.bytes;
-    const payload = isObject(response) ? { ...frame.payload, response: this.#model.inObject(response) } : frame.payload;
+      return isObject(response) ? this.#mark.inEvent(frame.bytes, frame.jsonStart) : frame.bytes;
+    const payload = isObject(response) ? { ...frame.payload, response: this.#mark.inObject(response) } : frame.payload;
     return encoder.encode(eventText(payload));
   }
 
   end(): Uint8Array {
-    if (this.#passes) return NO_BYTES;
+    if (this.#passes) {
+      this.#kept = this.#passed && this.#mark.inObject(this.#passed);
+      return NO_BYTES;
+    }
     const response = this.#script.complete();
+    this.#kept = response;
     this.#text += warningComment(this.warnings);
     const word = response.status === 'incomplete' || response.status === 'failed' ? response.status : 'completed';
     this.#emit(`response.${word}`, { response });
@@ -72,17 +77,21 @@ class StreamWriter implements Writer {
   fail(error: GatewayError): Uint8Array {
     const { code, message, param, type } = openaiErrorObject(error);
     if (this.#passed) {
-      const response = { ...this.#model.inObject(this.#passed), status: 'failed', error: { code, message } };
-      this.#emit('response.failed', { response });
+      this.#kept = { ...this.#mark.inObject(this.#passed), status: 'failed', error: { code, message } };
     } else if (this.#script.hasBegun) {
-      this.#emit('response.failed', { response: this.#script.broken({ code, message }) });
+      this.#kept = this.#script.broken({ code, message });
     }
+    if (this.#kept) this.#emit('response.failed', { response: this.#kept });
     this.#emit('error', { code, message, param, error: { type, code, message, param } });
     return this.#handOut();
   }
 
   keepAlive(): Uint8Array {
     return KEEP_ALIVE;
+  }
+
+  kept(): JsonObject | undefined {
+    return this.#kept;
   }
 
   #emit(type: string, members: JsonObject): void {
@@ -100,12 +109,13 @@ class StreamWriter implements Writer {
 class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #script: ResponseScript;
-  readonly #model: ModelName;
+  readonly #mark: ReplyMark;
   readonly #losses = new ReplyLosses(REPLY_ROOM);
+  #kept: JsonObject | undefined;
   #passed = false;
 
   constructor(call: ChatCall) {
-    this.#model = new ModelName(call.model);
+    this.#mark = new ReplyMark(call);
     this.#script = new ResponseScript(call, () => {});
   }
 
@@ -122,11 +132,14 @@ class WholeWriter implements Writer {
   pass(frame: Frame): Uint8Array {
     if (!(frame instanceof ResponseFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
-    return this.#model.inWhole(frame.bytes);
+    this.#kept = this.#mark.inObject(frame.payload);
+    return this.#mark.inWhole(frame.bytes);
   }
 
   end(): Uint8Array {
-    return this.#passed ? NO_BYTES : encoder.encode(JSON.stringify(this.#script.complete()));
+    if (this.#passed) return NO_BYTES;
+    this.#kept = this.#script.complete();
+    return encoder.encode(JSON.stringify(this.#kept));
   }
 
   fail(error: GatewayError): Uint8Array {
@@ -136,36 +149,12 @@ class WholeWriter implements Writer {
   keepAlive(): Uint8Array {
     return NO_BYTES;
   }
+
+  kept(): JsonObject | undefined {
+    return this.#kept;
+  }
 }
 
 function eventText(payload: JsonObject): string {
   return `event: ${String(payload.type)}\ndata: ${JSON.stringify(payload)}\n\n`;
-}
-
-/** Puts the public name where the vendor's stands. */
-class ModelName {
-  readonly #name: string;
-  readonly #quoted: Uint8Array;
-
-  constructor(name: string) {
-    this.#name = name;
-    this.#quoted = encoder.encode(JSON.stringify(name));
-  }
-
-  inEvent(bytes: Uint8Array, jsonStart: number): Uint8Array {
-    const response = memberSpan(bytes, 'response', jsonStart);
-    return response ? this.inWhole(bytes, response.start) : bytes;
-  }
-
-  inWhole(bytes: Uint8Array, from = 0): Uint8Array {
-    const span = memberSpan(bytes, 'model', from);
-    if (!span || Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).equals(this.#quoted)) {
-      return bytes;
-    }
-    return spliceBytes(bytes, span.start, span.end, this.#quoted);
-  }
-
-  inObject(response: JsonObject): JsonObject {
-    return 'model' in response ? { ...response, model: this.#name } : response;
-  }
 }

@@ -1,0 +1,49 @@
+/** Which proofs of thinking go along with a call: those of the target's own maker, also where the client's format lost them. */
+import type { Call, ChatCall, Message, Part } from '../canonical/call.ts';
+import type { GatewayRooms } from './rooms.ts';
+import type { Walk } from './walk.ts';
+import type { Way } from './way.ts';
+
+/** The call as this target is to be asked; a promise only where the vault has to be looked into. */
+export function withProofs(
+  { memory }: GatewayRooms,
+  walk: Walk,
+  { dialect, target, quirks }: Way,
+  call: Call,
+  maker: string,
+): Call | Promise<Call> {
+  if (call.kind !== 'chat' || !dialect.wantsProofs) return call;
+  const isWanted = dialect.wantsProofs(call, target.model, quirks);
+  walk.meter.thinks = isWanted;
+  const same = dialect.name === walk.dialect.name;
+  if (same && walk.dialect.handsProofsBack) return call;
+  const { account } = walk.caller;
+  if ((!isWanted && !memory.vault.mayKnow(account)) || !hasTurns(call)) return call;
+  return memory.vault.restore(account, maker, call, walk.at);
+}
+
+/** Mostly a conversation has but begun. */
+function hasTurns({ messages }: ChatCall): boolean {
+  return messages.some(({ role }) => role === 'assistant');
+}
+
+/** The call without the proofs that are of use to other makers alone; what is this one's own needs no name any more. */
+export function ownProofs(call: Call, maker: string): Call {
+  if (call.kind !== 'chat' || !call.messages.some(({ parts }) => parts.some(isBound))) return call;
+  const messages = call.messages.map(
+    (message): Message =>
+      message.parts.some(isBound) ? { ...message, parts: message.parts.map((part) => own(part, maker)) } : message,
+  );
+  return { ...call, messages };
+}
+
+function isBound(part: Part): boolean {
+  return 'seal' in part && part.seal?.maker !== undefined;
+}
+
+function own(part: Part, maker: string): Part {
+  if (!('seal' in part) || part.seal?.maker === undefined) return part;
+  const { maker: made, ...seal } = part.seal;
+  // As of a dialect that nobody speaks: each format says in its own way what becomes of a proof that is not its own.
+  return { ...part, seal: made === maker ? seal : { ...seal, dialect: made } };
+}

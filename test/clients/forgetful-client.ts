@@ -1,0 +1,71 @@
+/** Official libraries as their careless users have them, and single calls of the Responses resource. */
+import { type ClientChild, startChild } from './child.ts';
+
+interface At {
+  /** The gateway, without a path. */
+  url: string;
+  apiKey: string;
+}
+
+/** A loop of the tool `weather`, in which only what the format's types know is handed back. */
+export interface Loop extends At {
+  format: 'chat' | 'gemini';
+  model: string;
+  stream: boolean;
+  turns: number;
+  prompt?: string;
+  /** What an earlier loop ended with, to go on from. */
+  history?: unknown[];
+  extra?: { [member: string]: unknown };
+}
+
+export interface LoopView {
+  turns: { text: string; calls: number }[];
+  history: unknown[];
+  error?: ErrorView;
+}
+
+/** A method of `client.responses`, such as `create` or `inputItems.list`. */
+export interface ResponsesCall extends At {
+  method: string;
+  args: unknown[];
+}
+
+export interface ErrorView {
+  class: string;
+  status: number | null;
+  code: string | null;
+  param: string | null;
+  message: string;
+}
+
+/** As the library parsed it. */
+export interface ResponseView {
+  id: string;
+  object: string;
+  status: string;
+  model: string;
+  output: { type: string; id: string; [member: string]: unknown }[];
+  output_text: string;
+  previous_response_id: string | null;
+  store: boolean;
+  [member: string]: unknown;
+}
+
+export interface ResponsesView {
+  result?: ResponseView;
+  /** The items of a list, or the events of a stream. */
+  listed?: { id: string; type: string; [member: string]: unknown }[];
+  error?: ErrorView;
+}
+
+export interface ForgetfulClient {
+  loop(loop: Loop): Promise<LoopView>;
+  responses(call: ResponsesCall): Promise<ResponsesView>;
+  stop(): void;
+}
+
+export async function startForgetfulClient(): Promise<ForgetfulClient> {
+  const child: ClientChild<Loop | ResponsesCall, LoopView & ResponsesView> = await startChild('forgetful-child.mjs');
+  return { loop: (loop) => child.run(loop), responses: (call) => child.run(call), stop: () => child.stop() };
+}

@@ -1,0 +1,255 @@
+/** Kept responses as the official library's users have them: gone on from, looked up, deleted, listed; on any vendor's model. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  type ForgetfulClient,
+  type ResponsesView,
+  type ResponseView,
+  startForgetfulClient,
+} from '../clients/forgetful-client.ts';
+import { startGateway } from '../gateway-process.ts';
+import { type Scene, type Stage, startScene } from '../scene.ts';
+import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
+
+let scene: Scene;
+let client: ForgetfulClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startForgetfulClient()]);
+}, 60_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  client.stop();
+  await scene.close();
+}, 30_000);
+
+const NAMES = Object.keys(VENDORS) as VendorName[];
+const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });
+const ask = (stage: Stage, method: string, ...args: unknown[]): Promise<ResponsesView> =>
+  client.responses({ url: scene.gateway.url, apiKey: stage.caller.key, method, args });
+
+async function create(stage: Stage, request: object, stream = false): Promise<ResponseView> {
+  const { result, error } = await ask(stage, stream ? 'stream' : 'create', { model: stage.model, ...request });
+  if (!result) throw new Error(JSON.stringify(error));
+  return result;
+}
+
+/** Without what the library's helper for streams adds. */
+const asSent = (value: object): object =>
+  JSON.parse(JSON.stringify(value, (name, member) => (name.startsWith('parsed') ? undefined : member))) as object;
+const said = (text: string) => ({ texts: [text] });
+/** A request's own words, as any vendor is told them. */
+const bodyText = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
+
+describe.each(NAMES)('on a model of %s', (name) => {
+  const vendor = VENDORS[name];
+
+  test.each([false, true])('a reply is kept, found, gone on from and deleted; streamed: %p', async (stream) => {
+    const stage = await stageFor(vendor);
+    const answer = stream ? vendor.stream : vendor.whole;
+    stage.script(answer(said('My name is Ada.')), answer(said('Ada, as I said.')));
+    const first = await create(
+      stage,
+      { input: 'Who are you?', metadata: { a: 'b' }, instructions: 'Be brief.' },
+      stream,
+    );
+    expect(first).toMatchObject({ status: 'completed', store: true, previous_response_id: null, model: stage.model });
+    expect(first.id).toStartWith('resp_');
+    expect(first.id).not.toBe('resp_upstream');
+    const { output_text: _, output_parsed: __, ...whole } = first;
+    expect((await ask(stage, 'retrieve', first.id)).result).toMatchObject(asSent(whole));
+
+    const second = await create(stage, { input: 'Again?', previous_response_id: first.id }, stream);
+    expect(second).toMatchObject({ previous_response_id: first.id, output_text: 'Ada, as I said.' });
+    const told = bodyText(stage);
+    for (const words of ['Who are you?', 'My name is Ada.', 'Again?']) expect(told).toContain(words);
+    // Instructions are not carried over.
+    expect(told).not.toContain('Be brief.');
+    expect(told).not.toContain('previous_response_id');
+
+    const { listed } = await ask(stage, 'inputItems.list', second.id, { order: 'asc', limit: 2 });
+    expect(listed?.map(({ type, role }) => [type, role])).toEqual([
+      ['message', 'user'],
+      ['message', 'assistant'],
+      ['message', 'user'],
+    ]);
+    expect((await ask(stage, 'delete', first.id)).error).toBeUndefined();
+    expect((await ask(stage, 'retrieve', first.id)).error).toMatchObject({ status: 404, code: 'not_found' });
+    expect((await ask(stage, 'delete', first.id)).error).toMatchObject({ status: 404 });
+    expect((await ask(stage, 'inputItems.list', second.id, {})).listed).toHaveLength(3);
+    await stage.settled();
+  });
+
+  test('a tool’s call is answered by its result alone, thinking and all', async () => {
+    const stage = await stageFor(vendor);
+    const call = { id: 'call_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
+    stage.script(vendor.whole({ thought: 'Hm.', calls: [call] }), vendor.whole(said('Sunny.')));
+    const tools = [
+      { type: 'function', name: 'weather', parameters: { type: 'object', properties: {} }, strict: false },
+    ];
+    const request = { tools, reasoning: { effort: 'low' } };
+    const first = await create(stage, { input: 'Weather?', ...request });
+    const result = { type: 'function_call_output', call_id: call.id, output: 'sunny' };
+    await create(stage, { input: [result], previous_response_id: first.id, ...request });
+    const told = bodyText(stage);
+    expect(told).toContain('Oslo');
+    expect(told).toContain('sunny');
+    // The proof is back where it came from; this vendor of chat gives none, and takes the thought itself.
+    expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SEAL);
+    await stage.settled();
+  });
+});
+
+test('a chain goes on across vendors: what one has proved is not told to another', async () => {
+  const stages = await Promise.all(
+    (['responses', 'messages', 'gemini', 'chat', 'responses'] as const).map((name) => stageFor(VENDORS[name])),
+  );
+  // One account holds the whole chain.
+  const [owner] = stages as [Stage, ...Stage[]];
+  let previous: string | undefined;
+  for (const [turn, stage] of stages.entries()) {
+    const vendor = VENDORS[(['responses', 'messages', 'gemini', 'chat', 'responses'] as const)[turn] ?? 'chat'];
+    stage.script(vendor.whole({ thought: `thought ${turn}`, texts: [`answer ${turn}`] }));
+    const { result, error } = await ask(owner, 'create', {
+      model: stage.model,
+      input: `question ${turn}`,
+      reasoning: { effort: 'low' },
+      ...(previous !== undefined && { previous_response_id: previous }),
+    });
+    expect(error).toBeUndefined();
+    previous = result?.id;
+    const told = bodyText(stage);
+    for (let at = 0; at <= turn; at++) expect(told).toContain(`question ${at}`);
+    for (let at = 0; at < turn; at++) expect(told).toContain(`answer ${at}`);
+    expect(told.includes('Z3cxOl')).toBe(false);
+  }
+  // Nobody’s proofs but its own came back to the first vendor: and its own did not either, for this is another row of it.
+  expect(bodyText(stages[4] as Stage)).not.toContain(SEAL);
+  const { listed } = await ask(owner, 'inputItems.list', previous ?? '', { order: 'asc' });
+  expect(listed?.filter(({ type }) => type === 'message')).toHaveLength(9);
+});
+
+test('items named by their ids are those that were kept', async () => {
+  const stage = await stageFor(VENDORS.messages);
+  const call = { id: 'toolu_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
+  stage.script(VENDORS.messages.whole({ calls: [call] }), VENDORS.messages.whole(said('Sunny.')));
+  const first = await create(stage, { input: 'Weather?' });
+  const input = [
+    { role: 'user', content: 'Weather?' },
+    ...first.output.map(({ id }) => ({ type: 'item_reference', id })),
+    { type: 'function_call_output', call_id: call.id, output: 'sunny' },
+  ];
+  const second = await create(stage, { input });
+  expect(bodyText(stage)).toContain('"tool_use"');
+  const { error } = await ask(stage, 'create', {
+    model: stage.model,
+    input: [{ type: 'item_reference', id: 'fc_no' }],
+  });
+  expect(error).toMatchObject({ status: 404, param: 'input[0].id' });
+  const other = await stageFor(VENDORS.messages);
+  const foreign = { model: other.model, input: [{ type: 'item_reference', id: second.output[0]?.id }] };
+  expect((await ask(other, 'create', foreign)).error).toMatchObject({ status: 404 });
+  await stage.settled();
+});
+
+test('what an account keeps is not there for another', async () => {
+  const stage = await stageFor(VENDORS.chat);
+  const other = await stageFor(VENDORS.chat);
+  stage.script(VENDORS.chat.whole(said('Mine.')));
+  const { id } = await create(stage, { input: 'Hi' });
+  for (const [method, ...args] of [['retrieve'], ['delete'], ['cancel'], ['inputItems.list', {}]] as [string][]) {
+    expect((await ask(other, method, id, ...args)).error).toMatchObject({ status: 404, code: 'not_found' });
+  }
+  const request = { model: other.model, input: 'Hi', previous_response_id: id };
+  expect((await ask(other, 'create', request)).error).toMatchObject({ status: 404, param: 'previous_response_id' });
+  expect((await ask(stage, 'cancel', id)).error).toMatchObject({ status: 400, code: 'invalid_request' });
+  expect(other.journal()).toEqual([]);
+  await stage.settled();
+});
+
+test('what is not to be stored is not, and can go on from what was', async () => {
+  const stage = await stageFor(VENDORS.gemini);
+  const answer = VENDORS.gemini.whole(said('Yes.'));
+  stage.script(answer, answer);
+  const kept = await create(stage, { input: 'One?' });
+  const passing = await create(stage, { input: 'Two?', store: false, previous_response_id: kept.id });
+  expect(passing).toMatchObject({ store: false, previous_response_id: kept.id });
+  expect(bodyText(stage)).toContain('One?');
+  expect((await ask(stage, 'retrieve', passing.id)).error).toMatchObject({ status: 404 });
+  await stage.settled();
+});
+
+test('a kept reply is told again as a stream, from any place on', async () => {
+  const stage = await stageFor(VENDORS.messages);
+  const call = { id: 'toolu_1', name: 'weather', args: { city: 'Oslo' } };
+  stage.script(VENDORS.messages.stream({ thought: 'Hm.', texts: ['Let me ', 'see.'], calls: [call] }));
+  const { id, output } = await create(stage, { input: 'Weather?', reasoning: { effort: 'low' } }, true);
+  const { listed = [] } = await ask(stage, 'retrieve', id, { stream: true });
+  expect(listed.at(0)?.type).toBe('response.created');
+  expect(listed.at(-1)).toMatchObject({
+    type: 'response.completed',
+    response: { id, output: asSent(output) },
+  });
+  const { listed: rest = [] } = await ask(stage, 'retrieve', id, { stream: true, starting_after: 3 });
+  expect(rest).toEqual(listed.slice(4));
+  await stage.settled();
+});
+
+test('a stream that broke off is kept as failed', async () => {
+  for (const name of ['responses', 'chat'] as const) {
+    const vendor = VENDORS[name];
+    const stage = await stageFor(vendor);
+    const answer = vendor.stream({ texts: ['one ', 'two ', 'three'] });
+    stage.script({ ...answer, paceMs: 5, fault: { before: (answer.events?.length ?? 0) - 2, does: 'cut' } });
+    const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', stream: true });
+    const told = await response.text();
+    const id = /"id":"(resp_[^"]+)"/.exec(told)?.[1] ?? '';
+    expect((await ask(stage, 'retrieve', id)).result).toMatchObject({
+      id,
+      status: 'failed',
+      error: { code: 'upstream_failed' },
+    });
+    await stage.settled();
+  }
+});
+
+test('the size of a conversation counts what it goes on from', async () => {
+  const stage = await stageFor(VENDORS.chat);
+  stage.script(VENDORS.chat.whole(said('Yes.')));
+  const { id } = await create(stage, { input: 'word '.repeat(1000) });
+  const count = async (more: object) => {
+    const response = await stage.post('/v1/responses/input_tokens', { model: stage.model, input: 'Hi', ...more });
+    return ((await response.json()) as { input_tokens: number }).input_tokens;
+  };
+  expect(await count({})).toBeLessThan(20);
+  expect(await count({ previous_response_id: id })).toBeGreaterThan(1000);
+  await stage.settled();
+});
+
+test('a response is there after a crash right behind its last byte', async () => {
+  const upstream = await startScriptedUpstream();
+  const { type, upstreamModel, stream } = VENDORS.messages;
+  const provider = { name: 'p', type, baseUrl: `${upstream.url}/kill/v1`, credential: 'sk-secret' };
+  const model = {
+    name: 'm',
+    kind: 'chat' as const,
+    price: { input: 1, output: 4 },
+    targets: [{ provider: 'p', model: upstreamModel }],
+  };
+  let gateway = await startGateway({ providers: [provider], models: [model] });
+  try {
+    upstream.script('/kill/', stream(said('Kept.')));
+    const headers = { authorization: `Bearer ${gateway.apiKey}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ model: 'm', input: 'Hi', stream: true });
+    const response = await fetch(`${gateway.url}/v1/responses`, { method: 'POST', headers, body });
+    const text = await response.text();
+    await gateway.kill();
+    expect(text).toContain('response.completed');
+    const id = /"id":"(resp_[^"]+)"/.exec(text)?.[1] ?? '';
+    gateway = await startGateway({ providers: [provider], models: [model], dataFolder: gateway.dataFolder });
+    const found = await fetch(`${gateway.url}/v1/responses/${id}`, { headers });
+    expect(await found.json()).toMatchObject({ id, status: 'completed' });
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+}, 60_000);
