@@ -41,6 +41,7 @@ const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
 const LATE_MS = 50;
 const SETTLE_MS = 2000;
+const WARM_UP_SECONDS = 10;
 const SAMPLE_MS = 250;
 const GRACE_SECONDS = 30;
 
@@ -61,8 +62,9 @@ export async function measureBaseline(endpoint: Endpoint, seconds: number): Prom
 export async function measurePeer(peer: Running, seconds: number, baseline: Baseline): Promise<Figures> {
   await Bun.sleep(SETTLE_MS / 2);
   const memoryIdleMb = treeUse(peer.pid).residentMb;
-  // Compilers take their time: what is measured is the gateway at work, not at its first requests.
-  await closedLoad(peer, seconds);
+  // Compilers take their time: what is measured is the gateway at work, not at its first requests. Measured on a busy machine: for
+  // some 20,000 requests compiling takes as much of the processor again as answering them.
+  await closedLoad(peer, Math.max(WARM_UP_SECONDS, seconds));
   await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds / 2);
 
   const requests = await withCpu(peer, () => closedLoad(peer, seconds));

@@ -1,9 +1,9 @@
 /** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { parseBody, wrong } from '../request-body.ts';
+import { validatorOf } from '../validator.ts';
 
 const open = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema], { description }));
 const text = open(Type.String(), 'a string');
@@ -119,7 +119,7 @@ const Body = Type.Object({
   serviceTier: text,
 });
 
-const validator = Compile(Body);
+const validator = validatorOf(Body);
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readBody(bytes: Uint8Array): JsonObject {
@@ -130,8 +130,8 @@ export function readBody(bytes: Uint8Array): JsonObject {
     ...(spelled.contents !== undefined && { contents: contentsOf(spelled.contents) }),
     ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
   };
-  if (validator.Check(body)) return body;
-  throw faultOf(validator.Errors(body) as Fault[]);
+  if (validator().Check(body)) return body;
+  throw faultOf(validator().Errors(body) as Fault[]);
 }
 
 /** One content may stand alone, and a string for a content of one text. */

@@ -1,9 +1,9 @@
 /** The top-level members of a chat request: their types, ranges and the words for what would be right. */
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { dotted, parseBody, wrong } from '../request-body.ts';
+import { validatorOf } from '../validator.ts';
 
 /** Many clients write `null` for a member they leave open. */
 const open = (schema: TSchema, description: string) =>
@@ -66,17 +66,17 @@ const MEMBERS = {
   extra_body: object,
 } satisfies { [member: string]: TSchema };
 
-const validator = Compile(Type.Object(MEMBERS));
+const validator = validatorOf(Type.Object(MEMBERS));
 
 /** A request's body whose top-level members are of the right types and in range. Throws `invalid_request` naming the member. */
 export function readMembers(body: Uint8Array): JsonObject {
   const members = parseBody(body);
   if (!isObject(members)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
-  if (validator.Check(members)) return members;
+  if (validator().Check(members)) return members;
   for (const required of ['model', 'messages'] as const) {
     if (members[required] === undefined) throw wrong(required, `is required: ${descriptionOf(required)}`);
   }
-  const [first] = validator.Errors(members);
+  const [first] = validator().Errors(members);
   const path = first?.instancePath.split('/').slice(1) ?? [];
   const right = descriptionOf(path[0] ?? '');
   throw wrong(

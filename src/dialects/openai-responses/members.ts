@@ -1,9 +1,9 @@
 /** The top-level members of a Responses request: their types, ranges and the words for what would be right. */
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { dotted, parseBody, wrong } from '../request-body.ts';
+import { validatorOf } from '../validator.ts';
 
 /** Many clients write `null` for a member they leave open. */
 const open = (schema: TSchema, description: string) =>
@@ -67,13 +67,13 @@ const MEMBERS = {
   service_tier: text,
 } satisfies { [member: string]: TSchema };
 
-const validator = Compile(Type.Object(MEMBERS));
+const validator = validatorOf(Type.Object(MEMBERS));
 
 /** A request's body whose top-level members are of the right types and in range. Throws `invalid_request` naming the member. */
 export function readMembers(body: Uint8Array): JsonObject {
   const members = parseBody(body);
   if (!isObject(members)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
-  if (validator.Check(members)) return members;
+  if (validator().Check(members)) return members;
   if (members.model === undefined) throw wrong('model', `is required: ${descriptionOf('model')}`);
   const path = firstWrongPath(members);
   const right = descriptionOf(path[0] ?? '');
@@ -85,7 +85,9 @@ export function readMembers(body: Uint8Array): JsonObject {
 
 /** Of a union's complaints the deepest says the most. */
 function firstWrongPath(members: JsonObject): string[] {
-  let [found, ...others] = validator.Errors(members).map((error) => error.instancePath.split('/').slice(1));
+  let [found, ...others] = validator()
+    .Errors(members)
+    .map((error) => error.instancePath.split('/').slice(1));
   for (const other of others) if (other[0] === found?.[0] && other.length > (found?.length ?? 0)) found = other;
   return found ?? [];
 }
