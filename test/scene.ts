@@ -23,6 +23,9 @@ export interface StageSetup {
   upstreamModel?: string;
   /** The public name. */
   model?: string;
+  /** The key of all its providers, and what else they are told. */
+  credential?: string;
+  settings?: { [name: string]: string };
   /** How many targets the model has, in order; each has a queue of its own. */
   targets?: number;
   /** Instead of the scripted upstream. */
@@ -78,7 +81,8 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       priority: index,
     }));
     for (const [index, baseUrl] of baseUrls.entries()) {
-      const provider = { name: `p-${id}-${index}`, type, baseUrl, credential: `sk-upstream-secret-${id}` };
+      const { credential = `sk-upstream-secret-${id}`, settings = {} } = options;
+      const provider = { name: `p-${id}-${index}`, type, baseUrl, credential, settings };
       await gateway.admin('POST', '/providers', provider);
     }
     const { onDisconnect } = options;

@@ -36,15 +36,15 @@ export function googleExchange(credential: string, account: JsonObject): TokenEx
 }
 
 async function askByKey(account: JsonObject, now: number): Promise<Outgoing> {
-  const [email, key, keyId] = ['client_email', 'private_key', 'private_key_id'].map((name) => textOf(account, name));
+  const kid = account.private_key_id;
   const issued = Math.floor(now / 1000);
   const assertion = await new SignJWT({ scope: SCOPE })
-    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: keyId ?? '' })
-    .setIssuer(email ?? '')
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(typeof kid === 'string' && { kid }) })
+    .setIssuer(textOf(account, 'client_email'))
     .setAudience(addressOf(account))
     .setIssuedAt(issued)
     .setExpirationTime(issued + ASSERTED_SECONDS)
-    .sign(await importPKCS8(key ?? '', 'RS256'));
+    .sign(await importPKCS8(textOf(account, 'private_key'), 'RS256'));
   return tokenForm(addressOf(account), { grant_type: JWT_GRANT, assertion });
 }
 

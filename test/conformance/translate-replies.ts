@@ -2,7 +2,8 @@
 import type { ChatCall } from '../../src/canonical/call.ts';
 import type { GatewayError } from '../../src/canonical/errors.ts';
 import type { Reply, ReplyEvent } from '../../src/canonical/reply.ts';
-import type { Dialect, Frame } from '../../src/dialects/dialect.ts';
+import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
+import type { Dialect, Frame, VendorDialect } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
@@ -14,6 +15,8 @@ export const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-g
 
 /** The formats of conversations that the house reads. */
 export const CONVERSING: readonly Dialect<ChatCall>[] = [...DIALECTS.values()].filter(converses);
+/** Those and the ones that vendors alone speak. */
+const HEARD: readonly VendorDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
 /** Those that clients speak: a vendor's own may be more. */
 export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
 
@@ -24,7 +27,7 @@ function converses(dialect: Dialect): dialect is Dialect<ChatCall> {
 /** A recorded reply and what it means. */
 export interface Source {
   recorded: RecordedCase;
-  dialect: Dialect<ChatCall>;
+  dialect: VendorDialect<ChatCall>;
   frames: readonly Frame[];
   events: readonly ReplyEvent[];
   reply: Reply;
@@ -47,12 +50,12 @@ export interface Translation {
 
 /** Recorded replies of every format that the house reads and clients converse in. */
 export function sources(): Source[] {
-  return CONVERSING.flatMap((dialect) =>
+  return HEARD.flatMap((dialect) =>
     recordedCases(WIRES[dialect.name] ?? dialect.name).map((recorded) => sourceOf(recorded, dialect)),
   );
 }
 
-function sourceOf(recorded: RecordedCase, dialect: Dialect<ChatCall>): Source {
+function sourceOf(recorded: RecordedCase, dialect: VendorDialect<ChatCall>): Source {
   const bytes = replyBytes(recorded);
   if (recorded.status !== 200) {
     const error = dialect.readError(recorded.status, new Headers(recorded.response_headers), bytes);

@@ -1,0 +1,234 @@
+/** Bedrock behind the running gateway: recorded replies to clients of every format, its envelope, its failures. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
+import { verifySignature } from '../aws-signature.ts';
+import { chatCall } from '../chat-call.ts';
+import { replyOf } from '../conformance/dialect-laws.ts';
+import { packChunk, packEvent, packException } from '../event-stream.ts';
+import { hasFixtures, type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
+import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { sideBySide } from '../side-by-side.ts';
+import { asker, FORMATS, heard, readBack } from './any-format.ts';
+
+const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';
+const BEDROCK = {
+  type: 'bedrock',
+  credential: `AKIAIOSFODNN7EXAMPLE:${SECRET}`,
+  settings: { region: 'us-east-1' },
+  upstreamModel: 'us.amazon.nova-2-lite-v1:0',
+};
+const CLAUDE = { ...BEDROCK, upstreamModel: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' };
+const FRAMES = { 'content-type': 'application/vnd.amazon.eventstream' };
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+const ask = asker(() => scene);
+
+function recordedMeaning(recorded: RecordedCase) {
+  const reader = bedrockConverse.reader(chatCall({ stream: recorded.stream }), replyContentType(recorded), {});
+  const events = [...reader.read(replyBytes(recorded)), ...reader.end()].flatMap((frame) => frame.events);
+  return { ...heard(events), usage: replyOf(events).usage };
+}
+
+describe.skipIf(!hasFixtures)('Bedrock by Converse', () => {
+  const cases = recordedCases('bedrock-converse').filter(({ status }) => status === 200);
+  test.each(FORMATS)(
+    'every recording reaches a client of %s, charged as it says',
+    (format) =>
+      sideBySide(
+        cases,
+        ({ file }) => file,
+        async (recorded) => {
+          const stage = await scene.stage(BEDROCK);
+          stage.script({ fixture: recorded.file, chunking: { seed: cases.indexOf(recorded) + 1 } });
+          const { usage, ...meant } = recordedMeaning(recorded);
+          expect(await readBack(format, await ask(stage, format, recorded.stream), recorded.stream)).toEqual(meant);
+          const call = await stage.settledCall();
+          expect(call.outcome).toBe('ok');
+          if (usage) expect(nanoCost(call)).toBe(costOf({ ...usage, cachedInput: usage.cachedInput ?? 0 }));
+        },
+      ),
+    60_000,
+  );
+
+  test('the request is signed, for the model in its address', async () => {
+    const stage = await scene.stage(BEDROCK);
+    stage.script({ fixture: cases.find(({ stream }) => stream)?.file ?? '' });
+    await (await ask(stage, 'openai-chat', true)).arrayBuffer();
+    const [sent] = stage.journal();
+    expect(sent?.path).toEndWith('/model/us.amazon.nova-2-lite-v1%3A0/converse-stream');
+    expect(sent?.body).toEqual({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] });
+    const arrived = {
+      method: 'POST',
+      path: sent?.path ?? '',
+      headers: sent?.headers ?? {},
+      body: JSON.stringify(sent?.body),
+    };
+    expect(verifySignature(arrived, SECRET)).toMatchObject({
+      ok: true,
+      scope: expect.stringContaining('/us-east-1/bedrock/aws4_request'),
+    });
+  });
+});
+
+describe('what Bedrock refuses and where it breaks', () => {
+  const begun = [
+    packEvent('messageStart', { role: 'assistant' }),
+    packEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Half' } }),
+  ];
+
+  test.each(FORMATS)('an exception in the middle is an error to a client of %s, and no end', async (format) => {
+    const stage = await scene.stage(BEDROCK);
+    const bytes = Buffer.concat([...begun, packException('modelStreamErrorException', 'arn:aws:secret broke')]);
+    stage.script({ bytes, headers: FRAMES, chunking: { seed: 3 } });
+    const text = await (await ask(stage, format, true)).text();
+    expect(text).toContain('Half');
+    expect(text).toMatch(/error/);
+    expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|arn:/);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+  });
+
+  test.each([
+    ['a flipped bit', (bytes: Buffer) => (bytes[bytes.length - 30]! ^= 1)],
+    ['a message cut off', () => {}],
+  ] as const)('%s is a broken reply', async (_, damage) => {
+    const stage = await scene.stage(BEDROCK);
+    const bytes = Buffer.concat([
+      ...begun,
+      packEvent('messageStop', { stopReason: 'end_turn' }).subarray(0, -4),
+      Buffer.alloc(4),
+    ]);
+    damage(bytes);
+    stage.script({ bytes, headers: FRAMES, chunking: 'whole' });
+    const text = await (await ask(stage, 'openai-chat', true)).text();
+    expect(text).toContain('Half');
+    expect(text).not.toContain('[DONE]');
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
+  });
+
+  test.each([
+    ['throttled before it begins', { bytes: packException('throttlingException', 'slower'), headers: FRAMES }],
+    [
+      'throttled',
+      { json: { message: 'Too many requests' }, status: 429, headers: { 'x-amzn-errortype': 'ThrottlingException:' } },
+    ],
+    [
+      'a token that has expired',
+      {
+        json: { message: 'The security token is expired' },
+        status: 403,
+        headers: { 'x-amzn-errortype': 'ExpiredTokenException' },
+      },
+    ],
+    [
+      'a model it does not serve here',
+      {
+        json: { message: 'The provided model identifier is invalid.' },
+        status: 400,
+        headers: { 'x-amzn-errortype': 'ValidationException' },
+      },
+    ],
+    [
+      'a quota',
+      { json: { message: 'Quota' }, status: 400, headers: { 'x-amzn-errortype': 'ServiceQuotaExceededException' } },
+    ],
+  ])('%s: the next target answers', async (_, refusal) => {
+    const stage = await scene.stage({ ...BEDROCK, targets: 2 });
+    stage.scriptTarget(0, refusal);
+    const events = [
+      ...begun,
+      packEvent('messageStop', { stopReason: 'end_turn' }),
+      packEvent('metadata', { usage: { inputTokens: 3, outputTokens: 2 } }),
+    ];
+    stage.scriptTarget(1, { bytes: Buffer.concat(events), headers: FRAMES });
+    const text = await (await ask(stage, 'openai-chat', true)).text();
+    expect(text).toContain('[DONE]');
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'ok', attempts: 2 });
+  });
+
+  test('a request that is wrong is said so, once, without the names of the operator', async () => {
+    const stage = await scene.stage({ ...BEDROCK, targets: 2 });
+    const message = 'The model arn:aws:bedrock:us-east-1:123456789012:inference-profile/x reads no video.';
+    stage.script({
+      json: { message },
+      status: 400,
+      headers: { 'x-amzn-errortype': 'ValidationException:http://internal/' },
+    });
+    const response = await ask(stage, 'openai-chat', false);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain('The model [resource] reads no video.');
+  });
+});
+
+describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
+  const cases = recordedCases('anthropic-messages').filter(
+    ({ status, stream, file }) => status === 200 && stream && !file.includes('duplicate'),
+  );
+  const payloadsOf = (text: string) =>
+    text.split(/\r?\n/).flatMap((line) => (/^data: ?\{/.test(line) ? [JSON.parse(line.slice(line.indexOf('{')))] : []));
+
+  test(
+    'every recorded stream, in frames cut anywhere, reaches a messages client as the events it was',
+    () =>
+      sideBySide(
+        cases,
+        ({ file }) => file,
+        async (recorded) => {
+          const payloads = payloadsOf(Buffer.from(replyBytes(recorded)).toString());
+          const stage = await scene.stage(CLAUDE);
+          stage.script({
+            bytes: Buffer.concat(payloads.map(packChunk)),
+            headers: FRAMES,
+            chunking: { seed: cases.indexOf(recorded) + 1 },
+          });
+          const response = await ask(stage, 'anthropic-messages', true);
+          expect(response.headers.get('content-type')).toContain('text/event-stream');
+          const passed = payloadsOf(await response.text());
+          const named = payloads.map((payload) =>
+            payload.type === 'message_start'
+              ? { ...payload, message: { ...payload.message, model: stage.model } }
+              : payload,
+          );
+          if (named.at(-1)?.type === 'message_stop') expect(passed).toEqual(named);
+          await stage.settledCall();
+        },
+      ),
+    60_000,
+  );
+
+  test('its body has the version and no model, its header nothing of Anthropic', async () => {
+    const stage = await scene.stage(CLAUDE);
+    stage.script({
+      bytes: Buffer.concat(payloadsOf(Buffer.from(replyBytes(cases[0]!)).toString()).map(packChunk)),
+      headers: FRAMES,
+    });
+    await (await ask(stage, 'anthropic-messages', true)).text();
+    const [sent] = stage.journal();
+    expect(sent?.path).toEndWith('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream');
+    expect(sent?.body).toEqual({
+      messages: [{ role: 'user', content: 'Hello' }],
+      max_tokens: 500,
+      anthropic_version: 'bedrock-2023-05-31',
+    });
+    expect(Object.keys(sent?.headers ?? {}).filter((name) => name.startsWith('anthropic'))).toEqual([]);
+  });
+
+  test('an exception in the middle is an error event of the format', async () => {
+    const stage = await scene.stage(CLAUDE);
+    const [start] = payloadsOf(Buffer.from(replyBytes(cases[0]!)).toString());
+    const open = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
+    const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Half' } };
+    const bytes = Buffer.concat([
+      ...[start, open, delta].map(packChunk),
+      packException('throttlingException', 'slower'),
+    ]);
+    stage.script({ bytes, headers: FRAMES, chunking: 'byte' });
+    const text = await (await ask(stage, 'anthropic-messages', true)).text();
+    expect(text).toContain('event: error');
+    expect(text).not.toContain('message_stop');
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'rate_limited' });
+  });
+});
