@@ -9,8 +9,11 @@ export interface Asked {
   stream: boolean;
   /** The public model name, letter case as the client wrote it. */
   model: string;
-  /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
-  origin: { dialect: string; body: Uint8Array; framing?: 'sse' | 'json-array' };
+  /**
+   * The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways.
+   * `unsaid`: members deep in them that have no word here, by their path; they are looked for when somebody asks.
+   */
+  origin: { dialect: string; body: Uint8Array; framing?: 'sse' | 'json-array'; unsaid?: () => string[] };
   /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
   extras: { [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), lower-cased. */

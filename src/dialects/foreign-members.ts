@@ -29,6 +29,8 @@ export function foreignMembers({ extras, thread, origin }: ChatCall, own: string
     if (kept !== undefined) throw keptElsewhere(kept);
     found.push({ dialect, names });
   }
+  const deep = origin.dialect === own ? [] : (origin.unsaid?.() ?? []);
+  if (deep.length > 0) found.push({ dialect: origin.dialect, names: deep });
   return found;
 }
 

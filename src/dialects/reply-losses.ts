@@ -1,6 +1,6 @@
 /** What of a reply its client's format cannot say: found from the events, reported, never dropped in silence. */
 import type { Citation } from '../canonical/call.ts';
-import type { PartOpening, ReplyEvent } from '../canonical/reply.ts';
+import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.ts';
 
 type PartType = PartOpening['type'];
 
@@ -20,8 +20,8 @@ export interface ReplyRoom {
   readonly stopSequence: boolean;
   /** It keeps one proof of all its texts. */
   readonly oneTextProof: boolean;
-  /** It has words for why a reply was refused or cut off. */
-  readonly explanation: boolean;
+  /** The ends of a reply for which it has words of explanation. */
+  readonly explains: readonly FinishReason[];
 }
 
 /** Watches the events that a writer writes anew. */
@@ -66,7 +66,8 @@ export class ReplyLosses {
       case 'choice-end':
         if (event.finish.stopSequence !== undefined && !room.stopSequence)
           this.#leftOut('The stop sequence that was met');
-        if (event.finish.explanation !== undefined && !room.explanation) this.#leftOut('Why the reply ended');
+        if (event.finish.explanation !== undefined && !room.explains.includes(event.finish.reason))
+          this.#leftOut('Why the reply ended');
         return;
       case 'aside':
         for (const name in event.members) this.#leftOut(`\`${name}\` of ${event.dialect}`);

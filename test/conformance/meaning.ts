@@ -232,7 +232,14 @@ export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[
       if (logprobs.length > 0 && !manner.logprobs.includes(opens.type)) unsaid.add('logprobs');
     }
     if (finish?.stopSequence !== undefined && !manner.stopSequence) unsaid.add('stop sequence');
-    if (finish?.explanation !== undefined && !manner.why) unsaid.add('why');
+    const isRefusal = finish?.reason === 'refusal' || finish?.reason === 'content-filter';
+    if (
+      finish?.explanation !== undefined &&
+      !(manner.why && isRefusal) &&
+      dialect !== 'gemini' &&
+      finish.reason !== 'broken-call'
+    )
+      unsaid.add('why');
   }
   return [...unsaid];
 }

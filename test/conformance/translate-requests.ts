@@ -209,11 +209,11 @@ function choiceOf({ toolChoice, tools }: ChatCall): unknown {
   return toolChoice;
 }
 
-/** Titles and such do not bind. */
+/** Titles, descriptions and such do not bind. */
 function stripped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(stripped);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const { additionalProperties: _, title: __, ...rest } = schema as { [member: string]: unknown };
+  const { additionalProperties: _, title: __, description: ___, ...rest } = schema as { [member: string]: unknown };
   return Object.fromEntries(Object.entries(rest).map(([member, value]) => [member, stripped(value)]));
 }
 

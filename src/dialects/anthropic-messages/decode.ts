@@ -26,6 +26,7 @@ interface Block {
 
 /** What no other format has a word for. */
 const ASIDES = ['container', 'context_management', 'diagnostics'] as const;
+const USUAL_PLACES: ReadonlySet<string> = new Set(['not_available', 'global']);
 
 export class Decoder {
   readonly #answerTool: string | undefined;
@@ -128,6 +129,7 @@ export class Decoder {
       if (!isWhole) this.#events.push({ type: 'usage', usage: readUsage(message.usage, 'partial') });
     }
     this.#noteFinish(message);
+    this.#noteService(isObject(message.usage) ? message.usage : {});
     const content = Array.isArray(message.content) ? message.content : [];
     for (const [index, block] of content.entries()) {
       if (!isObject(block)) continue;
@@ -144,11 +146,18 @@ export class Decoder {
   #noteFinish(said: JsonObject): void {
     const { stop_reason, stop_sequence, stop_details } = said;
     if (typeof stop_reason === 'string') this.#finish = readFinish(stop_reason, stop_sequence, stop_details);
-    for (const name of ASIDES) {
-      const value = said[name];
-      if (value === undefined || value === null) continue;
-      this.#events.push({ type: 'aside', dialect: ANTHROPIC_MESSAGES, members: { [name]: value } });
-    }
+    for (const name of ASIDES) this.#aside(name, said[name]);
+  }
+
+  /** Where and how fast the model ran, where that is out of the ordinary. */
+  #noteService({ inference_geo: place, speed }: JsonObject): void {
+    if (typeof place === 'string' && !USUAL_PLACES.has(place)) this.#aside('inference_geo', place);
+    if (typeof speed === 'string' && speed !== 'standard') this.#aside('speed', speed);
+  }
+
+  #aside(name: string, value: Json | undefined): void {
+    if (value === undefined || value === null) return;
+    this.#events.push({ type: 'aside', dialect: ANTHROPIC_MESSAGES, members: { [name]: value } });
   }
 
   /** Says once why the reply ended and, each time it is known better, what it cost. */
@@ -192,6 +201,8 @@ export class Decoder {
         return;
       case 'tool_use':
         this.#openCall(block, textOf(item.id), textOf(item.name));
+        this.#aside('toolset_name', item.toolset_name);
+        if (isObject(item.caller) && item.caller.type !== 'direct') this.#aside('caller', item.caller);
         return;
       default:
         block.reads = 'vendor';

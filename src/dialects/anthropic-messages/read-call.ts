@@ -13,6 +13,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
+import { unsaidMembers } from '../unsaid-members.ts';
+import { KNOWN_MEMBERS } from './known-members.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { cacheOf, readContent } from './read-parts.ts';
 import { Body, checked, FunctionTool } from './schema.ts';
@@ -36,7 +38,11 @@ export function readCall(request: WireRequest): ChatCall {
   return {
     kind: 'chat',
     model: body.model,
-    origin: { dialect: ANTHROPIC_MESSAGES, body: request.body },
+    origin: {
+      dialect: ANTHROPIC_MESSAGES,
+      body: request.body,
+      unsaid: () => unsaidMembers(body as JsonObject, KNOWN_MEMBERS),
+    },
     extras,
     headers,
     stream: body.stream ?? false,

@@ -12,5 +12,5 @@ export const REPLY_ROOM: ReplyRoom = {
   oneTextProof: false,
   severalChoices: false,
   stopSequence: true,
-  explanation: true,
+  explains: ['refusal', 'content-filter'],
 };

@@ -78,6 +78,8 @@ function lossesOf(call: ChatCall): string[] {
   drop('logprobs', sampling.logprobs);
   drop('verbosity', call.verbosity);
   drop('image', call.image);
+  drop('audio', call.audio);
+  drop('prompt_cache_key', call.cacheKey);
   if (call.origin.dialect !== ANTHROPIC_MESSAGES) drop('metadata', call.metadata);
   if (call.modalities?.some((modality) => modality !== 'text')) {
     losses.push('`modalities` were dropped: the model answers in text.');

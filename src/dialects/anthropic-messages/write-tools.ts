@@ -1,7 +1,6 @@
 /** Tools, the choice among them, and structured output. */
 import type { ChatCall, Tool } from '../../canonical/call.ts';
-import type { JsonObject } from '../../canonical/json.ts';
-import { isObject } from '../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../strict-schema.ts';
 import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutput } from '../wrapped-tools.ts';
 import { legalToolName } from './legal-names.ts';
@@ -42,11 +41,18 @@ export function writeTools(
     losses.add('JSON output was asked for in words: the model has no such mode.');
     written.instruction = JSON_INSTRUCTION;
   } else if (output && traits.structuredOutput && (output.strict || canBeStrict(output.schema))) {
-    written.format = { type: 'json_schema', schema: strictSchema(output.schema) };
+    written.format = { type: 'json_schema', schema: described(strictSchema(output.schema), output.description) };
   } else if (output) {
     addAnswerTool(written, call, output, isForcible, losses);
   }
   return written;
+}
+
+/** What the answer is stands in its schema: the format has no other place for it. */
+function described(schema: Json, description: string | undefined): Json {
+  return !isObject(schema) || description === undefined || schema.description !== undefined
+    ? schema
+    : { ...schema, description };
 }
 
 /** A model without structured output gives its answer as the input of a tool, which the reader takes for the answer. */

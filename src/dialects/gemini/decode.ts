@@ -21,8 +21,16 @@ interface Candidate {
 }
 
 /** Members of a candidate and of its grounding that no other format has a word for. */
-const ASIDES = ['safetyRatings', 'urlContextMetadata', 'avgLogprobs', 'tokenCount'] as const;
-const GROUNDING_ASIDES = ['searchEntryPoint', 'retrievalMetadata', 'googleMapsWidgetContextToken'] as const;
+const ASIDES = ['safetyRatings', 'urlContextMetadata', 'avgLogprobs', 'tokenCount', 'continuationToken'] as const;
+const GROUNDING_ASIDES = [
+  'webSearchQueries',
+  'imageSearchQueries',
+  'retrievalQueries',
+  'searchEntryPoint',
+  'retrievalMetadata',
+  'googleMapsWidgetContextToken',
+  'sourceFlaggingUris',
+] as const;
 
 const MAX_CANDIDATES = 128;
 
@@ -32,6 +40,7 @@ export class Decoder {
   readonly #candidates = new Map<number, Candidate>();
   #usage: JsonObject | undefined;
   #block: JsonObject | undefined;
+  readonly #asides: JsonObject = {};
   #started = false;
 
   constructor(call: ChatCall) {
@@ -55,6 +64,8 @@ export class Decoder {
     for (const candidate of Array.isArray(candidates) ? candidates : []) {
       if (isObject(candidate)) this.#readCandidate(candidate, events);
     }
+    keepSaid(payload, ['modelStatus'], this.#asides);
+    if (isObject(promptFeedback)) keepSaid(promptFeedback, ['safetyRatings'], this.#asides);
     if (isObject(promptFeedback) && (isFinish(promptFeedback.blockReason) || promptFeedback.blockReasonMessage)) {
       this.#block = promptFeedback;
     }
@@ -70,11 +81,9 @@ export class Decoder {
     for (const [choice, candidate] of [...this.#candidates].sort(([a], [b]) => a - b)) {
       this.#endCandidate(choice, candidate, events);
     }
+    if (Object.keys(this.#asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: this.#asides });
     if (this.#candidates.size === 0 && this.#block) {
       const { blockReason, blockReasonMessage } = this.#block;
-      const asides: JsonObject = {};
-      keepSaid(this.#block, ['safetyRatings'], asides);
-      if (Object.keys(asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: asides });
       events.push({ type: 'choice-end', choice: 0, finish: blockedFinish(blockReason, blockReasonMessage) });
     }
     if (this.#usage) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'reported') });

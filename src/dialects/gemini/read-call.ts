@@ -3,7 +3,9 @@ import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { unsaidMembers } from '../unsaid-members.ts';
 import { readBody } from './body.ts';
+import { KNOWN_MEMBERS } from './known-members.ts';
 import { GEMINI } from './name.ts';
 import { readConfig } from './read-config.ts';
 import { readContents } from './read-contents.ts';
@@ -28,6 +30,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: GEMINI,
       body: request.body,
+      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
       ...(stream && { framing: request.query.get('alt') === 'sse' ? 'sse' : 'json-array' }),
     },
     extras: Object.keys(others).length > 0 ? { [GEMINI]: others } : {},

@@ -1,7 +1,20 @@
 /** What an answer has room for. */
+import type { FinishReason } from '../../canonical/reply.ts';
 import type { ReplyRoom } from '../reply-losses.ts';
 import { isShown } from './grounding.ts';
 import { GEMINI } from './name.ts';
+
+const ENDS = [
+  'stop',
+  'stop-sequence',
+  'length',
+  'tool-calls',
+  'content-filter',
+  'refusal',
+  'pause',
+  'broken-call',
+  'other',
+] as const satisfies readonly FinishReason[];
 
 export const REPLY_ROOM: ReplyRoom = {
   dialect: GEMINI,
@@ -12,5 +25,5 @@ export const REPLY_ROOM: ReplyRoom = {
   oneTextProof: false,
   severalChoices: true,
   stopSequence: false,
-  explanation: true,
+  explains: ENDS,
 };

@@ -37,10 +37,10 @@ export function writeContents(messages: readonly Message[], traits: ModelTraits,
   const system = messages.slice(0, leading).flatMap((message, index) => writeSystem(message, index, conversation));
   const contents: Content[] = [];
   for (const [index, message] of messages.entries()) {
+    if (message.name !== undefined) losses.add('`name` of a message was dropped: the model does not know it.');
     if (index < leading) continue;
     const role = message.role === 'assistant' ? 'model' : 'user';
     const parts = writeMessage(message, index, conversation);
-    if (message.name !== undefined) losses.add('`name` of a message was dropped: the model does not know it.');
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else if (parts.length > 0) contents.push({ role, parts });

@@ -2,6 +2,7 @@
 import type { Media } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
+import { documentText } from '../document-text.ts';
 
 /** What a file is, told from how its base64 begins: the vendor refuses what has no type or the wrong one. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
@@ -25,13 +26,15 @@ export function writeMedia(media: Media, at: string, losses: Set<string>): JsonO
   const { source, detail, cite, name } = media;
   if (detail !== undefined && detail !== 'auto') losses.add('`detail` of a picture was dropped.');
   if (cite) losses.add('Citations of a document were asked for and dropped: the model does not give them.');
+  if (source.type !== 'text' && (media.title !== undefined || media.context !== undefined))
+    losses.add('`title` and `context` of a document were dropped: the model has no place for them.');
   switch (source.type) {
     case 'inline': {
       const displayName = name !== undefined && media.title === undefined ? { displayName: name } : {};
       return { inlineData: { mimeType: typeOf(media, source.base64), data: source.base64, ...displayName } };
     }
     case 'text':
-      return { text: withHeader(media, source.text) };
+      return { text: documentText(media, source.text) };
     case 'url':
       throw new GatewayError(
         'invalid_request',
@@ -56,9 +59,4 @@ function typeOf({ kind, mimeType }: Media, base64: string): string {
   const seen = isPicture ? BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] : undefined;
   const said = seen ?? (mimeType || FALLBACKS[kind]);
   return SYNONYMS[said] ?? said;
-}
-
-function withHeader({ title, name, context }: Media, text: string): string {
-  const header = [title ?? name, context].filter((line) => line !== undefined).join('\n');
-  return header === '' ? text : `${header}\n\n${text}`;
 }

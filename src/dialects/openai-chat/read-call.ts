@@ -12,6 +12,8 @@ import type {
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
+import { unsaidMembers } from '../unsaid-members.ts';
+import { KNOWN_MEMBERS } from './known-members.ts';
 import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { cacheMark, readMessages } from './read-message.ts';
@@ -66,7 +68,7 @@ export function readCall(request: WireRequest): ChatCall {
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
-    origin: { dialect: OPENAI_CHAT, body: request.body },
+    origin: { dialect: OPENAI_CHAT, body: request.body, unsaid: () => unsaidMembers(body, KNOWN_MEMBERS) },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_CHAT]: extras } : {},
     headers: {},
     stream: body.stream === true,

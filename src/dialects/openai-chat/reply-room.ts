@@ -11,5 +11,5 @@ export const REPLY_ROOM: ReplyRoom = {
   oneTextProof: true,
   severalChoices: true,
   stopSequence: true,
-  explanation: true,
+  explains: ['refusal', 'content-filter'],
 };

@@ -1,6 +1,7 @@
 /** Writes a call as a chat completion request. */
 import type { ChatCall, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
-import type { Json, JsonObject } from '../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
@@ -32,6 +33,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     stream_options: streamOptions(call, known),
   };
   warnForeign(call, warnings);
+  if (call.origin.dialect !== OPENAI_CHAT && hasCacheMarks(call)) warnings.add(CACHE_MARKS_DROPPED);
   const body: JsonObject = {};
   for (const member in members) if (members[member] !== undefined) body[member] = members[member];
   const patches = memberPatches(body, known);
@@ -124,16 +126,30 @@ function writeTools(call: ChatCall, extras: JsonObject, quirks: Quirks, warnings
     return writeTool(tool, call, warnings) ?? [];
   });
   const search = tools.find((tool) => tool.type === 'web-search');
-  const searches = search ? { web_search_options: search.dialect === OPENAI_CHAT ? search.options : {} } : {};
+  const searches = search ? { web_search_options: searchOptions(search, warnings) } : {};
   if (written.length === 0) return searches;
   return {
     ...searches,
     tools: written,
     tool_choice:
       call.toolChoice && extras.function_call === undefined
-        ? writeToolChoice(call.toolChoice, wraps ? [] : call.tools)
+        ? writeToolChoice(call.toolChoice, wraps ? [] : call.tools, warnings)
         : undefined,
     parallel_tool_calls: call.parallelToolCalls,
+  };
+}
+
+/** How wide to search, and where the user is: in this format's words. */
+function searchOptions({ dialect, options }: Extract<Tool, { type: 'web-search' }>, warnings: Set<string>): JsonObject {
+  if (dialect === OPENAI_CHAT) return options;
+  const { search_context_size: size, user_location: location, type: _, name: __, ...others } = options;
+  for (const [name, value] of Object.entries(others)) {
+    if (value !== null) warnings.add(`\`${name}\` of the web search was dropped: this format has no such member.`);
+  }
+  const { type: ___, ...place } = isObject(location) ? location : {};
+  return {
+    ...(typeof size === 'string' && { search_context_size: size }),
+    ...(isObject(location) && { user_location: { type: 'approximate', approximate: place } }),
   };
 }
 
@@ -181,7 +197,7 @@ function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'vendor' }>, call:
   return cache && call.origin.dialect === OPENAI_CHAT ? { cache_control: { type: 'ephemeral', ...cache } } : {};
 }
 
-function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): Json | undefined {
+function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], warnings: Set<string>): Json | undefined {
   const named = (name: string): JsonObject =>
     tools.some((tool) => tool.type === 'custom' && tool.name === name)
       ? { type: 'custom', custom: { name } }
@@ -196,7 +212,9 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[]): Json | und
     case 'allowed':
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
     case 'vendor':
-      return choice.dialect === OPENAI_CHAT ? choice.item : undefined;
+      if (choice.dialect === OPENAI_CHAT) return choice.item;
+      warnings.add('`tool_choice` was dropped: it names a tool that runs at another vendor.');
+      return undefined;
     default:
       return choice satisfies never;
   }
@@ -208,6 +226,7 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
   const tier = call.serviceTier;
   const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
   if (!isKnownTier) warnings.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
+  if (call.metadata && !isOwn) warnings.add('`metadata` was dropped: the model is not told to keep the call.');
   return {
     // Where the client said it in a vendor's own words those stand among the extras.
     reasoning_effort: effortOf(readReasoning(extras)) === effort ? undefined : effort,

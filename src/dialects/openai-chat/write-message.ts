@@ -10,6 +10,7 @@ import type {
 } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
+import { documentText } from '../document-text.ts';
 import { wrapFreeText } from '../free-text.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
@@ -98,13 +99,16 @@ function writeText(parts: readonly Part[], script: Script): Json {
 function writeContent(parts: readonly Part[], script: Script): string | Json[] {
   const [first] = parts;
   if (parts.length === 0) return '';
-  if (parts.length === 1 && first?.type === 'text' && !(script.isOwn && first.cache)) return first.text;
+  const isPlain = first?.type === 'text' && !(script.isOwn ? first.cache : first.citations);
+  if (parts.length === 1 && isPlain) return first.text;
   return parts.flatMap((part) => writePart(part, script) ?? []);
 }
 
 function writePart(part: Part, script: Script): JsonObject | undefined {
   switch (part.type) {
     case 'text':
+      if (part.citations && !script.isOwn)
+        script.warnings.add('Citations in earlier turns were dropped: this format cannot hand them back.');
       return { type: 'text', text: part.text, ...cacheControl(part, script) };
     case 'media':
       return { ...writeMedia(part.media, script), ...cacheControl(part, script) };
@@ -138,8 +142,9 @@ const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
 
 function writeMedia(media: Media, script: Script): JsonObject {
   const { kind, source, name, title } = media;
-  if (source.type === 'text')
-    return { type: 'text', text: title === undefined ? source.text : `${title}\n\n${source.text}` };
+  if (media.cite) script.warnings.add('Citations of a document were asked for and dropped: this format has none.');
+  if (source.type === 'text') return { type: 'text', text: documentText(media, source.text) };
+  if (media.context !== undefined) script.warnings.add('`context` of a document was dropped: this format has none.');
   if (source.type === 'reference') {
     if (source.dialect === OPENAI_CHAT)
       return { type: 'file', file: { file_id: source.id, ...(name && { filename: name }) } };

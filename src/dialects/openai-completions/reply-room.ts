@@ -19,5 +19,5 @@ export const REPLY_ROOM: ReplyRoom = {
   oneTextProof: false,
   severalChoices: true,
   stopSequence: true,
-  explanation: false,
+  explains: [],
 };

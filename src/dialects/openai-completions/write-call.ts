@@ -1,12 +1,15 @@
 /** A call as a text completion request; a conversation becomes a prompt. */
 import type { ChatCall, Message, Part } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import type { Patches, Quirks, Written } from '../dialect.ts';
+import { documentText } from '../document-text.ts';
 import { foreignMembers } from '../foreign-members.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
 const encoder = new TextEncoder();
+const CITING_DROPPED = 'Citations of a document were asked for and dropped: the model completes text.';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const known = quirksOf(quirks, model);
@@ -108,6 +111,11 @@ function lossesOf(call: ChatCall): string[] {
   drop('metadata', call.metadata && Object.keys(call.metadata).length > 0);
   drop('audio', call.audio);
   drop('image', call.image);
+  drop(
+    'name',
+    call.messages.some((message) => message.name !== undefined),
+  );
+  if (hasCacheMarks(call)) losses.push(CACHE_MARKS_DROPPED);
   if (call.tools.length > 0) losses.push('`tools` were dropped: the model completes text and calls none.');
   if (call.output) losses.push('The output format was dropped: the model completes text.');
   if (call.reasoning) losses.push('The reasoning setting was dropped: the model completes text.');
@@ -124,6 +132,9 @@ function textOf(parts: readonly Part[], warnings: string[]): string {
   for (const part of parts) {
     switch (part.type) {
       case 'text':
+        texts.push(part.text);
+        if (part.citations?.length) warnings.push('Citations in earlier turns were dropped: the model reads text.');
+        break;
       case 'refusal':
         texts.push(part.text);
         break;
@@ -131,12 +142,15 @@ function textOf(parts: readonly Part[], warnings: string[]): string {
         texts.push(`[calls ${part.name} with ${part.input}]`);
         break;
       case 'tool-result':
-        texts.push(textOf(part.parts, warnings));
+        texts.push((part.failed ? 'Error: ' : '') + textOf(part.parts, warnings));
         break;
       case 'reasoning':
+        warnings.push('Earlier thinking was left out: the model completes text.');
         break;
       case 'media':
-        warnings.push(`A ${part.media.kind} was dropped: the model reads text.`);
+        if (part.media.cite) warnings.push(CITING_DROPPED);
+        if (part.media.source.type === 'text') texts.push(documentText(part.media, part.media.source.text));
+        else warnings.push(`A ${part.media.kind} was dropped: the model reads text.`);
         break;
       case 'vendor':
         warnings.push(`A block of ${part.dialect} was dropped: the model reads text.`);

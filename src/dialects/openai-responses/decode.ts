@@ -29,6 +29,9 @@ interface ItemState {
   isOver: boolean;
 }
 
+/** What no other format has a word for. */
+const ASIDES = ['moderation', 'prompt_cache_diagnostics', 'tool_usage'] as const;
+
 const CHOICE = 0;
 const PIECE_BREAK = '\n\n';
 
@@ -71,6 +74,11 @@ export class Decoder {
       if (state ? !state.isOver && state.item.type === item.type : index >= seen) this.#settle(index, item);
     });
     for (const state of this.#items.values()) this.#closeAll(state);
+    for (const name of ASIDES) {
+      const value = response[name];
+      if (value === undefined || value === null || Object.keys(value).length === 0) continue;
+      events.push({ type: 'aside', dialect: OPENAI_RESPONSES, members: { [name]: value } });
+    }
     if (isObject(response.usage)) events.push({ type: 'usage', usage: readUsage(response.usage, this.#quirks) });
     return events;
   }

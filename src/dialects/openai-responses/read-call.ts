@@ -3,6 +3,8 @@ import type { ChatCall, Message, OutputFormat, Reasoning, Sampling, Tool, ToolCh
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
+import { unsaidMembers } from '../unsaid-members.ts';
+import { KNOWN_MEMBERS } from './known-members.ts';
 import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { nameWithGroup, type PlacedTool, ungroupedTools } from './namespaces.ts';
@@ -47,7 +49,7 @@ export function readCall(request: WireRequest): ChatCall {
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
-    origin: { dialect: OPENAI_RESPONSES, body: request.body },
+    origin: { dialect: OPENAI_RESPONSES, body: request.body, unsaid: () => unsaidMembers(body, KNOWN_MEMBERS) },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_RESPONSES]: extras } : {},
     headers: {},
     stream: body.stream === true,

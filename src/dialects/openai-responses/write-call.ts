@@ -1,6 +1,7 @@
 /** Writes a call of any format as a Responses request. */
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
@@ -10,7 +11,7 @@ import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-call.ts';
 import { digest } from './tool-names.ts';
-import { writeItems } from './write-items.ts';
+import { NAME_DROPPED, writeItems } from './write-items.ts';
 import type { Script } from './write-parts.ts';
 import { writeTools } from './write-tools.ts';
 
@@ -39,6 +40,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     stream: call.stream || undefined,
   };
   warnForeign(call, losses);
+  if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
   const body: JsonObject = {};
   for (const member in members) if (members[member] !== undefined) body[member] = members[member];
   const patches = memberPatches(body, known);
@@ -60,6 +62,7 @@ function writeConversation(call: ChatCall, script: Script): Members {
   const leading = leadingInstructions(call.messages, script.isOwn);
   const items = writeItems(call.messages.slice(leading), script);
   const instructions = call.messages.slice(0, leading).map(textOf);
+  if (call.messages.slice(0, leading).some(({ name }) => name !== undefined)) script.losses.add(NAME_DROPPED);
   return {
     instructions: instructions.length > 0 ? instructions.join('\n\n') : undefined,
     input: items.length > 0 || !script.isOwn ? items : undefined,

@@ -7,6 +7,8 @@ import { isOwn, sealedMembers } from './seals.ts';
 import { legalCallId, legalToolName } from './tool-names.ts';
 import { type Content, type Script, writeContent } from './write-parts.ts';
 
+export const NAME_DROPPED = '`name` of messages was dropped: this format has no such member.';
+
 export function writeItems(messages: readonly Message[], script: Script): JsonObject[] {
   return messages.flatMap((message) => new TurnWriter(message, script).items());
 }
@@ -27,7 +29,7 @@ class TurnWriter {
 
   items(): JsonObject[] {
     const { parts, name } = this.#message;
-    if (name !== undefined) this.#script.losses.add('`name` of messages was dropped: this format has no such member.');
+    if (name !== undefined) this.#script.losses.add(NAME_DROPPED);
     for (const part of parts) this.#part(part);
     this.#flush();
     if (parts.length === 0 && this.#script.isOwn) this.#items.push(this.#messageItem([], {}));

@@ -2,6 +2,7 @@
 import type { Media, Part, TextPart } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
+import { documentText } from '../document-text.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 
@@ -61,10 +62,12 @@ const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
 
 function writeMedia(media: Media, { losses }: Script): JsonObject {
   const { kind, source, name, title, detail } = media;
+  if (media.cite) losses.add('Citations of a document were asked for and dropped: this format has none.');
   const detailed = detail === undefined ? {} : { detail };
   if (source.type === 'text') {
-    return { type: 'input_text', text: title === undefined ? source.text : `${title}\n\n${source.text}` };
+    return { type: 'input_text', text: documentText(media, source.text) };
   }
+  if (media.context !== undefined) losses.add('`context` of a document was dropped: this format has none.');
   if (source.type === 'reference') {
     if (source.dialect !== OPENAI_RESPONSES) throw foreignFile();
     if (kind === 'image') return { type: 'input_image', file_id: source.id, ...detailed };

@@ -56,7 +56,7 @@ function searchOptions({ options }: Extract<Tool, { type: 'web-search' }>, losse
   const { search_context_size: size, user_location: location, allowed_domains: allowed, ...others } = options;
   const place = isObject(location) && isObject(location.approximate) ? location.approximate : location;
   for (const [name, value] of Object.entries(others)) {
-    if (value === null || name === 'type' || name === 'name' || name === 'cache_control') continue;
+    if (value === null || name === 'type' || name === 'name') continue;
     losses.add(`\`${name}\` of the web search was dropped: this format has no such member.`);
   }
   return {

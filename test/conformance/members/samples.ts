@@ -1,0 +1,7 @@
+/** Small things that requests and replies hold. */
+
+export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+export const PDF = 'JVBERi0xLjQKJSVFT0YK';
+export const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+export const HIDDEN = { idle: 'how a stream is padded, which ours is not' };
+export const STORED = { idle: 'what a vendor keeps: a translated call is kept nowhere' };

@@ -1,0 +1,82 @@
+/** No silent drop: every member of every format's request reaches a vendor of any other, or is named in a warning, or refused by name. */
+import { beforeAll, describe, expect, test } from 'bun:test';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import type { JsonObject } from '../../src/canonical/json.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { installClients } from '../clients/install.ts';
+import { libraryMembers } from './library-members.ts';
+import { GEMINI_REQUESTS } from './members/gemini-requests.ts';
+import { type Group, isTold } from './members/group.ts';
+import { MESSAGES_REQUESTS } from './members/messages-requests.ts';
+import { CHAT_REQUESTS, COMPLETIONS_REQUESTS } from './members/openai-requests.ts';
+import { RESPONSES_REQUESTS } from './members/responses-requests.ts';
+import { TARGETS } from './translate-replies.ts';
+
+const GROUPS: readonly Group[] = [
+  ...CHAT_REQUESTS,
+  ...COMPLETIONS_REQUESTS,
+  ...MESSAGES_REQUESTS,
+  ...GEMINI_REQUESTS,
+  ...RESPONSES_REQUESTS,
+];
+
+const MODELS: { readonly [dialect: string]: string } = {
+  'anthropic-messages': 'claude-opus-4-5',
+  gemini: 'gemini-3.8-flash',
+  'openai-responses': 'gpt-6-sol',
+};
+
+beforeAll(() => installClients(), 300_000);
+
+describe('the lists of members are those of the official libraries', () => {
+  const declared = GROUPS.flatMap((group) => (group.declared === undefined ? [] : [[group.declared, group] as const]));
+  test.each(declared)('%s', (name, { members, elsewhere = [] }) => {
+    expect([...Object.keys(members), ...elsewhere].toSorted()).toEqual(libraryMembers(name));
+  });
+});
+
+describe('a member arrives, or is reported', () => {
+  for (const group of GROUPS) {
+    const told = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
+    for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
+      test.each(told)(`${group.dialect} ${group.declared ?? ''} before ${target.name}: %s`, (member, specimen) => {
+        const without = sent(group, {}, target.name);
+        const withIt = sent(group, { [member.trim()]: specimen as JsonObject }, target.name);
+        const arrived = !Bun.deepEquals(withIt.body, without.body);
+        // The choices are asked for one by one, a stream at an address of its own; what holds the member was reported as a whole.
+        if (dialectNamed(target.name)?.singleChoice && (member === 'n' || member === 'candidateCount')) return;
+        if (target.name === 'gemini' && member === 'stream') return;
+        if (without.warnings.some((warning) => WHOLE.test(warning))) return;
+        const reported = withIt.refused || withIt.warnings.some((warning) => !without.warnings.includes(warning));
+        expect({ arrived, reported, told: arrived || reported }).toMatchObject({ told: true });
+      });
+    }
+  }
+});
+
+const WHOLE =
+  /`tools` were dropped|setting was dropped|output format was dropped|was dropped: the model reads text|`logprobs` was dropped|`modalities` were dropped/;
+
+interface Sent {
+  body: unknown;
+  warnings: string[];
+  refused: boolean;
+}
+
+function sent(group: Group, members: JsonObject, target: string): Sent {
+  const source = dialectNamed(group.dialect);
+  const writer = dialectNamed(target);
+  if (!source || !writer) throw new Error('There is no such dialect.');
+  const body = Buffer.from(JSON.stringify(group.body(members)));
+  const headers = new Headers({ 'anthropic-version': '2023-06-01' });
+  const path = { model: 'm', action: 'generateContent' };
+  try {
+    const call = source.readCall({ body, headers, path, query: new URLSearchParams() });
+    const written = writer.writeCall(call, MODELS[target] ?? 'gpt-4.1', {});
+    const { model: _, ...asked } = JSON.parse(Buffer.from(written.body).toString()) as JsonObject;
+    return { body: asked, warnings: written.warnings, refused: false };
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError) || thrown.param === undefined) throw thrown;
+    return { body: undefined, warnings: [], refused: true };
+  }
+}
