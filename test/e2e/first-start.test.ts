@@ -1,9 +1,9 @@
 /** The first minutes of a stranger: what a fresh start prints works when pasted; a wrong setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../chat-answers.ts';
 import { freePort, type Serving, spawnModelport, spawnNpmStart, untilReady } from '../gateway-process.ts';
 import { nanoOf, startScene } from '../scene.ts';
@@ -123,6 +123,19 @@ describe('a wrong setting is one sentence and exit 1', () => {
     expect(second.log().trim().split('\n')).toHaveLength(1);
   }, 15_000);
 });
+
+test('what the bundled program starts threads from stands beside it', async () => {
+  const { serving, url } = await freshStart();
+  await untilReady(url, serving);
+  const root = join(import.meta.dir, '..', '..');
+  const sources = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter((path) => !path.endsWith('.test.ts'));
+  const starts = sources.flatMap((path) => [
+    ...readFileSync(join(root, path), 'utf8').matchAll(/import\.meta\.(?!main)\w+/g),
+  ]);
+  const workers = [...new Bun.Glob('src/**/*-worker.ts').scanSync(root)].map((path) => basename(path));
+  expect(starts).toHaveLength(workers.length);
+  for (const worker of workers) expect(existsSync(join(root, 'node_modules/.cache/modelport', worker))).toBe(true);
+}, 15_000);
 
 test('a gateway whose launcher is killed stops by itself', async () => {
   const port = await freePort();
