@@ -57,6 +57,7 @@ test('without any setting everything has its default, and nothing can be changed
     },
     keepAliveMs: 15_000,
     maxBodyBytes: 64 * 1024 * 1024,
+    maxImages: 10,
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,
     fetchMs: 15_000,

@@ -64,6 +64,8 @@ export interface Config {
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
   maxBodyBytes: number;
+  /** Pictures a call may ask for. */
+  maxImages: number;
   /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
   fetchAllowed: readonly string[];
   /** The largest medium fetched for a client, and how long that may take. */
@@ -116,6 +118,7 @@ export const SETTINGS = {
   MODELPORT_WHOLE_TIMEOUT_MS: '1800000',
   MODELPORT_KEEP_ALIVE_MS: '15000',
   MODELPORT_MAX_BODY_BYTES: '67108864',
+  MODELPORT_MAX_IMAGES: '10',
   MODELPORT_FETCH_ALLOW: '',
   MODELPORT_FETCH_MAX_BYTES: '20971520',
   MODELPORT_FETCH_TIMEOUT_MS: '15000',
@@ -181,6 +184,7 @@ export function loadConfig(
     },
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
     fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
     maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),

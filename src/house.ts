@@ -113,6 +113,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       maxRequestBytes: config.maxBodyBytes,
       maxReplyBytes: config.maxBodyBytes,
       maxMediaBytes: config.maxBodyBytes,
+      maxImages: config.maxImages,
     },
     now,
     random: Math.random,

@@ -31,6 +31,8 @@ export interface StageSetup {
   /** Instead of the scripted upstream. */
   baseUrls?: readonly string[];
   onDisconnect?: 'abort' | 'drain';
+  /** `PRICE` unless given. */
+  price?: { [component: string]: number };
   amount?: string;
 }
 
@@ -86,7 +88,13 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       await gateway.admin('POST', '/providers', provider);
     }
     const { onDisconnect } = options;
-    const row = { name: model, kind: options.kind ?? 'chat', price: PRICE, maxOutputTokens: 1000, targets };
+    const row = {
+      name: model,
+      kind: options.kind ?? 'chat',
+      price: options.price ?? PRICE,
+      maxOutputTokens: 1000,
+      targets,
+    };
     await gateway.admin('POST', '/models', { ...row, ...(onDisconnect && { onDisconnect }) });
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);

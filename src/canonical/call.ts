@@ -1,4 +1,5 @@
 /** What a client asked for, free of any wire format. */
+import type { PictureSize } from './image-size.ts';
 import type { Json, JsonObject } from './json.ts';
 
 export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
@@ -9,11 +10,16 @@ export interface Asked {
   stream: boolean;
   /** The public model name, letter case as the client wrote it. */
   model: string;
-  /**
-   * The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways.
-   * `unsaid`: members deep in them that have no word here, by their path; they are looked for when somebody asks.
-   */
-  origin: { dialect: string; body: Uint8Array; framing?: 'sse' | 'json-array'; unsaid?: () => string[] };
+  /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
+  origin: {
+    dialect: string;
+    body: Uint8Array;
+    framing?: 'sse' | 'json-array';
+    /** Members deep in them that have no word here, by their path; they are looked for when somebody asks. */
+    unsaid?: () => string[];
+    /** The body is not one its dialect's vendors take (a form, another shape): it is written anew for all of them. */
+    foreign?: true;
+  };
   /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
   extras: { [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), lower-cased. */
@@ -80,7 +86,35 @@ export interface RerankCall extends Asked {
   maxTokensPerDocument?: number;
 }
 
-export type Call = ChatCall | EmbedCall | RerankCall;
+/** Pictures to draw, or to change. */
+export interface ImageCall extends Asked {
+  kind: 'image';
+  prompt: string;
+  /** Pictures to work from, in order. */
+  pictures: Media[];
+  /** Where the first of them may change. */
+  mask?: Media;
+  /** The pictures given are to be changed; false: a new one is drawn. */
+  edit: boolean;
+  /** How many. */
+  n: number;
+  size: PictureSize;
+  quality?: string;
+  style?: string;
+  background?: string;
+  negativePrompt?: string;
+  seed?: number;
+  format?: 'png' | 'jpeg' | 'webp';
+  /** Per cent. */
+  compression?: number;
+  /** How the client wants each picture; absent: as the model gives it. */
+  delivery?: 'url' | 'b64_json';
+  /** Sketches of a stream before the picture. */
+  partialImages?: number;
+  user?: string;
+}
+
+export type Call = ChatCall | EmbedCall | RerankCall | ImageCall;
 
 /** What the server is asked to keep and to go on from: only formats whose server keeps conversations say it. */
 export interface Thread {

@@ -50,8 +50,8 @@ export type PartOpening =
   | { type: 'tool-call'; id: string; name: string; custom?: boolean; cache?: CacheMark }
   /** Deltas are base64 of the audio. */
   | { type: 'audio'; id: string; mimeType?: string; expiresAtSeconds?: number }
-  /** Deltas are base64 of the picture. */
-  | { type: 'image'; mimeType: string }
+  /** Deltas are base64 of the picture; where it stands at an address there are none. */
+  | { type: 'image'; mimeType: string; url?: string; revisedPrompt?: string }
   /** A block that only `dialect` can say, whole at once. */
   | { type: 'vendor'; dialect: string; item: JsonObject };
 

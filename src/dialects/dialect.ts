@@ -86,6 +86,8 @@ export interface Keeping<C extends Call = Call> {
 /** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
 export interface Written {
   body: Uint8Array;
+  /** Absent: JSON. */
+  contentType?: string;
   warnings: string[];
 }
 
@@ -125,6 +127,16 @@ export interface Quirks {
   takesUrls?: readonly Media['kind'][];
   /** How the vendor takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
   schemas?: 'json-schema' | 'openapi';
+  /** Sizes the vendor draws (`1024x1024`): another is taken as the nearest; absent: any. */
+  pictureSizes?: readonly string[];
+  /** The vendor is told a picture's shape alone, as one of these. */
+  pictureRatios?: readonly string[];
+  /** How many pictures the vendor draws in one call; absent: any number. */
+  mostPictures?: number;
+  /** The vendor takes pictures to change in a form, not in JSON. */
+  editForm?: true;
+  /** How JSON holds such a picture where it is not `{image_url}`: `{type, url}`, or an address alone. */
+  editPictures?: 'typed' | 'bare';
   /** How many texts the vendor embeds in one call; absent: any number. */
   mostInputs?: number;
   /** The vendor writes vectors as numbers alone, whatever is asked. */

@@ -9,6 +9,7 @@ import { gemini } from './gemini/gemini.ts';
 import { vertexEmbeddings } from './gemini/vertex-embeddings.ts';
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
+import { openaiImages } from './openai-images/openai-images.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 import { rerank } from './rerank/rerank.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
@@ -19,6 +20,7 @@ const ROWS: readonly Dialect[] = [
   openaiResponses,
   anthropicMessages,
   gemini,
+  openaiImages,
   openaiEmbeddings,
   geminiBatchEmbed,
   geminiEmbed,

@@ -1,5 +1,5 @@
 /** Pictures and documents that a call names by address, fetched for a target that takes them inline alone: each once a call. */
-import type { Call, ChatCall, Media, Message, Part } from '../canonical/call.ts';
+import type { Call, ImageCall, Media, Message, Part } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json } from '../canonical/json.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
@@ -18,7 +18,7 @@ interface Inline {
 
 /** What a call names by address, and what became of it. */
 export class AddressedMedia {
-  private readonly call: ChatCall;
+  private readonly call: Call;
   private readonly media: readonly Named[];
   private readonly guard: GuardedFetch;
   private readonly maxBytes: number;
@@ -26,7 +26,7 @@ export class AddressedMedia {
   private readonly controller = new AbortController();
   private bytes = 0;
 
-  constructor(call: ChatCall, media: readonly Named[], guard: GuardedFetch, maxBytes: number) {
+  constructor(call: Call, media: readonly Named[], guard: GuardedFetch, maxBytes: number) {
     this.call = call;
     this.media = media;
     this.guard = guard;
@@ -37,7 +37,7 @@ export class AddressedMedia {
    * The call with inline what a target that takes only these kinds by address cannot take so; the call itself where that is nothing.
    * Throws `invalid_request` naming the member: first what needs no network to be refused, then what cannot be fetched.
    */
-  async inlineFor(takes: readonly Media['kind'][]): Promise<ChatCall> {
+  async inlineFor(takes: readonly Media['kind'][]): Promise<Call> {
     const wanted = this.media.filter(({ kind }) => !takes.includes(kind));
     if (wanted.length === 0) return this.call;
     const addresses = new Set(wanted.map(({ source }) => source.url));
@@ -45,7 +45,7 @@ export class AddressedMedia {
     for (const url of addresses) this.told(url, () => this.guard.check(url));
     const entries = wanted.map(async (media) => [media, await this.fetched(media)] as const);
     const inline = new Map<Media, Inline>(await Promise.all(entries));
-    return { ...this.call, messages: this.call.messages.map((message) => withInline(message, inline)) };
+    return callWithInline(this.call, inline);
   }
 
   /** Nobody waits for it any more. */
@@ -99,9 +99,9 @@ export class AddressedMedia {
 
 /** What a call names by address; `undefined` for the calls that name nothing so, which are nearly all. */
 export function addressedMedia(call: Call, guard: GuardedFetch, maxBytes: number): AddressedMedia | undefined {
-  if (call.kind !== 'chat') return undefined;
   const found: Named[] = [];
-  for (const message of call.messages) collect(message.parts, found);
+  if (call.kind === 'chat') for (const message of call.messages) collect(message.parts, found);
+  else if (call.kind === 'image') found.push(...picturesOf(call).filter(isNamed));
   return found.length > 0 ? new AddressedMedia(call, found, guard, maxBytes) : undefined;
 }
 
@@ -116,6 +116,22 @@ function isNamed(media: Media): media is Named {
   return media.source.type === 'url';
 }
 
+function picturesOf({ pictures, mask }: ImageCall): Media[] {
+  return mask ? [...pictures, mask] : pictures;
+}
+
+function callWithInline(call: Call, inline: ReadonlyMap<Media, Inline>): Call {
+  if (call.kind === 'chat') return { ...call, messages: call.messages.map((message) => withInline(message, inline)) };
+  if (call.kind !== 'image') return call;
+  const pictures = call.pictures.map((media) => inlineMedia(media, inline));
+  return { ...call, pictures, ...(call.mask && { mask: inlineMedia(call.mask, inline) }) };
+}
+
+function inlineMedia(media: Media, inline: ReadonlyMap<Media, Inline>): Media {
+  const found = inline.get(media);
+  return found ? { ...media, source: { type: 'inline', base64: found.base64 }, mimeType: found.mimeType } : media;
+}
+
 function withInline(message: Message, inline: ReadonlyMap<Media, Inline>): Message {
   const parts = message.parts.map((part) => inlinePart(part, inline));
   return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts };
@@ -126,10 +142,9 @@ function inlinePart(part: Part, inline: ReadonlyMap<Media, Inline>): Part {
     const parts = part.parts.map((one) => inlinePart(one, inline));
     return parts.every((one, index) => one === part.parts[index]) ? part : { ...part, parts };
   }
-  const found = part.type === 'media' ? inline.get(part.media) : undefined;
-  if (part.type !== 'media' || !found) return part;
-  const { base64, mimeType } = found;
-  return { ...part, media: { ...part.media, source: { type: 'inline', base64 }, mimeType } };
+  if (part.type !== 'media') return part;
+  const media = inlineMedia(part.media, inline);
+  return media === part.media ? part : { ...part, media };
 }
 
 function refused(sentence: string): GatewayError {
@@ -142,7 +157,12 @@ function tooMany(): GatewayError {
 
 /** Where in a JSON body this text stands (`messages[0].content[1].image_url.url`): looked for only when it is to be refused. */
 function pathOf(body: Uint8Array, text: string): string | undefined {
-  return find(JSON.parse(Buffer.from(body).toString()) as Json, '');
+  try {
+    return find(JSON.parse(Buffer.from(body).toString()) as Json, '');
+  } catch {
+    // A form has no paths.
+    return undefined;
+  }
 
   function find(value: Json, path: string): string | undefined {
     if (value === text) return path;

@@ -24,7 +24,8 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const estimatedInput = estimateInput(call);
-  if (choices(call) > MOST_CHOICES) throw tooManyChoices();
+  if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
+  if (model.kind === 'image' && choices(call) > rooms.settings.maxImages) throw tooManyImages(rooms.settings.maxImages);
   const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call), at);
   const pace = entering instanceof Promise ? await entering : entering;
   const request: HoldRequest = {
@@ -43,7 +44,7 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
   if (caller.accountBudget) request.accountBudget = caller.accountBudget;
   try {
     const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
-    if (media) await inlineForFirst(rooms, entrant, media, targets);
+    if (media) await inlineForFirst(rooms, entrant, media, model.kind, targets);
     const hold = await rooms.ledger.hold(request);
     return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace }, underWay);
   } catch (thrown) {
@@ -60,9 +61,10 @@ async function inlineForFirst(
   rooms: GatewayRooms,
   { call, dialect }: Entrant,
   media: AddressedMedia,
+  kind: Kind,
   [first]: readonly ModelTarget[],
 ): Promise<void> {
-  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first)));
+  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first, kind)));
 }
 
 /** As many as OpenAI takes; each may be an upstream call of its own. */
@@ -71,6 +73,11 @@ const MOST_CHOICES = 128;
 function tooManyChoices(): GatewayError {
   const sentence = `A call may ask for ${MOST_CHOICES} choices at most, all prompts together.`;
   return new GatewayError('invalid_request', sentence, { param: 'n' });
+}
+
+function tooManyImages(most: number): GatewayError {
+  const sentence = `A call may ask for ${most} pictures at most: \`n\` must be from 1 to ${most}.`;
+  return new GatewayError('too_many_images', sentence, { param: 'n' });
 }
 
 function unknownModel(name: string): GatewayError {

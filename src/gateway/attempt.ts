@@ -10,6 +10,7 @@ import { Cancellation, type Exchange } from '../transport/transport.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import { ownProofs, withProofs } from './proofs.ts';
 import { makerOf } from './remember.ts';
+import { picturesInHand } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
@@ -31,7 +32,8 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
   for (const target of walk.targets) {
     walk.attempts++;
     try {
-      const upstream = await tryTarget(rooms, walk, target);
+      const answer = await tryTarget(rooms, walk, target);
+      const upstream = walk.model.kind === 'image' ? picturesInHand(answer, walk.call, rooms.guard) : answer;
       rooms.catalog.observe(target, { ok: true }, rooms.now());
       return upstream;
     } catch (thrown) {
@@ -53,16 +55,18 @@ function worthTelling(errors: readonly GatewayError[]): GatewayError {
 }
 
 async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
-  const way = wayTo(rooms, walk.call, walk.dialect, choice);
-  const { dialect } = way;
+  const straight = wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind);
+  const { dialect } = straight;
   walk.target = choice;
   walk.upstreamDialect = dialect.name;
   walk.warnings = [];
   const maker = makerOf(dialect, choice.provider);
   walk.maker = maker;
   if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = maker;
-  const given = walk.media ? await walk.media.inlineFor(urlsTaken(way)) : walk.call;
-  const proven = withProofs(rooms, walk, way, given, maker);
+  const given = walk.media ? await walk.media.inlineFor(urlsTaken(straight)) : walk.call;
+  const { call: adapted, losses } = straight.adapt(given);
+  const way = losses.length > 0 ? { ...straight, losses } : straight;
+  const proven = withProofs(rooms, walk, way, adapted, maker);
   const call = proven instanceof Promise ? await proven : proven;
   const calls = inPieces(call, dialect, way.quirks, dialect.name === walk.dialect.name);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
@@ -137,16 +141,19 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   const { provider, target, dialect } = way;
   const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
-  const { body, warnings } =
-    same && call === walk.call && !isEdited(call)
-      ? patched(walk, way)
-      : written(way, ownProofs(call, walk.maker ?? ''));
+  const isOwn = same && call === walk.call && !call.origin.foreign && !isEdited(call);
+  const {
+    body,
+    contentType,
+    warnings: unsaid,
+  } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
+  const warnings = way.losses.length > 0 ? [...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
   walk.warnings = warnings;
   const headers: { [name: string]: string } = same ? { ...call.headers } : {};
-  headers['content-type'] = 'application/json';
+  headers['content-type'] = contentType ?? 'application/json';
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
@@ -167,9 +174,9 @@ function patched({ call, dialect }: Walk, { provider, target, quirks }: Way): Wr
 }
 
 function written({ provider, target, dialect, quirks }: Way, call: Call): Written {
-  const { body, warnings } = dialect.writeCall(call, target.model, quirks);
-  if (!provider.members) return { body, warnings };
-  return { body: patchMembers(body, provider.members(target, dialect.name, call)), warnings };
+  const made = dialect.writeCall(call, target.model, quirks);
+  if (!provider.members || made.contentType !== undefined) return made;
+  return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */

@@ -1,5 +1,5 @@
 /** A call that its target can only answer in pieces, by kind: choices of a conversation, batches of texts. */
-import type { Call } from '../canonical/call.ts';
+import type { Call, ImageCall } from '../canonical/call.ts';
 import type { Quirks, VendorDialect } from '../dialects/dialect.ts';
 import type { Upstream } from './attempt.ts';
 import { batches, joinVectors } from './batches.ts';
@@ -9,9 +9,13 @@ import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own: boolean): Call[] {
   switch (call.kind) {
     case 'chat':
+      // Models that draw give one picture a conversation.
+      if (call.modalities?.includes('image')) return own ? [call] : fanOut(call, { ...dialect, singleChoice: true });
       return own ? [call] : fanOut(call, dialect);
     case 'embed':
       return batches(call, quirks.mostInputs);
+    case 'image':
+      return drawings(call, quirks.mostPictures);
     case 'rerank':
       return [call];
     default:
@@ -19,11 +23,18 @@ export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own
   }
 }
 
+/** `most`: how many pictures the vendor draws at once. */
+function drawings(call: ImageCall, most = Number.POSITIVE_INFINITY): ImageCall[] {
+  if (call.n <= most) return [call];
+  const batches = Array.from({ length: Math.ceil(call.n / most) });
+  return batches.map((_, batch) => ({ ...call, n: Math.min(most, call.n - batch * most) }));
+}
+
 /** The answers to `calls`, in their order, as one; `meter` learns what each consumes. */
 export function joinPieces(calls: readonly Call[], upstreams: readonly Upstream[], meter: PieceMeter): Upstream {
   const [first] = calls;
   if (first?.kind === 'embed') return joinVectors(upstreams, first.inputs.length);
-  const width = first?.kind === 'chat' ? (first.sampling.n ?? 1) : 1;
+  const width = first?.kind === 'chat' ? (first.sampling.n ?? 1) : first?.kind === 'image' ? first.n : 1;
   // Choices of one prompt are asked for with the very same messages.
   const prompts = new Set(calls.map((call) => (call.kind === 'chat' ? call.messages : call)));
   meter.split(calls.length, width, prompts.size);

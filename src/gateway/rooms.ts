@@ -48,6 +48,8 @@ export interface GatewaySettings {
   maxRequestBytes: number;
   /** The largest whole answer taken from an upstream. */
   maxReplyBytes: number;
+  /** Pictures a call may ask for. */
+  maxImages: number;
   /** What the media of a call may hold in all that are fetched for it. */
   maxMediaBytes: number;
 }

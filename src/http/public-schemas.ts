@@ -140,6 +140,28 @@ export const GenerateRequest = Type.Object({
 });
 
 /** Specification 2.11. */
+export const ImagesRequest = Type.Object({
+  model: text(),
+  prompt: Type.Optional(text()),
+  size: Type.Optional(Type.String({ description: '<width>x<height>, an aspect ratio, or auto' })),
+  n: Type.Optional(count()),
+  response_format: Type.Optional(Type.Enum(['url', 'b64_json'])),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  input: Type.Optional(Type.Object({ messages: Type.Array(Type.Object({})) })),
+  parameters: Type.Optional(Type.Object({})),
+});
+
+export const ImagesReply = Type.Object({
+  created: count(),
+  data: Type.Array(
+    Type.Object({
+      url: Type.Optional(text()),
+      b64_json: Type.Optional(text()),
+      revised_prompt: Type.Optional(text()),
+    }),
+  ),
+});
+
 export const EmbeddingsRequest = Type.Object({
   model: text(),
   input: Type.Unknown({ description: 'a text, texts, or token ids' }),

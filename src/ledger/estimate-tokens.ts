@@ -33,6 +33,12 @@ export function estimateTokens(call: Call): InputEstimate {
       return estimateConversation(call);
     case 'embed':
       return { text: tokensOfAll(call.inputs), image: 0, audio: 0 };
+    case 'image':
+      return {
+        text: tokensOfAll([call.prompt]),
+        image: (call.pictures.length + (call.mask ? 1 : 0)) * IMAGE_TOKENS,
+        audio: 0,
+      };
     case 'rerank':
       return { text: rankingTokens(call), image: 0, audio: 0 };
     default:

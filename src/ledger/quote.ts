@@ -1,5 +1,5 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
-import type { Call, ChatCall } from '../canonical/call.ts';
+import type { Call, ChatCall, ImageCall } from '../canonical/call.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -14,6 +14,7 @@ export function estimateInput(call: Call): number {
 /** `ceiling` is how many tokens the model writes where the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
+  if (call.kind === 'image') return quotePictures(call, price);
   const { text } = estimateTokens(call);
   return roundUp(BigInt(text) * (ratesFor(price, text).input ?? 0n)) + (price.perCall ?? 0n);
 }
@@ -40,6 +41,21 @@ function quoteConversation(call: ChatCall, price: Price, ceiling: number): Money
   return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * dearestPicture(price);
 }
 
+/** What a picture takes at most where it is billed by the token, by the quality asked for. */
+const PICTURE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
+const FINEST_PICTURE_TOKENS = 7000;
+
+function quotePictures(call: ImageCall, price: Price): Money {
+  const { text, image } = estimateTokens(call);
+  const input = price.input ?? 0n;
+  const each = PICTURE_TOKENS[call.quality ?? ''] ?? FINEST_PICTURE_TOKENS;
+  const pico =
+    BigInt(text) * input +
+    BigInt(image) * dearest(input, price.imageInput) +
+    BigInt(each * call.n) * dearest(price.output ?? 0n, price.imageOutput);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (price.perImage ?? 0n);
+}
+
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
   return dearest(
@@ -57,6 +73,7 @@ function dearestPicture({ pictures = [], perImage = 0n }: Price): Money {
 
 /** How many texts the model writes. */
 export function choices(call: Call): number {
+  if (call.kind === 'image') return call.n;
   if (call.kind !== 'chat') return 1;
   const { sampling, completion } = call;
   const n = Math.max(sampling.n ?? 1, completion?.bestOf ?? 1);

@@ -2,7 +2,7 @@
 import { unusable } from './credential.ts';
 import { readToken, tokenForm } from './oauth-form.ts';
 import { joinUrl, openaiCompatibleVendor, pathOf } from './openai-compatible.ts';
-import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_PICTURES, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
 import type { Provider, Target, TokenExchange } from './provider.ts';
 
 const CHAT = 'openai-chat';
@@ -25,6 +25,7 @@ export const azure: Provider = {
     settingVariables: { apiVersion: ['OPENAI_API_VERSION'] },
     completions: true,
     responses: true,
+    images: { ...OPENAI_PICTURES, editForm: true },
     embeddings: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
@@ -34,9 +35,9 @@ export const azure: Provider = {
     if (FOUNDRY.test(baseUrl)) return dialect === CHAT;
     return dialect !== RESPONSES || WHOLE_ADDRESS.test(baseUrl) || apiVersion >= FIRST_WITH_RESPONSES;
   },
-  url(target, dialect) {
+  url(target, dialect, call) {
     const { apiVersion } = target.settings;
-    const url = joinUrl(apiAddress(target, dialect), pathOf(dialect));
+    const url = joinUrl(apiAddress(target, dialect), pathOf(dialect, call));
     return apiVersion === undefined ? url : `${url}?api-version=${encodeURIComponent(apiVersion)}`;
   },
   authorize({ headers }, target, signing) {

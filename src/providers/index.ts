@@ -28,6 +28,7 @@ import { snowflake } from './snowflake.ts';
 import { together } from './together.ts';
 import { vertex } from './vertex.ts';
 import { vllm } from './vllm.ts';
+import { volcengine } from './volcengine.ts';
 import { voyage } from './voyage.ts';
 import { xai } from './xai.ts';
 import { zai, zhipu } from './zhipu.ts';
@@ -61,6 +62,7 @@ const ROWS: readonly Provider[] = [
   together,
   vertex,
   vllm,
+  volcengine,
   voyage,
   xai,
   zai,

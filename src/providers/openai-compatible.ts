@@ -1,4 +1,5 @@
 /** Vendors that speak OpenAI's formats: an address, a bearer token, deviations as data. And the row for any other of them. */
+import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 import type { Outgoing, Provider, Target } from './provider.ts';
@@ -11,6 +12,8 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly completions?: true;
   /** It also serves Responses. */
   readonly responses?: true;
+  /** It draws pictures, with these deviations. */
+  readonly images?: Quirks;
   /** It embeds texts, with these deviations. */
   readonly embeddings?: Quirks;
   /** It ranks documents, with these deviations. */
@@ -21,26 +24,32 @@ const PATHS: { readonly [dialect: string]: string } = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-responses': '/responses',
+  'openai-images': '/images/generations',
   'openai-embeddings': '/embeddings',
   rerank: '/rerank',
   'voyage-rerank': '/rerank',
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, responses, embeddings, rerank, quirks, ...row } = vendor;
+  const { completions, responses, images, embeddings, rerank, quirks, ...row } = vendor;
   return {
     needsCredential: true,
     ...row,
     speaks: {
       chat: ['openai-chat', ...(completions ? ['openai-completions'] : []), ...(responses ? ['openai-responses'] : [])],
+      ...(images && { image: ['openai-images'] }),
       ...(embeddings && { embed: ['openai-embeddings'] }),
       ...(rerank && { rerank: ['rerank'] }),
     },
-    url: (target, dialect) => joinUrl(target.baseUrl, pathOf(dialect)),
+    url: (target, dialect, call) => joinUrl(target.baseUrl, pathOf(dialect, call)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
     quirks: { developerRole: 'system', freeTextTools: 'function', ...quirks } satisfies Quirks,
-    otherQuirks: { ...(embeddings && { embed: embeddings }), ...(rerank && { rerank }) },
+    otherQuirks: {
+      ...(images && { image: images }),
+      ...(embeddings && { embed: embeddings }),
+      ...(rerank && { rerank }),
+    },
   };
 }
 
@@ -49,7 +58,8 @@ export function authorizeByBearer(outgoing: Outgoing, target: Target): void {
 }
 
 /** Where below a base URL a dialect is served. */
-export function pathOf(dialect: string): string {
+export function pathOf(dialect: string, call?: Call): string {
+  if (call?.kind === 'image' && call.edit) return '/images/edits';
   const path = PATHS[dialect];
   if (path === undefined) {
     throw new GatewayError('internal_error', 'The gateway failed on its own side.', {
@@ -68,6 +78,7 @@ export const openaiCompatible = openaiCompatibleVendor({
   name: 'openai-compatible',
   needsCredential: false,
   completions: true,
+  images: { editForm: true },
   embeddings: { plainVectors: true },
   rerank: {},
 });

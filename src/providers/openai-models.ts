@@ -21,6 +21,8 @@ export const OPENAI_MODELS = [
 const COMPLETIONS = 'gpt-3\\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002';
 /** Models that take tools on Responses alone, or that are served nowhere else. */
 const RESPONSES = 'gpt-6-astra|gpt-6\\.1-sol|(o1|o3|gpt-[5-9](\\.\\d)?)-pro|.*(codex|-deep-research)|computer-use';
+/** Models that draw, and nothing else. */
+const PICTURES = '(chatgpt|gpt)-image|dall-e';
 /** Models of sound and search answer chat completions alone. */
 const CHAT = 'gpt-4o-(mini-)?audio|gpt-audio|.*-search-(preview|api)';
 
@@ -38,6 +40,54 @@ export const OPENAI_UNTHINKING_TOOLS = {
 /** The same where it serves Responses too. */
 export const OPENAI_ONLY = {
   'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],
-  'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES})`),
-  'openai-responses': new RegExp(`^(?!${COMPLETIONS}|${CHAT})`),
+  'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES}|${PICTURES})`),
+  'openai-responses': new RegExp(`^(?!${COMPLETIONS}|${CHAT}|${PICTURES})`),
 };
+
+/** What OpenAI's models draw, and how they are asked for it. */
+export const OPENAI_PICTURES = {
+  takesUrls: ['image'],
+  models: [
+    {
+      match: '(chatgpt|gpt)-image',
+      quirks: {
+        rejects: ['response_format', 'style', 'negative_prompt', 'seed'],
+        pictureSizes: ['1024x1024', '1536x1024', '1024x1536'],
+      },
+    },
+    {
+      match: '^dall-e-3',
+      quirks: {
+        rejects: [
+          'background',
+          'output_format',
+          'output_compression',
+          'stream',
+          'partial_images',
+          'negative_prompt',
+          'seed',
+        ],
+        pictureSizes: ['1024x1024', '1792x1024', '1024x1792'],
+        mostPictures: 1,
+      },
+    },
+    {
+      match: '^dall-e-2',
+      quirks: {
+        rejects: [
+          'quality',
+          'style',
+          'background',
+          'output_format',
+          'output_compression',
+          'stream',
+          'partial_images',
+          'negative_prompt',
+          'seed',
+        ],
+        pictureSizes: ['256x256', '512x512', '1024x1024'],
+        editForm: true,
+      },
+    },
+  ],
+} satisfies Quirks;

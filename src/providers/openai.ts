@@ -1,6 +1,6 @@
 /** OpenAI itself. */
 import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
-import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_PICTURES, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
 import type { Provider } from './provider.ts';
 
 export const openai: Provider = {
@@ -10,6 +10,7 @@ export const openai: Provider = {
     credentialVariable: 'OPENAI_API_KEY',
     completions: true,
     responses: true,
+    images: OPENAI_PICTURES,
     embeddings: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,

@@ -95,6 +95,11 @@ export function quirksFor(provider: Provider, kind: Kind): Quirks {
 
 /** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
 export function spokenDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
+  return servedDialect(provider, call, own, target) ?? provider.speaks[call.kind]?.[0];
+}
+
+/** The same; nothing where no dialect is known to serve this model. */
+export function servedDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
   const spoken = provider.speaks[call.kind];
   if (!spoken) return undefined;
   const knows = (dialect: string) =>
@@ -102,7 +107,7 @@ export function spokenDialect(provider: Provider, call: Call, own: string, targe
     (provider.only?.[dialect]?.test(target.model) ?? true) &&
     (provider.serves?.(target, dialect) ?? true) &&
     !(call.kind === 'chat' && call.tools.length > 0 && refusesTools(provider, dialect, target.model, call.reasoning));
-  return knows(own) ? own : (spoken.find(knows) ?? spoken[0]);
+  return knows(own) ? own : spoken.find(knows);
 }
 
 function refusesTools(provider: Provider, dialect: string, model: string, reasoning: Reasoning = {}): boolean {

@@ -20,6 +20,7 @@ export const sandbox: Provider = {
   needsCredential: false,
   speaks: {
     chat: ['openai-chat', 'openai-completions', 'openai-responses', 'anthropic-messages', 'gemini'],
+    image: ['openai-images'],
     embed: ['openai-embeddings'],
     rerank: ['rerank'],
   },
@@ -28,8 +29,9 @@ export const sandbox: Provider = {
     'openai-completions': NO_PICTURES,
     'openai-responses': NO_PICTURES,
     'anthropic-messages': NO_PICTURES,
+    gemini: /^sandbox-/,
   },
-  url: ({ baseUrl, model }, dialect, call) => joinUrl(baseUrl, PATHS[dialect]?.(model, call) ?? pathOf(dialect)),
+  url: ({ baseUrl, model }, dialect, call) => joinUrl(baseUrl, PATHS[dialect]?.(model, call) ?? pathOf(dialect, call)),
   authorize: authorizeByBearer,
   quirks: { developerRole: 'developer' },
 };

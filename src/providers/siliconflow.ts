@@ -7,5 +7,10 @@ export const siliconflow = openaiCompatibleVendor({
   credentialVariable: 'SILICONFLOW_API_KEY',
   embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
   rerank: {},
+  images: {
+    renames: { size: 'image_size', n: 'batch_size' },
+    editPictures: 'bare',
+    rejects: ['style', 'background', 'stream', 'partial_images', 'user'],
+  },
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });

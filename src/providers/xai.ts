@@ -6,6 +6,22 @@ export const xai = openaiCompatibleVendor({
   baseUrl: 'https://api.x.ai/v1',
   credentialVariable: 'XAI_API_KEY',
   responses: true,
+  images: {
+    takesUrls: ['image'],
+    editPictures: 'typed',
+    pictureRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'],
+    rejects: [
+      'quality',
+      'style',
+      'background',
+      'output_format',
+      'output_compression',
+      'stream',
+      'partial_images',
+      'negative_prompt',
+      'seed',
+    ],
+  },
   quirks: {
     reasoningBesideOutput: true,
     models: [

@@ -6,7 +6,7 @@ import type { Finish } from '../canonical/reply.ts';
 import { lastPrompt, mediaNote, mostPlain, sealsHandedBack, textOf, toolResults } from './conversation.ts';
 import { readDirectives, withoutDirectives } from './directives.ts';
 import { fitSchema } from './fit-schema.ts';
-import { drawPicture, pictureSize } from './picture.ts';
+import { DRAWING_MODEL, drawPicture, pictureSize } from './picture.ts';
 import { type Sound, speak } from './sound.ts';
 import { tokensOf } from './tokens.ts';
 
@@ -42,7 +42,7 @@ export function answerChat(call: ChatCall, choice: number, key: string): Answer 
   const prompt = lastPrompt(call);
   if (readDirectives(prompt).refuse)
     return bounded({ ...answer, refusal: tokensOf(REFUSAL), finish: { reason: 'refusal' } }, call);
-  if (call.model === 'sandbox-image' || call.modalities?.includes('image')) return pictureOf(call, answer, choice);
+  if (call.model === DRAWING_MODEL || call.modalities?.includes('image')) return pictureOf(call, answer, choice);
   const calls = callsOf(call, choice, key);
   if (calls.length > 0) return bounded({ ...answer, calls, finish: { reason: 'tool-calls' } }, call);
   if (call.modalities?.includes('audio')) {

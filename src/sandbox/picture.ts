@@ -2,6 +2,8 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
 
+export const DRAWING_MODEL = 'sandbox-image';
+
 export interface Size {
   width: number;
   height: number;

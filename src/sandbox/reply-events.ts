@@ -6,13 +6,17 @@ import { type Answer, countTokens, PICTURE_TOKENS } from './answer.ts';
 import { countInput, ownSeal } from './conversation.ts';
 
 /** What a reply is made of. */
-interface Told {
+interface Told extends ReplyHead {
   call: ChatCall;
+  answers: readonly Answer[];
+}
+
+/** What every reply has. */
+export interface ReplyHead {
   /** Names the reply: the same call has the same one. */
   key: string;
   id: string;
   createdSeconds: number;
-  answers: readonly Answer[];
 }
 
 /** Groups of events that belong together, in order: the first holds the start and the input's size. */
@@ -88,7 +92,7 @@ function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: nu
   return [{ type: 'part-logprobs', choice, part, logprobs: [row] }];
 }
 
-const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 /** Of a length whose base64 has no padding: the pieces' texts join to the whole's. */
 const PIECE_BYTES = 30_000;

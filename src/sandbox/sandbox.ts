@@ -1,7 +1,8 @@
 /** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
-import type { ChatCall } from '../canonical/call.ts';
+import type { ChatCall, ImageCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
 import { parseBody } from '../dialects/request-body.ts';
@@ -9,7 +10,9 @@ import { type Answer, answerChat, answerCompletion } from './answer.ts';
 import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
-import { replyEvents } from './reply-events.ts';
+import { DRAWING_MODEL } from './picture.ts';
+import { pictureEvents } from './picture-events.ts';
+import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
 
 export interface SandboxOptions {
@@ -25,7 +28,7 @@ export interface SandboxOptions {
 export type Sandbox = (request: Request) => Promise<Response>;
 
 /** Those that converse. */
-const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', 'sandbox-image'] as const;
+const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', DRAWING_MODEL] as const;
 
 const DEFAULT_TOKEN_MS = 20;
 const NO_BYTES = new Uint8Array();
@@ -91,6 +94,8 @@ const PATHS: { readonly [path: string]: string } = {
   '/v1/completions': 'openai-completions',
   '/v1/responses': 'openai-responses',
   '/v1/messages': 'anthropic-messages',
+  '/v1/images/generations': 'openai-images',
+  '/v1/images/edits': 'openai-images',
 };
 const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
 /** What comes whole. */
@@ -109,11 +114,14 @@ const WHOLE: {
 
 function routeOf(pathname: string): Route | undefined {
   const [, model, action] = GOOGLE_PATH.exec(pathname) ?? [];
-  const path = model !== undefined && action !== undefined ? { model: decodeURIComponent(model), action } : {};
+  const path =
+    model !== undefined && action !== undefined
+      ? { model: decodeURIComponent(model), action }
+      : { action: pathname.slice(pathname.lastIndexOf('/') + 1) };
   const whole = WHOLE[pathname];
   const dialect = dialectNamed(model !== undefined ? 'gemini' : (PATHS[pathname] ?? 'openai-chat'));
   if (!dialect || !(whole || model !== undefined || pathname in PATHS)) return undefined;
-  if (!whole) return { dialect, path, tell: (request, created) => converse(dialect, request, created) };
+  if (!whole) return { dialect, path, tell: (request, created) => answered(dialect, request, created) };
   return {
     dialect,
     path,
@@ -136,28 +144,39 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
   'anthropic-messages': 'msg_',
 };
 
-function converse(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
+function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
   const call = dialect.readCall(request);
-  if (call.kind !== 'chat') throw new GatewayError('not_found', 'The sandbox converses here.');
-  if (!CHAT_MODELS.some((name) => name === call.model))
+  if (call.kind !== 'chat' && call.kind !== 'image')
+    throw new GatewayError('not_found', 'The sandbox converses and draws here.');
+  const models = call.kind === 'image' ? [DRAWING_MODEL] : CHAT_MODELS;
+  if (!models.some((name) => name === call.model))
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
   call.receivedSeconds = createdSeconds;
-  const { origin, extras, headers, stream, wantsUsage, receivedSeconds, ...said } = call;
+  const { origin, extras, headers, stream, receivedSeconds, ...said } = { ...call, wantsUsage: undefined };
   const key = keyOf(said);
   const id = (ID_BEGINNINGS[call.origin.dialect] ?? '') + key;
-  const answers = answersTo(call, key);
+  const events = eventsFor(call, { key, id, createdSeconds });
   const writer = dialect.writer(call);
   return {
-    prompt: call.completion ? promptsOf(call).join(' ') : lastPrompt(call),
+    prompt: promptOf(call),
     key,
     contentType: writer.contentType,
     stream,
     pieces() {
-      const events = [...replyEvents({ call, key, id, createdSeconds, answers })];
-      const pieces = events.map((group) => writer.write({ bytes: NO_BYTES, events: group }));
+      const pieces = [...events].map((group) => writer.write({ bytes: NO_BYTES, events: group }));
       return [...pieces, writer.end()].filter((piece) => piece.length > 0);
     },
   };
+}
+
+function promptOf(call: ChatCall | ImageCall): string {
+  if (call.kind === 'image') return call.prompt;
+  return call.completion ? promptsOf(call).join(' ') : lastPrompt(call);
+}
+
+function eventsFor(call: ChatCall | ImageCall, head: ReplyHead): Iterable<ReplyEvent[]> {
+  if (call.kind === 'image') return pictureEvents(call, head);
+  return replyEvents({ call, ...head, answers: answersTo(call, head.key) });
 }
 
 const MOST_CHOICES = 128;

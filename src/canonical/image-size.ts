@@ -1,0 +1,108 @@
+/** Sizes of pictures as people write them, and the nearest of those a model can draw. Pure. */
+
+export interface PixelSize {
+  width: number;
+  height: number;
+}
+
+/** What is known of the picture that is wanted: its pixels, or its shape and how fine it is to be. */
+export interface PictureSize {
+  pixels?: PixelSize;
+  /** `16:9` */
+  aspectRatio?: string;
+  /** `1K`, `2K`, `4K`, `512` */
+  fineness?: string;
+}
+
+const PIXELS = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i;
+const RATIO = /^(\d{1,2}):(\d{1,2})$/;
+const FINENESS = /^(512|[124]K)$/i;
+const MOST_PIXELS_A_SIDE = 8192;
+
+/** `1024x1024`, `1024*1024`, `16:9`, `2K`; `auto` says nothing; `undefined` where the text is none of them. */
+export function readPictureSize(text: string): PictureSize | undefined {
+  const said = text.trim();
+  if (said === '' || said.toLowerCase() === 'auto') return {};
+  if (FINENESS.test(said)) return { fineness: said.toUpperCase() };
+  const ratio = RATIO.exec(said);
+  if (ratio) return Number(ratio[1]) > 0 && Number(ratio[2]) > 0 ? { aspectRatio: said } : undefined;
+  const pixels = readPixels(said);
+  return pixels && { pixels };
+}
+
+/** `1024x768`; `undefined` where it is no size, or no picture has it. */
+export function readPixels(text: string): PixelSize | undefined {
+  const match = PIXELS.exec(text.trim());
+  const [width, height] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
+  const fits = (side: number) => side > 0 && side <= MOST_PIXELS_A_SIDE;
+  return fits(width) && fits(height) ? { width, height } : undefined;
+}
+
+export function writePixels({ width, height }: PixelSize, mark = 'x'): string {
+  return `${width}${mark}${height}`;
+}
+
+const SIDES: { readonly [fineness: string]: number } = { '512': 512, '1K': 1024, '2K': 2048, '4K': 4096 };
+/** Sides that every model can draw are multiples of this. */
+const GRID = 32;
+
+/** Pixels of a size that is said in other words; `undefined` where nothing is said. */
+export function pixelsOf({ pixels, aspectRatio, fineness }: PictureSize): PixelSize | undefined {
+  if (pixels || (aspectRatio === undefined && fineness === undefined)) return pixels;
+  const side = SIDES[fineness ?? '1K'] ?? 1024;
+  const ratio = ratioOf(aspectRatio ?? '1:1');
+  const onGrid = (length: number) => Math.max(GRID, Math.round(length / GRID) * GRID);
+  return { width: onGrid(side * Math.sqrt(ratio)), height: onGrid(side / Math.sqrt(ratio)) };
+}
+
+/** Width divided by height. */
+function ratioOf(aspectRatio: string): number {
+  const [width = 1, height = 1] = aspectRatio.split(':').map(Number);
+  return width / height;
+}
+
+/** The shape of a size that says one, as a number. */
+function shapeOf({ pixels, aspectRatio }: PictureSize): number | undefined {
+  if (pixels) return pixels.width / pixels.height;
+  return aspectRatio === undefined ? undefined : ratioOf(aspectRatio);
+}
+
+/** What a model can be told in the place of what was asked for, and whether that is the same. */
+export interface Fitted {
+  said: string;
+  exact: boolean;
+}
+
+/** Shapes may differ this much and count as the same: sides are rounded. */
+const SAME_SHAPE = 0.03;
+
+/** The nearest of these aspect ratios; `undefined` where no shape is asked for. */
+export function nearestRatio(size: PictureSize, ratios: readonly string[]): Fitted | undefined {
+  const shape = shapeOf(size);
+  if (shape === undefined) return undefined;
+  const far = (ratio: string) => Math.abs(Math.log(ratioOf(ratio) / shape));
+  const said = ratios.toSorted((a, b) => far(a) - far(b))[0];
+  return said === undefined ? undefined : { said, exact: far(said) <= SAME_SHAPE };
+}
+
+/** The nearest of these sizes (`1024x1024`), by shape first; `undefined` where no size is asked for. */
+export function nearestSize(size: PictureSize, sizes: readonly string[]): Fitted | undefined {
+  const wanted = pixelsOf(size);
+  if (!wanted) return undefined;
+  const asked = wanted.width * wanted.height;
+  const far = (text: string) => {
+    const { width, height } = readPixels(text) ?? { width: 1, height: 1 };
+    const shape = Math.abs(Math.log((width * wanted.height) / (height * wanted.width)));
+    return 4 * shape + Math.abs(Math.log((width * height) / asked));
+  };
+  const said = sizes.toSorted((a, b) => far(a) - far(b))[0];
+  return said === undefined ? undefined : { said, exact: far(said) < SAME_SHAPE };
+}
+
+/** The fineness (`1K` …) that these pixels ask for. */
+export function finenessOf({ pixels, fineness }: PictureSize): string | undefined {
+  if (fineness !== undefined || !pixels) return fineness;
+  const side = Math.sqrt(pixels.width * pixels.height);
+  if (side <= 1536) return '1K';
+  return side <= 3072 ? '2K' : '4K';
+}

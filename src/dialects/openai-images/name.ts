@@ -1,0 +1,2 @@
+/** This format's name in the table. */
+export const OPENAI_IMAGES = 'openai-images';

@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'bun:test';
+import { hasFixtures, recordedCases, replyBytes, requestBytes } from '../../../test/fixtures.ts';
+import type { ImageCall } from '../../canonical/call.ts';
+import { addEvent, emptyReply } from '../../canonical/reply.ts';
+import type { Frame, Quirks } from '../dialect.ts';
+import { openaiImages } from './openai-images.ts';
+
+const encode = (body: object) => new TextEncoder().encode(JSON.stringify(body));
+const decode = (bytes: Uint8Array) => JSON.parse(new TextDecoder().decode(bytes));
+
+function read(body: Uint8Array | object, action = 'generations', contentType = 'application/json'): ImageCall {
+  const bytes = body instanceof Uint8Array ? body : encode(body);
+  const headers = new Headers({ 'content-type': contentType });
+  return openaiImages.readCall({ body: bytes, headers, path: { action }, query: new URLSearchParams() });
+}
+
+const FULL = {
+  model: 'm',
+  prompt: 'A cat',
+  n: 2,
+  size: '1024x768',
+  quality: 'high',
+  style: 'vivid',
+  background: 'transparent',
+  output_format: 'webp',
+  output_compression: 80,
+  response_format: 'b64_json',
+  stream: true,
+  partial_images: 2,
+  negative_prompt: 'dogs',
+  seed: 7,
+  user: 'u',
+  unknown: { a: 1 },
+};
+
+describe('a request', () => {
+  test('written for its own dialect parses equal', () => {
+    const call = read(FULL);
+    const again = read(openaiImages.writeCall(call, 'm', {}).body);
+    expect({ ...again, origin: undefined }).toEqual({ ...call, origin: undefined } as never);
+    expect(decode(openaiImages.writeCall(call, 'm', {}).body)).toEqual(FULL);
+  });
+
+  test('of an edit, as JSON and as a form, too', () => {
+    const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==';
+    const call = read(
+      { model: 'm', prompt: 'Bluer', images: [{ image_url: picture }, picture], mask: picture },
+      'edits',
+    );
+    expect(call.pictures).toHaveLength(2);
+    for (const quirks of [{}, { editForm: true }, { editPictures: 'typed' }] satisfies Quirks[]) {
+      const { body, contentType } = openaiImages.writeCall(call, 'm', quirks);
+      const { pictures, mask, prompt } = read(body, 'edits', contentType);
+      expect(prompt).toBe('Bluer');
+      expect(pictures.map(({ source }) => source)).toEqual(call.pictures.map(({ source }) => source));
+      expect(mask?.source).toEqual(call.mask?.source);
+    }
+  });
+
+  test('what the vendor has otherwise is said, in both ways of asking', () => {
+    const call = read({ model: 'm', prompt: 'A cat', size: '1600x900', style: 'vivid' });
+    const quirks: Quirks = { rejects: ['style'], pictureSizes: ['1024x1024', '1536x1024'] };
+    const written = openaiImages.writeCall(call, 'up', quirks);
+    expect(decode(written.body)).toEqual({ model: 'up', prompt: 'A cat', size: '1536x1024' });
+    expect(written.warnings).toHaveLength(2);
+    const patches = openaiImages.patches(call, 'up', quirks);
+    expect(patches).toEqual({
+      members: { model: 'up', style: undefined, size: '1536x1024' },
+      warnings: written.warnings,
+    });
+    expect(openaiImages.patches(read({ model: 'm', prompt: 'A cat' }), 'm', quirks)).toEqual({
+      members: {},
+      warnings: [],
+    });
+    const shaped = openaiImages.writeCall(call, 'up', { pictureRatios: ['1:1', '16:9'] });
+    expect(decode(shaped.body)).toMatchObject({ aspect_ratio: '16:9' });
+  });
+});
+
+const STREAM = [
+  'event: image_generation.partial_image\ndata: {"type":"image_generation.partial_image","b64_json":"iVBORw0K","partial_image_index":0}\n\n',
+  'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"iVBORw0KGgo=","created_at":5,"usage":{"input_tokens":4,"output_tokens":9,"total_tokens":13,"input_tokens_details":{"text_tokens":4,"image_tokens":0}}}\n\n',
+].join('');
+
+describe('a stream', () => {
+  const call = read({ model: 'm', prompt: 'A cat', stream: true });
+  const framesOf = (size: number): Frame[] => {
+    const reader = openaiImages.reader(call, 'text/event-stream', {});
+    const bytes = new TextEncoder().encode(STREAM);
+    const frames: Frame[] = [];
+    for (let at = 0; at < bytes.length; at += size) frames.push(...reader.read(bytes.slice(at, at + size)));
+    return [...frames, ...reader.end()];
+  };
+  const meaning = (frames: Frame[]) => frames.map((frame) => [new TextDecoder().decode(frame.bytes), frame.events]);
+
+  test('any cutting gives the same frames, and their bytes are the stream', () => {
+    const whole = framesOf(10_000);
+    for (const size of [1, 7, 50]) expect(meaning(framesOf(size))).toEqual(meaning(whole));
+    expect(whole.map((frame) => new TextDecoder().decode(frame.bytes)).join('')).toBe(STREAM);
+  });
+
+  test('read and written anew it is the same stream', () => {
+    const writer = openaiImages.writer(call);
+    const bytes = Buffer.concat([...framesOf(20).map((frame) => writer.write(frame)), writer.end()]);
+    const reader = openaiImages.reader(call, 'text/event-stream', {});
+    const again = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
+    expect(again).toEqual(framesOf(20).flatMap((frame) => frame.events));
+  });
+
+  test('one that breaks off is no complete reply', () => {
+    const reader = openaiImages.reader(call, 'text/event-stream', {});
+    const events = [...reader.read(new TextEncoder().encode(STREAM.slice(0, 150))), ...reader.end()];
+    expect(events.flatMap((frame) => frame.events).at(-1)?.type).toBe('error');
+  });
+});
+
+describe.skipIf(!hasFixtures)('recorded', () => {
+  const call = read({ model: 'm', prompt: 'A cat' });
+  const cases = [...recordedCases('openai-images'), ...recordedCases('openai-images-edits')];
+
+  test('there are recordings', () => expect(cases.length).toBeGreaterThan(3));
+
+  test.each(cases.filter(({ status }) => status === 200).map((one) => [one.file, one] as const))('%s', (_, one) => {
+    const bytes = Buffer.from(replyBytes(one));
+    const reader = openaiImages.reader(call, 'application/json', {});
+    const frames = [...reader.read(bytes), ...reader.end()];
+    const reply = emptyReply();
+    for (const event of frames.flatMap((frame) => frame.events)) addEvent(reply, event);
+    const said = decode(bytes);
+    expect(reply.choices).toHaveLength(said.data.length);
+    expect(reply.usage?.images).toBe(said.data.length);
+    const passing = openaiImages.writer(call);
+    expect(Buffer.concat([...frames.map((frame) => passing.pass(frame)), passing.end()])).toEqual(bytes);
+    const anew = openaiImages.writer(call);
+    const written = decode(Buffer.concat([...frames.map((frame) => anew.write(frame)), anew.end()]));
+    const views = (rows: { url?: string; b64_json?: string }[]) => rows.map(({ url, b64_json }) => url ?? b64_json);
+    expect(views(written.data)).toEqual(views(said.data));
+  });
+
+  test.each(cases.map((one) => [one.file, one] as const))('the request of %s', (file, one) => {
+    const request = requestBytes(one);
+    if (request)
+      expect(read(Buffer.from(request), file.includes('edit') ? 'edits' : 'generations').prompt).not.toBe('');
+  });
+});

@@ -1,0 +1,181 @@
+/** Reads a request for pictures: flat, nested (`input.messages`), or an edit, as JSON or as a form. */
+import type { ImageCall, Media } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { type PictureSize, readPictureSize } from '../../canonical/image-size.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { WireRequest } from '../dialect.ts';
+import { type FormPart, formBoundary, readForm } from '../multipart.ts';
+import { parseBody, wrong } from '../request-body.ts';
+import { OPENAI_IMAGES } from './name.ts';
+import { readNested } from './read-nested.ts';
+
+/** Members that the call says in its own words; all others are extras. */
+const SAID = new Set([
+  'model',
+  'prompt',
+  'n',
+  'size',
+  'aspect_ratio',
+  'quality',
+  'style',
+  'background',
+  'output_format',
+  'output_compression',
+  'response_format',
+  'stream',
+  'partial_images',
+  'negative_prompt',
+  'seed',
+  'user',
+  'image',
+  'images',
+  'mask',
+  'input',
+  'parameters',
+]);
+const FORMATS = ['png', 'jpeg', 'webp'] as const;
+const MOST_PARTIALS = 3;
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readCall(request: WireRequest): ImageCall {
+  const boundary = formBoundary(request.headers.get('content-type'));
+  const edit = request.path.action === 'edits';
+  const form = boundary === undefined ? undefined : readForm(request.body, boundary);
+  const body = form ? membersOf(form) : parseBody(request.body);
+  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const nested = isObject(body.input) && Array.isArray(body.input.messages) ? readNested(body) : undefined;
+  const flat = { ...body, ...nested?.members };
+  const pictures = nested?.pictures ?? (form ? filesOf(form, 'image') : readPictures(body));
+  const mask = form ? filesOf(form, 'mask')[0] : readMask(body.mask);
+  if (edit && pictures.length === 0) throw wrong('image', 'is required: the picture to work from');
+  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
+  const { model, prompt } = flat;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'is required: the name of a model');
+  if (typeof prompt !== 'string' || prompt.trim() === '')
+    throw wrong('prompt', 'is required: a text that is not empty');
+  const isOwnBody = !form && !nested && !edit;
+  return {
+    kind: 'image',
+    model,
+    stream: flat.stream === true || flat.stream === 'true',
+    origin: { dialect: OPENAI_IMAGES, body: request.body, ...(!isOwnBody && { foreign: true as const }) },
+    extras: Object.keys(extras).length > 0 ? { [OPENAI_IMAGES]: extras } : {},
+    headers: {},
+    prompt,
+    pictures,
+    ...(mask && { mask }),
+    edit: edit || pictures.length > 0,
+    n: countAt(flat, 'n', 1, Number.MAX_SAFE_INTEGER) ?? 1,
+    size: readSize(flat),
+    ...settingsOf(flat),
+  };
+}
+
+function settingsOf(body: JsonObject): Partial<ImageCall> {
+  const settings: Partial<ImageCall> = {};
+  const texts = { quality: 'quality', style: 'style', background: 'background', user: 'user' } as const;
+  for (const [member, name] of Object.entries(texts) as [keyof typeof texts, (typeof texts)[keyof typeof texts]][]) {
+    const value = textAt(body, member);
+    if (value !== undefined) settings[name] = value;
+  }
+  const negativePrompt = textAt(body, 'negative_prompt');
+  if (negativePrompt !== undefined) settings.negativePrompt = negativePrompt;
+  const format = textAt(body, 'output_format');
+  if (format !== undefined) settings.format = oneOf('output_format', format === 'jpg' ? 'jpeg' : format, FORMATS);
+  const compression = countAt(body, 'output_compression', 0, 100);
+  if (compression !== undefined) settings.compression = compression;
+  const delivery = textAt(body, 'response_format');
+  if (delivery !== undefined) settings.delivery = oneOf('response_format', delivery, ['url', 'b64_json'] as const);
+  const partials = countAt(body, 'partial_images', 0, MOST_PARTIALS);
+  if (partials !== undefined) settings.partialImages = partials;
+  const seed = countAt(body, 'seed', 0, Number.MAX_SAFE_INTEGER);
+  if (seed !== undefined) settings.seed = seed;
+  return settings;
+}
+
+function oneOf<Word extends string>(member: string, value: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value);
+  if (found) return found;
+  throw wrong(member, `must be one of ${words.map((word) => `\`${word}\``).join(', ')}`);
+}
+
+function readSize(body: JsonObject): PictureSize {
+  const said = textAt(body, 'size');
+  const size = said === undefined ? {} : readPictureSize(said);
+  if (!size)
+    throw wrong('size', 'must be `<width>x<height>` such as `1024x1024`, an aspect ratio such as `16:9`, or `auto`');
+  const ratio = textAt(body, 'aspect_ratio');
+  if (ratio === undefined || ratio === 'auto') return size;
+  const shape = readPictureSize(ratio);
+  if (shape?.aspectRatio === undefined) throw wrong('aspect_ratio', 'must be two whole numbers such as `16:9`');
+  return { ...shape, ...size };
+}
+
+/** A whole number, or the text of one: forms have texts alone. */
+function countAt(body: JsonObject, member: string, least: number, most: number): number | undefined {
+  const value = body[member];
+  if (value === undefined || value === null) return undefined;
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (Number.isSafeInteger(count) && Number(count) >= least && Number(count) <= most) return Number(count);
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw wrong(member, `must be a whole number ${range}`);
+}
+
+function textAt(body: JsonObject, member: string): string | undefined {
+  const value = body[member];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrong(member, 'must be a string');
+  return value;
+}
+
+/** `image`, `images`: addresses, data URLs or bare base64, alone, in a list, or in objects around them. */
+function readPictures({ image, images }: JsonObject): Media[] {
+  const [said, path] = images === undefined || images === null ? [image, 'image'] : [images, 'images'];
+  if (said === undefined || said === null) return [];
+  const list = Array.isArray(said) ? said : [said];
+  return list.map((one, index) => readPicture(one, Array.isArray(said) ? `${path}[${index}]` : path));
+}
+
+function readMask(mask: Json | undefined): Media | undefined {
+  return mask === undefined || mask === null ? undefined : readPicture(mask, 'mask');
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
+const BASE64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
+
+export function readPicture(value: Json, path: string): Media {
+  if (isObject(value)) {
+    const inner = [value.image_url, value.url, value.b64_json, value.image].find((one) => one !== undefined);
+    if (inner === undefined) throw wrong(path, 'must have an `image_url`: an address or a data URL');
+    return readPicture(inner, path);
+  }
+  if (typeof value !== 'string') throw wrong(path, 'must be an address, a data URL or base64');
+  const match = DATA_URL.exec(value.slice(0, 200));
+  if (match) {
+    const base64 = value.slice(match[0].length);
+    return { kind: 'image', source: { type: 'inline', base64 }, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
+  }
+  if (BASE64.test(value)) return { kind: 'image', source: { type: 'inline', base64: value } };
+  return { kind: 'image', source: { type: 'url', url: value } };
+}
+
+/** Fields of a form as members; those that are sent as JSON elsewhere are texts here. */
+function membersOf(form: readonly FormPart[]): JsonObject {
+  const members: JsonObject = {};
+  for (const { name, filename, bytes } of form) {
+    if (filename === undefined && !/^(image|mask)(\[\d*\])?$/.test(name)) members[name] = Buffer.from(bytes).toString();
+  }
+  return members;
+}
+
+function filesOf(form: readonly FormPart[], member: string): Media[] {
+  return form
+    .filter(({ name }) => name.replace(/\[\d*\]$/, '') === member)
+    .map(({ name, filename, contentType, bytes }) => {
+      if (bytes.length === 0) throw wrong(name, 'holds no bytes');
+      if (filename === undefined) return readPicture(Buffer.from(bytes).toString(), name);
+      const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+      const mimeType = contentType?.startsWith('image/') ? { mimeType: contentType } : {};
+      return { kind: 'image' as const, source: { type: 'inline' as const, base64 }, name: filename, ...mimeType };
+    });
+}

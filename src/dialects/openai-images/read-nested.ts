@@ -1,0 +1,42 @@
+/** Shape 2 of a request for pictures: `input.messages` and `parameters`, as the flat shape's members. */
+import type { Media } from '../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { wrong } from '../request-body.ts';
+import { readPicture } from './read-call.ts';
+
+export interface Nested {
+  members: JsonObject;
+  pictures: Media[];
+}
+
+export function readNested({ input, parameters }: JsonObject): Nested {
+  const texts: string[] = [];
+  const pictures: Media[] = [];
+  const messages = isObject(input) && Array.isArray(input.messages) ? input.messages : [];
+  messages.forEach((message, index) => {
+    const path = `input.messages[${index}]`;
+    if (!isObject(message)) throw wrong(path, 'must be an object with `role` and `content`');
+    readContent(message.content, `${path}.content`, texts, pictures);
+  });
+  if (texts.length === 0) throw wrong('input.messages', 'must hold a text: what the picture is to show');
+  if (parameters !== undefined && parameters !== null && !isObject(parameters))
+    throw wrong('parameters', 'must be an object');
+  const settings: JsonObject = isObject(parameters) ? parameters : {};
+  return { members: { ...settings, prompt: texts.join('\n') }, pictures };
+}
+
+function readContent(content: Json | undefined, path: string, texts: string[], pictures: Media[]): void {
+  if (typeof content === 'string') {
+    if (content.trim() !== '') texts.push(content);
+    return;
+  }
+  if (!Array.isArray(content)) throw wrong(path, 'must be a string or an array of parts');
+  content.forEach((part, index) => {
+    const at = `${path}[${index}]`;
+    if (!isObject(part)) throw wrong(at, 'must be an object with `text` or `image`');
+    const picture = part.image ?? part.image_url;
+    if (typeof part.text === 'string') texts.push(part.text);
+    else if (picture !== undefined) pictures.push(readPicture(picture, `${at}.image`));
+    else throw wrong(at, 'must have `text` or `image`');
+  });
+}

@@ -1,0 +1,128 @@
+/** Reads pictures: one JSON body, or a stream of events that bring sketches first. */
+import type { ImageCall } from '../../canonical/call.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import { addUsage, type Usage } from '../../canonical/usage.ts';
+import type { Frame, Reader } from '../dialect.ts';
+import { readErrorObject } from '../openai-errors.ts';
+import { readUsage } from '../openai-usage.ts';
+import { SseCutter, type SseEvent } from '../sse.ts';
+import { unreadable, wholeReader } from '../whole-reply.ts';
+import { OPENAI_IMAGES } from './name.ts';
+
+export function createReader(call: ImageCall, contentType: string): Reader {
+  return contentType.includes('event-stream') ? streamReader(call) : wholeReader((body) => meaningOf(body, call));
+}
+
+const SETTINGS = ['size', 'quality', 'background', 'output_format'] as const;
+
+function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
+  const { created, usage } = body;
+  // SiliconFlow's word for them is another.
+  const data = body.data ?? body.images;
+  if (isObject(body.error)) throw readErrorObject(body.error);
+  if (!Array.isArray(data) || data.length === 0) throw unreadable();
+  const extras: JsonObject = {};
+  for (const name of SETTINGS) if (typeof body[name] === 'string') extras[name] = body[name];
+  return [
+    {
+      type: 'reply-start',
+      id: '',
+      model: call.model,
+      ...(typeof created === 'number' && { createdSeconds: created }),
+      ...(Object.keys(extras).length > 0 && { extras }),
+    },
+    ...data.flatMap((picture, choice) => pictureEvents(picture, choice, call)),
+    { type: 'usage', usage: usageOf(usage, data.length) },
+  ];
+}
+
+/** A picture in base64 says by its first characters what it is. */
+const BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['iVBOR', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['UklGR', 'image/webp'],
+];
+
+export function pictureEvents(picture: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
+  if (!isObject(picture)) throw unreadable();
+  const { b64_json: base64, url, mime_type: said, revised_prompt: revised } = picture;
+  if (typeof base64 !== 'string' && typeof url !== 'string') throw unreadable();
+  const seen = typeof base64 === 'string' ? BEGINNINGS.find(([mark]) => base64.startsWith(mark))?.[1] : undefined;
+  const mimeType = seen ?? (typeof said === 'string' ? said : `image/${format ?? 'png'}`);
+  const opens = {
+    type: 'image' as const,
+    mimeType,
+    ...(typeof base64 !== 'string' && typeof url === 'string' && { url }),
+    ...(typeof revised === 'string' && revised !== '' && { revisedPrompt: revised }),
+  };
+  return [
+    { type: 'part-start', choice, part: 0, opens },
+    ...(typeof base64 === 'string' ? [{ type: 'part-delta' as const, choice, part: 0, delta: base64 }] : []),
+    { type: 'part-end', choice, part: 0 },
+    { type: 'choice-end', choice, finish: { reason: 'stop' } },
+  ];
+}
+
+/** Tokens where the vendor counts them; the pictures in any case. */
+function usageOf(raw: Json | undefined, images: number): Usage {
+  if (!isObject(raw) || (raw.input_tokens ?? raw.prompt_tokens ?? raw.output_tokens) === undefined)
+    return { input: 0, output: 0, images, source: 'reported' };
+  const usage = readUsage(raw, {});
+  return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
+}
+
+function streamReader(call: ImageCall): Reader {
+  const cutter = new SseCutter();
+  let pictures = 0;
+  let usage: Usage | undefined;
+  let failed = false;
+
+  function eventsOf(event: SseEvent): ReplyEvent[] {
+    const payload = payloadOf(event);
+    if (!payload || failed) return [];
+    if (isObject(payload.error)) return fail(readErrorObject(payload.error));
+    const type = typeof payload.type === 'string' ? payload.type : '';
+    if (type.endsWith('.partial_image')) return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload }];
+    if (!type.endsWith('.completed')) return [];
+    const own = usageOf(payload.usage, 1);
+    usage = usage ? addUsage(usage, own) : own;
+    const { created_at: created } = payload;
+    const start: ReplyEvent = {
+      type: 'reply-start',
+      id: '',
+      model: call.model,
+      ...(typeof created === 'number' && { createdSeconds: created }),
+    };
+    const events = pictureEvents(payload, pictures++, call);
+    return [...(pictures === 1 ? [start] : []), ...events, { type: 'usage', usage }];
+  }
+
+  function fail(error: GatewayError): ReplyEvent[] {
+    failed = true;
+    return [{ type: 'error', error }];
+  }
+
+  function ending(): ReplyEvent[] {
+    if (failed) return [];
+    return pictures > 0 ? [{ type: 'reply-end' }] : [{ type: 'error', error: unreadable() }];
+  }
+
+  return {
+    read: (chunk) => cutter.read(chunk).map((event): Frame => ({ bytes: event.bytes, events: eventsOf(event) })),
+    end() {
+      const left = cutter.end().map((event): Frame => ({ bytes: event.bytes, events: eventsOf(event) }));
+      return [...left, { bytes: new Uint8Array(), events: ending() }];
+    },
+  };
+}
+
+function payloadOf({ data }: SseEvent): JsonObject | undefined {
+  try {
+    const payload: unknown = JSON.parse(data ?? '');
+    return isObject(payload) ? payload : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+/** The sandbox's pictures as the events of a reply: sketches first where a stream asks for them. */
+import type { ImageCall } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { pixelsOf } from '../canonical/image-size.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
+import { PICTURE_TOKENS } from './answer.ts';
+import { withoutDirectives } from './directives.ts';
+import { drawPicture, pngSize, type Size } from './picture.ts';
+import { base64, type ReplyHead } from './reply-events.ts';
+import { tokensOf } from './tokens.ts';
+
+const USUAL_SIZE: Size = { width: 1024, height: 1024 };
+const LARGEST_SIDE = 4096;
+const SMALLEST_SIDE = 16;
+const MOST_PICTURES = 10;
+/** A sketch is smaller by this. */
+const SKETCH_SCALE = 8;
+
+export function pictureEvents(call: ImageCall, { id, createdSeconds }: ReplyHead): ReplyEvent[][] {
+  const size = sizeOf(call);
+  if (call.n > MOST_PICTURES)
+    throw new GatewayError('invalid_request', `\`n\` must be from 1 to ${MOST_PICTURES}.`, { param: 'n' });
+  if (call.format !== undefined && call.format !== 'png')
+    throw new GatewayError('invalid_request', 'The sandbox draws `png` alone.', { param: 'output_format' });
+  const prompt = withoutDirectives(call.prompt) + givenMark(call);
+  const pictures = Array.from({ length: call.n }, (_, choice) => choice);
+  return [
+    [{ type: 'reply-start', id, model: call.model, createdSeconds }],
+    ...sketches(call, prompt, size),
+    ...pictures.map((choice) => drawn(choice === 0 ? prompt : `${prompt} (${choice + 1})`, choice, size)),
+    [usageOf(call), { type: 'reply-end' }],
+  ];
+}
+
+function drawn(prompt: string, choice: number, size: Size): ReplyEvent[] {
+  const opens = { type: 'image' as const, mimeType: 'image/png', revisedPrompt: `A pattern for: ${prompt}` };
+  return [
+    { type: 'part-start', choice, part: 0, opens },
+    { type: 'part-delta', choice, part: 0, delta: base64(drawPicture(prompt, size)) },
+    { type: 'part-end', choice, part: 0 },
+    { type: 'choice-end', choice, finish: { reason: 'stop' } },
+  ];
+}
+
+function sketches({ stream, partialImages = 0, origin }: ImageCall, prompt: string, size: Size): ReplyEvent[][] {
+  if (!stream) return [];
+  const small = {
+    width: Math.max(SMALLEST_SIDE, Math.floor(size.width / SKETCH_SCALE)),
+    height: Math.max(SMALLEST_SIDE, Math.floor(size.height / SKETCH_SCALE)),
+  };
+  return Array.from({ length: partialImages }, (_, index) => {
+    const sketch = base64(drawPicture(`${prompt} sketch ${index}`, small));
+    return [{ type: 'aside', dialect: origin.dialect, members: { b64_json: sketch, partial_image_index: index } }];
+  });
+}
+
+/** What was given to be changed shows in the pattern. */
+function givenMark({ pictures }: ImageCall): string {
+  const given = pictures.map(({ source }) => {
+    if (source.type !== 'inline') return source.type;
+    const bytes = Buffer.from(source.base64, 'base64');
+    const size = pngSize(bytes);
+    return `${size ? `${size.width}x${size.height}, ` : ''}${bytes.length} bytes`;
+  });
+  return given.length > 0 ? ` [from ${given.join('; ')}]` : '';
+}
+
+function sizeOf(call: ImageCall): Size {
+  const size = pixelsOf(call.size) ?? USUAL_SIZE;
+  const fits = (side: number) => side >= SMALLEST_SIDE && side <= LARGEST_SIDE;
+  if (fits(size.width) && fits(size.height)) return size;
+  const sentence = `\`size\` must have sides from ${SMALLEST_SIDE} to ${LARGEST_SIDE}.`;
+  throw new GatewayError('invalid_request', sentence, { param: 'size' });
+}
+
+function usageOf({ prompt, n }: ImageCall): ReplyEvent {
+  const input = tokensOf(prompt).length;
+  const output = n * PICTURE_TOKENS;
+  return { type: 'usage', usage: { input, output, imageOutput: output, images: n, source: 'reported' } };
+}
