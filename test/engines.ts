@@ -52,6 +52,9 @@ const postgres: Engine = {
   },
 };
 
+// Here, and not in the first test that needs it: a cluster takes seconds to make.
+if (hasPostgres) await testPostgres();
+
 export const ENGINES: readonly Engine[] = [sqlite, ...(hasPostgres ? [postgres] : [])];
 
 /** A migrated store over a database of its own. */

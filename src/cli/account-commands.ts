@@ -1,7 +1,6 @@
-/** Accounts and their money from a terminal. */
+/** Accounts from a terminal. */
 import { recordChange } from '../access/audit.ts';
 import { newId } from '../canonical/id.ts';
-import { readMoney } from '../canonical/money.ts';
 import type { AccountChange, AccountRow } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
@@ -38,31 +37,6 @@ const list: Command = {
   async run(open, given) {
     const store = await migratedStore(open);
     printRows(open, given, (await allRows((page) => store.accounts(page))).map(rowOf), 'There is no account yet.');
-    return 0;
-  },
-};
-
-const topUp: Command = {
-  name: 'top-up',
-  usage: 'ACCOUNT AMOUNT [--note TEXT]',
-  summary: 'Adds USD to an account: modelport top-up default 5.00',
-  options: { note: { type: 'string' } },
-  words: [2, 2],
-  async run(open, given) {
-    const [name = '', text = ''] = given.words;
-    const amount = readMoney(text);
-    if (amount === undefined || amount <= 0n) {
-      throw new UsageError(`"${text}" is no amount to add: write USD above zero, such as 5.00.`);
-    }
-    const store = await migratedStore(open);
-    const account = await accountNamed(store, name);
-    const note = given.option('note');
-    const ledger = await open.ledger();
-    const entry = await ledger.topUp(account.id, amount, { at: open.now(), ...(note !== undefined && { note }) });
-    const after = { amount: entry.amount, seq: entry.seq, ...(note !== undefined && { note }) };
-    const change = { actor: 'cli', action: 'account.topped-up', subject: account.id, after };
-    await recordChange(store, open.now(), change);
-    printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
     return 0;
   },
 };
@@ -134,4 +108,4 @@ function rowOf(account: AccountRow): Row {
   };
 }
 
-export const ACCOUNT_COMMANDS: readonly Command[] = [list, create, update, disable, enable, topUp, balance];
+export const ACCOUNT_COMMANDS: readonly Command[] = [list, create, update, disable, enable, balance];

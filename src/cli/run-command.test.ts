@@ -99,7 +99,7 @@ test.each([
     ['keys'],
     'Write one of: modelport keys list, modelport keys create, modelport keys update, modelport keys disable, modelport keys enable, modelport keys rotate, modelport keys delete.',
   ],
-  [['top-up', 'default'], 'Write: modelport top-up ACCOUNT AMOUNT [--note TEXT]'],
+  [['top-up', 'default'], 'Write: modelport top-up ACCOUNT AMOUNT [--note TEXT] [--idempotency-key TEXT]'],
   [['top-up', 'default', 'much'], '"much" is no amount to add: write USD above zero, such as 5.00.'],
   [['top-up', 'nobody', '5'], 'There is no account "nobody". "modelport accounts list" shows those there are.'],
   [['apply'], 'Say which file: modelport apply -f modelport.yaml'],
@@ -143,6 +143,24 @@ test('accounts, top-up and balance', async () => {
     0,
     { ok: true, accounts: 1, entries: 2, holds: 0, cash: '-5.25', faults: [] },
   ]);
+});
+
+test('money is given back, set right, handed out as a code and recomputed', async () => {
+  await run('accounts', 'create', 'shop');
+  expect((await run('refund', 'shop', '2')).out).toBe('account  shop\nadded    2\nbalance  2');
+  expect((await run('adjust', 'shop', '1')).err).toBe('Say why: --note TEXT.');
+  expect((await run('adjust', 'shop', '--note', 'twice', '--', '-0.5')).out).toContain('balance  1.5');
+  const topUp = ['top-up', 'shop', '1', '--idempotency-key', 'k'];
+  for (let i = 0; i < 2; i++) expect((await run(...topUp)).out).toContain('balance  2.5');
+  expect((await run('top-up', 'shop', '3', '--idempotency-key', 'k')).err).toContain('used for another entry');
+  const { code } = JSON.parse((await run('codes', 'create', '4', '--json')).out);
+  expect((await run('redeem', 'shop', code)).out).toContain('balance  6.5');
+  expect((await run('codes', 'list')).out).toContain(code.slice(-4));
+  const replayed = await run('ledger', 'replay', '--since', '2020-01-01');
+  expect(replayed).toMatchObject({ code: 0, err: '' });
+  expect(replayed.out).toContain('Every bill is as its usage and price make it.');
+  expect((await run('ledger', 'replay')).err).toStartWith('Say from when on');
+  expect((await run('ledger', 'verify')).code).toBe(0);
 });
 
 test('keys are made with limits, listed without secrets, rotated and disabled', async () => {

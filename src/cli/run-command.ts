@@ -4,6 +4,7 @@ import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { MONEY_COMMANDS } from './money-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
 import type { Opener } from './rooms.ts';
 import { SERVER_COMMANDS } from './server-commands.ts';
@@ -12,6 +13,7 @@ const COMMANDS: readonly Command[] = [
   ...SERVER_COMMANDS,
   ...CATALOG_COMMANDS,
   ...ACCOUNT_COMMANDS,
+  ...MONEY_COMMANDS,
   ...KEY_COMMANDS,
   ...RECORD_COMMANDS,
 ];

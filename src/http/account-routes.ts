@@ -1,11 +1,12 @@
-/** The admin API's accounts: made, listed, topped up, their ledger read. */
+/** The admin API's accounts: made, listed, changed, their ledger read. */
 import { Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
-import type { AccountChange, AccountRow, EntryRow, Store } from '../store/store.ts';
+import type { AccountChange, AccountRow } from '../store/store.ts';
+import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
-import { listOf, moneyOf, PAGE, pageOf, Time, Usd, UsdAsked, writeTime } from './fields.ts';
+import { listOf, PAGE, pageOf, Time, Usd, writeTime } from './fields.ts';
 import {
   LIMITS_ASKED,
   LIMITS_CHANGED,
@@ -15,6 +16,7 @@ import {
   Spent,
   writeBudget,
 } from './limit-fields.ts';
+import { Entry, writeEntry } from './money-routes.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Asked, route } from './route.ts';
 
@@ -31,22 +33,6 @@ const Account = Type.Object({
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const NewAccount = Type.Object({ name: Name, ...LIMITS_ASKED }, { additionalProperties: false });
 const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGED }, { additionalProperties: false });
-
-const Entry = Type.Object({
-  seq: Type.Integer(),
-  kind: Type.String({ description: 'one of top-up, charge, refund, adjustment' }),
-  amount: Usd,
-  balanceAfter: Usd,
-  callId: Type.Optional(Type.String()),
-  note: Type.Optional(Type.String()),
-  at: Time,
-  hash: Type.String(),
-});
-
-const TopUp = Type.Object(
-  { amount: UsdAsked, note: Type.Optional(Type.String({ description: 'a text', maxLength: 1000 })) },
-  { additionalProperties: false },
-);
 
 export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts', {
@@ -112,13 +98,6 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     reply: Account,
     answer: (rooms, asked) => changeAccount(rooms, asked, 'account.enabled', { disabledAt: null }),
   }),
-  route('POST', '/admin/v1/accounts/:id/top-ups', {
-    gate: 'admin',
-    summary: 'Tops an account up. A repeat with the same Idempotency-Key answers the first top-up and adds nothing.',
-    body: TopUp,
-    reply: Entry,
-    answer: topUp,
-  }),
   route('GET', '/admin/v1/accounts/:id/entries', {
     gate: 'admin',
     summary: "Lists the account's ledger.",
@@ -135,31 +114,6 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     },
   }),
 ];
-
-async function topUp(
-  rooms: Rooms,
-  { path, body, headers, caller }: Asked<unknown, { amount: UsdAsked; note?: string }>,
-): Promise<object> {
-  const { id } = await accountNamed(rooms.store, path.id);
-  const amount = moneyOf(body.amount, 'amount');
-  if (amount <= 0n) throw new GatewayError('invalid_request', '"amount" must be above zero.', { param: 'amount' });
-  const idempotencyKey = headers.get('idempotency-key');
-  const entry = await rooms.ledger.topUp(id, amount, {
-    at: rooms.now(),
-    // Half a character would come back from the database as another one, and the entry's hash would not fit it.
-    ...(body.note !== undefined && { note: body.note.toWellFormed() }),
-    ...(idempotencyKey && { idempotencyKey }),
-  });
-  if (entry.amount !== amount) {
-    const sentence = `This Idempotency-Key has topped up ${writeMoney(entry.amount)} USD: use a new one for a new top-up.`;
-    throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
-  }
-  const { seq, note } = entry;
-  await audited(rooms, caller, 'account.topped-up', id, {
-    after: { amount, seq, ...(note !== undefined && { note }) },
-  });
-  return writeEntry(entry);
-}
 
 async function refuseTwin({ store }: Rooms, name: string): Promise<void> {
   if (await store.account(name)) {
@@ -180,13 +134,6 @@ async function changeAccount<Body>(
   return writeAccount(after);
 }
 
-/** The account with this id or name; throws `not_found`. */
-export async function accountNamed(store: Store, idOrName = '', param = 'account'): Promise<AccountRow> {
-  const account = await store.account(idOrName);
-  if (account) return account;
-  throw new GatewayError('not_found', `There is no account "${idOrName}".`, { param });
-}
-
 function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {
   return {
     ...account,
@@ -195,18 +142,5 @@ function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account
     createdAt: writeTime(createdAt),
     disabledAt: disabledAt === undefined ? undefined : writeTime(disabledAt),
     budget: budget && writeBudget(budget),
-  };
-}
-
-function writeEntry(entry: EntryRow): object {
-  return {
-    seq: entry.seq,
-    kind: entry.kind,
-    amount: writeMoney(entry.amount),
-    balanceAfter: writeMoney(entry.balanceAfter),
-    callId: entry.callId,
-    note: entry.note,
-    at: writeTime(entry.at),
-    hash: entry.hash,
   };
 }

@@ -61,6 +61,36 @@ test('POST /admin/v1/accounts/{id}/top-ups adds once for each Idempotency-Key', 
   ]);
 });
 
+test('refunds, adjustments and codes move money, each by its own door', async () => {
+  const { id } = (await edge.admin('POST', '/accounts', { name: 'moves' })).body;
+  const refund = await edge.admin('POST', `/accounts/${id}/refunds`, { amount: 1, note: 'sorry\0' });
+  expect(refund.body).toMatchObject({ kind: 'refund', amount: '1', balanceAfter: '1', note: 'sorry' });
+  const unknown = await edge.admin('POST', `/accounts/${id}/refunds`, { amount: 1, callId: 'req_nothing' });
+  expect(unknown.status).toBe(404);
+  const path = `/accounts/${id}/adjustments`;
+  expect((await edge.admin('POST', path, { amount: '-0.5' })).body.error.param).toBe('note');
+  const key = { 'idempotency-key': 'adjust-1' };
+  const adjusted = await edge.admin('POST', path, { amount: '-0.5', note: 'twice' }, key);
+  expect(adjusted.body).toMatchObject({ kind: 'adjustment', balanceAfter: '0.5' });
+  expect(await edge.admin('POST', path, { amount: '-0.5', note: 'twice' }, key)).toEqual(adjusted);
+  expect((await edge.admin('POST', path, { amount: '-0.5', note: 'thrice' }, key)).status).toBe(409);
+  expect((await edge.admin('POST', path, { amount: 0, note: 'n' })).status).toBe(400);
+  const long = { 'idempotency-key': 'k'.repeat(256) };
+  expect((await edge.admin('POST', path, { amount: 1, note: 'n' }, long)).status).toBe(400);
+
+  const made = (await edge.admin('POST', '/codes', { amount: '2.5', note: 'spring' })).body;
+  expect(made.code).toMatch(/^credit-[0-9A-Za-z]{24}$/);
+  const redeem = (code: string) => edge.ask('POST', '/v1/redeem', { body: { code } });
+  const first = await (await redeem(made.code)).json();
+  expect(first).toMatchObject({ amount: '2.5', currency: 'USD' });
+  expect(await (await redeem(made.code)).json()).toEqual(first);
+  expect((await redeem('credit-guess')).status).toBe(404);
+  const { data } = (await edge.admin('GET', '/codes')).body;
+  expect(data).toMatchObject([{ id: made.id, amount: '2.5', redeemedBy: edge.account, last4: made.code.slice(-4) }]);
+  expect(JSON.stringify(data)).not.toContain(made.code);
+  expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, counters: { codes: '-2.5' } });
+});
+
 test.each(['0', '-1', '0.0000000001', 'much', '1e3', ''])('a top-up of "%s" is refused', async (amount) => {
   const refused = await edge.admin('POST', `/accounts/${edge.account}/top-ups`, { amount });
   expect(refused).toMatchObject({ status: 400, body: { error: { param: 'amount' } } });

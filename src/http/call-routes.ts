@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { CallFilter, CallRow } from '../store/store.ts';
-import { accountNamed } from './account-routes.ts';
+import { accountNamed } from './account-named.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from './fields.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, route } from './route.ts';

@@ -6,7 +6,7 @@ import { SCOPES } from '../access/scopes.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { KeyChange, KeyRow } from '../store/store.ts';
-import { accountNamed } from './account-routes.ts';
+import { accountNamed } from './account-named.ts';
 import { audited } from './audit-routes.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from './fields.ts';
 import {

@@ -9,6 +9,7 @@ import { COUNT_ROUTES } from './count-routes.ts';
 import { googlePaths } from './google-path.ts';
 import { KEY_ROUTES } from './key-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
+import { MONEY_ROUTES } from './money-routes.ts';
 import {
   BatchEmbedRequest,
   ChatReply,
@@ -182,6 +183,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...RESPONSE_ROUTES,
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
+  ...MONEY_ROUTES,
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,

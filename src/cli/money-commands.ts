@@ -1,0 +1,186 @@
+/** Money from a terminal: added, given back, set right, handed out as codes, recomputed. */
+import { recordChange } from '../access/audit.ts';
+import { newId } from '../canonical/id.ts';
+import { type Money, readMoney } from '../canonical/money.ts';
+import { readComponents } from '../catalog/price-text.ts';
+import type { MovingKind } from '../ledger/ledger.ts';
+import { hashCode, issueCode } from '../ledger/redemption-code.ts';
+import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
+import type { CodeRow } from '../store/store.ts';
+import { type Command, type Given, UsageError } from './command.ts';
+import { accountNamed, allRows, migratedStore } from './opened.ts';
+import { printRow, printRows, type Row, timeText } from './printed.ts';
+import type { Opener } from './rooms.ts';
+
+const text = { type: 'string' } as const;
+
+const topUp: Command = {
+  name: 'top-up',
+  usage: 'ACCOUNT AMOUNT [--note TEXT] [--idempotency-key TEXT]',
+  summary: 'Adds USD to an account: modelport top-up default 5.00',
+  options: { note: text, 'idempotency-key': text },
+  words: [2, 2],
+  run: (open, given) => move(open, given, 'top-up', 'account.topped-up', amountToAdd),
+};
+
+const refund: Command = {
+  name: 'refund',
+  usage: 'ACCOUNT AMOUNT [--call ID] [--note TEXT] [--idempotency-key TEXT]',
+  summary: 'Gives an account back what a call has cost, in whole or in part.',
+  options: { call: text, note: text, 'idempotency-key': text },
+  words: [2, 2],
+  run: (open, given) => move(open, given, 'refund', 'account.refunded', amountToAdd),
+};
+
+const adjust: Command = {
+  name: 'adjust',
+  usage: 'ACCOUNT AMOUNT --note TEXT [--idempotency-key TEXT]',
+  summary: 'Sets a balance right, and says why: modelport adjust default --note "counted twice" -- -0.25',
+  options: { note: text, 'idempotency-key': text },
+  words: [2, 2],
+  run(open, given) {
+    if (given.option('note') === undefined) throw new UsageError('Say why: --note TEXT.');
+    return move(open, given, 'adjustment', 'account.adjusted', (written) => readMoney(written));
+  },
+};
+
+const amountToAdd = (written: string): Money | undefined => {
+  const amount = readMoney(written);
+  return amount !== undefined && amount > 0n ? amount : undefined;
+};
+
+async function move(
+  open: Opener,
+  given: Given,
+  kind: MovingKind,
+  action: string,
+  read: (written: string) => Money | undefined,
+): Promise<number> {
+  const [name = '', written = ''] = given.words;
+  const amount = read(written);
+  if (amount === undefined)
+    throw new UsageError(`"${written}" is no amount to add: write USD above zero, such as 5.00.`);
+  const store = await migratedStore(open);
+  const account = await accountNamed(store, name);
+  const [note, callId, idempotencyKey] = ['note', 'call', 'idempotency-key'].map((option) => given.option(option));
+  const detail = {
+    ...(note !== undefined && { note }),
+    ...(callId !== undefined && { callId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+  };
+  const entry = await (await open.ledger()).topUp(account.id, amount, { kind, at: open.now(), ...detail });
+  const after = { amount: entry.amount, seq: entry.seq, ...detail };
+  await recordChange(store, open.now(), { actor: 'cli', action, subject: account.id, after });
+  printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
+  return 0;
+}
+
+const createCode: Command = {
+  name: 'codes create',
+  usage: 'AMOUNT [--expires TIME] [--note TEXT]',
+  summary: 'Makes a redemption code, which any account may redeem once; the code itself is shown this once.',
+  options: { expires: text, note: text },
+  words: [1, 1],
+  async run(open, given) {
+    const amount = amountToAdd(given.words[0] ?? '');
+    if (amount === undefined)
+      throw new UsageError(`"${given.words[0]}" is no amount: write USD above zero, such as 5.00.`);
+    const expires = given.option('expires');
+    const note = given.option('note');
+    const { code, hash, last4 } = issueCode();
+    const row: CodeRow = {
+      id: newId('code_'),
+      hash,
+      last4,
+      amount,
+      createdAt: open.now(),
+      ...(expires !== undefined && { expiresAt: timeOf(expires, 'expires') }),
+      ...(note !== undefined && { note }),
+    };
+    const store = await migratedStore(open);
+    await store.createCode(row);
+    const { hash: _, ...after } = row;
+    await recordChange(store, open.now(), { actor: 'cli', action: 'code.created', subject: row.id, after });
+    printRow(open, given, { id: row.id, amount, code });
+    return 0;
+  },
+};
+
+const listCodes: Command = {
+  name: 'codes list',
+  usage: '',
+  summary: 'Lists the redemption codes, and who has redeemed them.',
+  words: [0, 0],
+  async run(open, given) {
+    const store = await migratedStore(open);
+    const rows = (await allRows((page) => store.codes(page))).map(
+      (code): Row => ({
+        id: code.id,
+        last4: code.last4,
+        amount: code.amount,
+        created: timeText(code.createdAt),
+        expires: code.expiresAt === undefined ? undefined : timeText(code.expiresAt),
+        redeemed: code.redeemedAt === undefined ? undefined : timeText(code.redeemedAt),
+        by: code.redeemedBy,
+        note: code.note,
+      }),
+    );
+    printRows(open, given, rows, 'There is no code yet.');
+    return 0;
+  },
+};
+
+const redeem: Command = {
+  name: 'redeem',
+  usage: 'ACCOUNT CODE',
+  summary: 'Redeems a code for an account.',
+  words: [2, 2],
+  async run(open, given) {
+    const [name = '', code = ''] = given.words;
+    const account = await accountNamed(await migratedStore(open), name);
+    const entry = await (await open.ledger()).redeem(account.id, hashCode(code), open.now());
+    printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
+    return 0;
+  },
+};
+
+const replayBills: Command = {
+  name: 'ledger replay',
+  usage: '--since TIME [--until TIME] [--enter]',
+  summary:
+    'Computes bills anew from stored usage and price versions and shows those that differ; --enter corrects them by entries.',
+  options: { since: text, until: text, enter: { type: 'boolean' } },
+  words: [0, 0],
+  async run(open, given) {
+    const since = given.option('since');
+    if (since === undefined) throw new UsageError('Say from when on: --since 2027-01-31.');
+    const until = given.option('until');
+    const store = await migratedStore(open);
+    const differences: Difference[] = [];
+    const replayed = await replay(store, {
+      from: timeOf(since, 'since'),
+      to: until === undefined ? open.now() + 1 : timeOf(until, 'until'),
+      readPrice: readComponents,
+      found: (difference) => void differences.push(difference),
+    });
+    if (given.flag('enter')) {
+      const ledger = await open.ledger();
+      for (const difference of differences) await enterCorrection(ledger, difference, open.now());
+    }
+    if (!given.json) open.terminal.out(`${replayed.calls} calls, ${replayed.skipped} of them without usage or price.`);
+    printRows(open, given, differences.map(differenceRow), 'Every bill is as its usage and price make it.');
+    return differences.length === 0 || given.flag('enter') ? 0 : 1;
+  },
+};
+
+function differenceRow({ call, charged, due }: Difference): Row {
+  return { at: timeText(call.at), id: call.id, account: call.account, model: call.model, charged, due };
+}
+
+function timeOf(written: string, option: string): number {
+  const time = Date.parse(written);
+  if (Number.isNaN(time)) throw new UsageError(`--${option} must be a time such as 2027-01-31T12:00:00Z.`);
+  return time;
+}
+
+export const MONEY_COMMANDS: readonly Command[] = [topUp, refund, adjust, createCode, listCodes, redeem, replayBills];

@@ -1,0 +1,79 @@
+/** Bills computed anew from what is stored: each call's usage at the price version it names. */
+import type { Money } from '../canonical/money.ts';
+import type { Price } from '../canonical/price.ts';
+import type { Usage } from '../canonical/usage.ts';
+import type { CallRow, Store } from '../store/store.ts';
+import { charge } from './charge.ts';
+import type { Ledger } from './ledger.ts';
+
+/** A call whose bill is not what its usage and price make it. */
+export interface Difference {
+  call: CallRow;
+  /** What it was charged, corrections and refunds included. */
+  charged: Money;
+  due: Money;
+}
+
+export interface Replayed {
+  calls: number;
+  /** Without usage or without its price: nothing to compute from. */
+  skipped: number;
+  differences: number;
+}
+
+export interface ReplayOptions {
+  from: number;
+  to: number;
+  /** Reads the components of a price version. */
+  readPrice(components: string): Price;
+  found(difference: Difference): void | Promise<void>;
+}
+
+const CALLS_AT_ONCE = 500;
+
+/** Reads only; `found` may enter the correction. */
+export async function replay(store: Store, { from, to, readPrice, found }: ReplayOptions): Promise<Replayed> {
+  const prices = new Map<string, Price | undefined>();
+  async function priceOf(id: string): Promise<Price | undefined> {
+    if (!prices.has(id)) {
+      const row = await store.price(id);
+      prices.set(id, row && readPrice(row.components));
+    }
+    return prices.get(id);
+  }
+
+  const replayed = { calls: 0, skipped: 0, differences: 0 };
+  let after: string | undefined;
+  for (let more = true; more; ) {
+    const page = await store.calls({ from, to, limit: CALLS_AT_ONCE, ...(after !== undefined && { after }) });
+    for (const call of page) {
+      replayed.calls++;
+      const price = call.usage === undefined ? undefined : await priceOf(call.priceId);
+      if (!price || call.usage === undefined) {
+        replayed.skipped++;
+        continue;
+      }
+      const due = charge(JSON.parse(call.usage) as Usage, price);
+      if (due === call.cost) continue;
+      // Corrections of before count; looked up only where they may matter.
+      const charged = call.cost - (await store.corrections(call.id));
+      if (due === charged) continue;
+      replayed.differences++;
+      await found({ call, charged, due });
+    }
+    after = page.at(-1)?.id;
+    more = page.length === CALLS_AT_ONCE;
+  }
+  return replayed;
+}
+
+/** Enters what the bill lacks or has too much; the same difference again is entered once. */
+export async function enterCorrection(ledger: Ledger, { call, charged, due }: Difference, at: number): Promise<void> {
+  await ledger.topUp(call.account, charged - due, {
+    kind: 'adjustment',
+    callId: call.id,
+    note: 'recomputed from usage and price',
+    idempotencyKey: `replay:${call.id}:${charged}:${due}`,
+    at,
+  });
+}
