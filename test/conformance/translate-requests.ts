@@ -63,6 +63,22 @@ export function requestTranslationsOf(source: RequestSource): RequestTranslation
   return TARGETS.filter(({ name }) => name !== source.dialect.name).map((target) => translate(source, target));
 }
 
+/** The call as a vendor of that format reads it; `undefined` where it is refused. */
+export function writtenFor(
+  call: ChatCall,
+  target: Dialect<ChatCall>,
+): { read: ChatCall; warnings: readonly string[] } | undefined {
+  try {
+    const { body, warnings } = target.writeCall(call, MODELS[target.name] ?? 'gpt-4.1', {});
+    const action = call.stream ? 'streamGenerateContent' : 'generateContent';
+    const read = callOf(target, body, { model: call.model, action });
+    return read && { read, warnings };
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    return undefined;
+  }
+}
+
 function translate(source: RequestSource, target: Dialect<ChatCall>): RequestTranslation {
   const { call } = source;
   const model = MODELS[target.name] ?? 'gpt-4.1';
