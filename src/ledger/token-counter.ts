@@ -1,4 +1,5 @@
 /** Counts the tokens of delivered texts where no vendor has: by a tokenizer in a thread that is there only while it is needed. */
+import { existsSync } from 'node:fs';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 
 export interface TokenCounter {
@@ -27,6 +28,12 @@ export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
+/** The thread's program is beside this file, or beside what the launcher has bundled this file into. */
+function programUrl(): URL {
+  const beside = new URL('./count-worker.ts', import.meta.url);
+  return existsSync(beside) ? beside : new URL('../../../src/ledger/count-worker.ts', import.meta.url);
+}
+
 interface Pending {
   texts: readonly string[];
   resolve(tokens: number[]): void;
@@ -46,7 +53,7 @@ export function createTokenCounter({
 
   function thread(): Worker {
     if (worker) return worker;
-    worker = new Worker(new URL('./count-worker.ts', import.meta.url).href);
+    worker = new Worker(programUrl().href);
     worker.onmessage = ({ data }: MessageEvent<CountAnswered>) => settle(data.id, data.tokens);
     worker.onerror = (event) => {
       event.preventDefault();

@@ -76,8 +76,14 @@ export class Repair {
     if (!isObject(body.usage) && isObject(groq) && isObject(groq.usage)) this.#set(body, 'usage', { ...groq.usage });
     const usage = body.usage;
     if (!isObject(usage) || typeof usage.completion_tokens !== 'number') return;
+    const said = usage.completion_tokens;
     const output = outputTokens(usage, this.#quirks);
-    if (output !== usage.completion_tokens) this.#set(usage, 'completion_tokens', output);
+    if (output === said) return;
+    this.#set(usage, 'completion_tokens', output);
+    // Google shows its thoughts in the total alone: they have their own price, so they are told by their own name.
+    const details = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};
+    if (details.reasoning_tokens) return;
+    this.#set(usage, 'completion_tokens_details', { ...details, reasoning_tokens: output - said });
   }
 
   #seen(choice: JsonObject, position: number): ChoiceSeen {

@@ -1,0 +1,214 @@
+/** What each vendor would bill for a recorded reply, computed from its raw usage object by the vendor's own rule; no code of the gateway. */
+import { type RecordedCase, replyBytes } from './fixtures.ts';
+
+/** Pico-USD per token, each another prime, so that no two mistakes cancel out. */
+export const RATES = {
+  input: 3_000_017n,
+  cachedInput: 300_007n,
+  cacheWrite: 3_750_013n,
+  cacheWriteHour: 6_000_011n,
+  output: 15_000_017n,
+  reasoning: 17_000_023n,
+  audioInput: 10_000_019n,
+  audioOutput: 20_000_003n,
+  imageInput: 5_000_011n,
+  imageOutput: 40_000_003n,
+};
+
+type Raw = { readonly [member: string]: unknown };
+type Counts = { [rate in keyof typeof RATES]?: number };
+
+/** Nano-USD, rounded up once; `undefined` where the vendor reported nothing. */
+export function vendorBill(recorded: RecordedCase): bigint | undefined {
+  const counts = countsOf(recorded);
+  if (!counts) return undefined;
+  let pico = 0n;
+  for (const [rate, count] of Object.entries(counts)) pico += BigInt(count) * RATES[rate as keyof typeof RATES];
+  return (pico + 999n) / 1000n;
+}
+
+/** What xAI says it has billed, in its ticks of 1e-10 USD. */
+export function ticksOf(recorded: RecordedCase): { model: string; ticks: bigint; usesTools: boolean } | undefined {
+  const reply = payloads(recorded)
+    .map((payload) => record(payload.response) ?? payload)
+    .findLast((payload) => number(record(payload.usage)?.cost_in_usd_ticks) > 0);
+  const usage = record(reply?.usage);
+  if (!usage) return undefined;
+  return {
+    model: String(reply?.model),
+    ticks: BigInt(number(usage.cost_in_usd_ticks)),
+    usesTools: number(usage.num_server_side_tools_used) + number(usage.num_sources_used) > 0,
+  };
+}
+
+function countsOf(recorded: RecordedCase): Counts | undefined {
+  switch (recorded.wire) {
+    case 'openai-chat':
+    case 'openai-completions':
+      return openaiCounts(
+        recorded,
+        last(recorded, (one) => one.usage ?? record(one.x_groq)?.usage),
+      );
+    case 'openai-responses':
+      return openaiCounts(
+        recorded,
+        last(recorded, (one) => record(one.response)?.usage ?? one.usage),
+      );
+    case 'anthropic-messages':
+      return anthropicCounts(recorded);
+    case 'gemini-generatecontent':
+      return geminiCounts(last(recorded, (one) => one.usageMetadata));
+    case 'bedrock-converse':
+      return bedrockCounts(last(recorded, (one) => record(one.metadata)?.usage ?? one.usage));
+    default:
+      throw new Error(`nobody has written down how ${recorded.wire} is billed`);
+  }
+}
+
+/** OpenAI: cached, written, audio and picture tokens are inside the prompt; reasoning and audio inside the completion. */
+function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Counts | undefined {
+  if (!usage) return undefined;
+  const prompt = number(usage.prompt_tokens) || number(usage.input_tokens);
+  let completion = number(usage.completion_tokens) || number(usage.output_tokens);
+  const inside = record(usage.prompt_tokens_details) ?? record(usage.input_tokens_details) ?? {};
+  const made = record(usage.completion_tokens_details) ?? record(usage.output_tokens_details) ?? {};
+  const beyond = number(usage.total_tokens) - prompt - completion;
+  // xAI's chat counts reasoning beside the completion; Google's copy of the format shows thinking in the total alone.
+  let reasoning = number(made.reasoning_tokens);
+  if (provider === 'xai' && beyond > 0) completion += reasoning;
+  if (provider === 'google-openai-compat' && beyond > 0) {
+    reasoning = beyond;
+    completion += beyond;
+  }
+  // DeepSeek, Moonshot and Mistral have names of their own beside OpenAI's.
+  const named =
+    number(inside.cached_tokens) ||
+    number(usage.prompt_cache_hit_tokens) ||
+    number(usage.cached_tokens) ||
+    number(usage.num_cached_tokens);
+  // Azure's Grok has said more tokens cached than it was sent.
+  const cached = Math.min(prompt, named);
+  const written = number(inside.cache_write_tokens);
+  const audio = number(inside.audio_tokens);
+  const spoken = number(made.audio_tokens);
+  return {
+    input: prompt - cached - written - audio,
+    cachedInput: cached,
+    cacheWrite: written,
+    audioInput: audio,
+    output: completion - reasoning - spoken,
+    reasoning,
+    audioOutput: spoken,
+  };
+}
+
+/** Anthropic: cached and written tokens stand beside `input_tokens`; what is summed up or advised is billed beside the totals. */
+function anthropicCounts(recorded: RecordedCase): Counts | undefined {
+  const seen = payloads(recorded)
+    .map((one) => record(one.usage) ?? record(record(one.message)?.usage))
+    .filter((usage) => usage !== undefined);
+  if (seen.length === 0) return undefined;
+  const usage: Raw = Object.assign({}, ...seen.map(withoutNulls));
+  const passes = Array.isArray(usage.iterations) ? (usage.iterations as Raw[]) : [];
+  const beside = passes.filter(({ type }) => type === 'compaction' || type === 'advisor_message');
+  const counts = { input: 0, cachedInput: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0 };
+  for (const pass of [usage, ...beside]) {
+    const hour = number(record(pass.cache_creation)?.ephemeral_1h_input_tokens);
+    const thinking = number(record(pass.output_tokens_details)?.thinking_tokens);
+    counts.input += number(pass.input_tokens);
+    counts.cachedInput += number(pass.cache_read_input_tokens);
+    counts.cacheWrite += number(pass.cache_creation_input_tokens) - hour;
+    counts.cacheWriteHour += hour;
+    counts.output += number(pass.output_tokens) - thinking;
+    counts.reasoning += thinking;
+  }
+  return counts;
+}
+
+/** Google: the cache is inside the prompt; thoughts and the prompts of tools stand beside; each modality has its price. */
+function geminiCounts(usage: Raw | undefined): Counts | undefined {
+  if (!usage) return undefined;
+  const prompt = number(usage.promptTokenCount) + number(usage.toolUsePromptTokenCount);
+  const cached = Math.min(prompt, number(usage.cachedContentTokenCount));
+  const asked = [usage.promptTokensDetails, usage.toolUsePromptTokensDetails];
+  // A cached prompt's tokens are cached tokens, whatever they are of.
+  const audio = Math.min(prompt - cached, modality(asked, 'AUDIO'));
+  const image = Math.min(prompt - cached - audio, modality(asked, 'IMAGE'));
+  const made = [usage.candidatesTokensDetails];
+  const spoken = modality(made, 'AUDIO');
+  const drawn = modality(made, 'IMAGE');
+  return {
+    input: prompt - cached - audio - image,
+    cachedInput: cached,
+    audioInput: audio,
+    imageInput: image,
+    output: number(usage.candidatesTokenCount) - spoken - drawn,
+    reasoning: number(usage.thoughtsTokenCount),
+    audioOutput: spoken,
+    imageOutput: drawn,
+  };
+}
+
+/** Bedrock: as Anthropic, in its own names; how long what was written lives stands in the details. */
+function bedrockCounts(usage: Raw | undefined): Counts | undefined {
+  if (!usage) return undefined;
+  const written = number(usage.cacheWriteInputTokens);
+  const details = Array.isArray(usage.cacheDetails) ? (usage.cacheDetails as Raw[]) : [];
+  const hour = details.filter(({ ttl }) => ttl === '1h').reduce((sum, one) => sum + number(one.inputTokens), 0);
+  return {
+    input: number(usage.inputTokens),
+    cachedInput: number(usage.cacheReadInputTokens),
+    cacheWrite: written - hour,
+    cacheWriteHour: hour,
+    output: number(usage.outputTokens),
+  };
+}
+
+function modality(lists: readonly unknown[], name: string): number {
+  const items = lists.flatMap((list) => (Array.isArray(list) ? (list as Raw[]) : []));
+  return items.filter((item) => item.modality === name).reduce((sum, item) => sum + number(item.tokenCount), 0);
+}
+
+function last(recorded: RecordedCase, usageOf: (payload: Raw) => unknown): Raw | undefined {
+  return payloads(recorded)
+    .map((payload) => record(usageOf(payload)))
+    .findLast((usage) => usage !== undefined);
+}
+
+/** Every JSON object in the reply, in order. */
+function payloads(recorded: RecordedCase): Raw[] {
+  const text = Buffer.from(replyBytes(recorded)).toString('utf8');
+  if (recorded.wire === 'bedrock-converse' && recorded.stream) return embedded(text);
+  if (recorded.stream && !/^\s*[[{]/.test(text)) {
+    return text.split(/\r\n|\r|\n/).flatMap((line) => (line.startsWith('data:') ? parsed(line.slice(5)) : []));
+  }
+  return parsed(text);
+}
+
+/** Amazon's binary frames hold one JSON object each; the last one the usage. */
+function embedded(text: string): Raw[] {
+  const at = text.lastIndexOf('"usage":{');
+  if (at < 0) return [];
+  const depth = text.slice(at + 8);
+  for (let end = depth.indexOf('}'); end >= 0; end = depth.indexOf('}', end + 1)) {
+    const [usage] = parsed(depth.slice(0, end + 1));
+    if (usage) return [{ usage }];
+  }
+  return [];
+}
+
+function parsed(text: string): Raw[] {
+  try {
+    const value = JSON.parse(text) as Raw | Raw[];
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return [];
+  }
+}
+
+function record(value: unknown): Raw | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Raw) : undefined;
+}
+
+const withoutNulls = (raw: Raw): Raw => Object.fromEntries(Object.entries(raw).filter(([, value]) => value !== null));
+const number = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
