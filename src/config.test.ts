@@ -162,6 +162,43 @@ test.each([
   expect(refusal(() => load(env))).toBe(sentence);
 });
 
+test("a cloud's key may have parts, be a file, and come with settings", () => {
+  const rows = [
+    {
+      type: 'bedrock',
+      credentialVariable: 'AWS_BEARER_TOKEN_BEDROCK',
+      credentialVariables: ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'],
+      settingVariables: { region: ['AWS_REGION', 'AWS_DEFAULT_REGION'] },
+    },
+    { type: 'vertex', credentialVariable: 'GOOGLE_APPLICATION_CREDENTIALS' },
+  ];
+  const vendorsOf = (env: Environment) => loadConfig(env, rows, folder).vendors;
+  const keys = { AWS_ACCESS_KEY_ID: 'AKIA', AWS_SECRET_ACCESS_KEY: 's/+=', AWS_DEFAULT_REGION: 'eu-west-1' };
+  expect(vendorsOf(keys)).toEqual([{ type: 'bedrock', credential: 'AKIA:s/+=', settings: { region: 'eu-west-1' } }]);
+  expect(vendorsOf({ ...keys, AWS_SESSION_TOKEN: 't', AWS_REGION: 'us-east-1' })).toEqual([
+    { type: 'bedrock', credential: 'AKIA:s/+=:t', settings: { region: 'us-east-1' } },
+  ]);
+  expect(vendorsOf({ ...keys, AWS_BEARER_TOKEN_BEDROCK: 'b' })[0]?.credential).toBe('b');
+  expect(vendorsOf({ AWS_ACCESS_KEY_ID: 'AKIA' })).toEqual([]);
+
+  writeFileSync(join(folder, 'account.json'), '{"type":"service_account"}\n');
+  expect(vendorsOf({ GOOGLE_APPLICATION_CREDENTIALS: './account.json' })).toEqual([
+    { type: 'vertex', credential: '{"type":"service_account"}' },
+  ]);
+  expect(() => vendorsOf({ GOOGLE_APPLICATION_CREDENTIALS: '/none/such.json' })).toThrow(
+    'GOOGLE_APPLICATION_CREDENTIALS names the file /none/such.json, which cannot be read.',
+  );
+  const path = join(folder, 'clouds.yaml');
+  writeFileSync(
+    path,
+    'providers: [{ name: v, type: vertex, credential: ${KEY} }, { name: w, type: vertex, credentials: [./account.json] }]',
+  );
+  expect(readCatalogueFile(path, { KEY: './account.json' }).providers).toEqual([
+    { name: 'v', type: 'vertex', credential: '{"type":"service_account"}' },
+    { name: 'w', type: 'vertex', credentials: ['{"type":"service_account"}'] },
+  ]);
+});
+
 test('a vendor is on by its key, a server of one’s own by its address', () => {
   expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).vendors).toEqual([
     { type: 'openai', credential: 'sk-o' },

@@ -112,3 +112,12 @@ test('an error inside a reply goes by the status it names', () => {
   });
   expect(readErrorObject('boom')).toMatchObject({ code: 'upstream_failed' });
 });
+
+test("a cloud's names of projects stay with the operator", () => {
+  const message =
+    'Publisher Model `projects/my-secret-project/locations/global/publishers/google/models/x` was not found.';
+  const body = new TextEncoder().encode(JSON.stringify({ error: { code: 404, message, status: 'NOT_FOUND' } }));
+  expect(readOpenaiError(404, new Headers(), body).message).toBe(
+    'Publisher Model `projects/[project]/locations/global/publishers/google/models/x` was not found.',
+  );
+});

@@ -135,6 +135,8 @@ const LINK = /https?:\/\/[^\s"'<>)\]]+/gi;
 /** Addresses of files are the client's own. */
 const FILE = /\.(png|jpe?g|gif|webp|bmp|tiff?|pdf|txt|csv|docx?|wav|mp3|ogg|flac|mp4|mov|webm)([?#]|$)/i;
 const SECRET = /\b(sk|pk|rk|gsk|xai|hf|pplx|key|Bearer)[-_ ][\w*.-]{8,}|\bAIza[\w*-]{8,}/g;
+/** Clouds name their resources by path. */
+const PROJECT = /\b(projects|subscriptions|resourceGroups)\/[^\s/'"`]+/g;
 const ACCOUNT = /\b(org|proj|user|acct|account|team|workspace|tenant)[-_][\w-]{6,}/g;
 
 /** The vendor's sentence without what belongs to the operator: keys, accounts, addresses. */
@@ -143,6 +145,7 @@ function publicMessage({ message }: Words): string {
   return message
     .replace(LINK, (link) => (FILE.test(link) ? link : '[link]'))
     .replace(SECRET, '[key]')
+    .replace(PROJECT, '$1/[project]')
     .replace(ACCOUNT, '[account]')
     .slice(0, MAX_MESSAGE_LENGTH);
 }
