@@ -1,36 +1,6 @@
 /** The same reply as each vendor writes it, whole and streamed, for tests of every format before every vendor. */
+import { endOf, FEW, type Said } from './said.ts';
 import type { Answer } from './upstream/answer.ts';
-
-/** What a model says. */
-export interface Said {
-  thought?: string;
-  texts?: readonly string[];
-  calls?: readonly { id: string; name: string; args: object }[];
-  /** Why it ends where it does not end by itself: out of tokens, held back, or at a stop sequence. */
-  ends?: 'length' | 'filtered' | { stop: string };
-  /** `USED` tokens unless told. */
-  tokens?: Tokens;
-}
-
-/** Cached input is part of the input, reasoning part of the output. */
-export interface Tokens {
-  input: number;
-  cachedInput: number;
-  output: number;
-  reasoning: number;
-}
-
-const FEW: Tokens = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
-
-/** The vendor's word for the end of a reply. */
-function endOf<Word extends string | undefined>(
-  { calls = [], ends }: Said,
-  words: { over: Word; calls: Word; length: Word; filtered: Word; stop: Word },
-): Word {
-  if (typeof ends === 'object') return words.stop;
-  if (ends !== undefined) return words[ends];
-  return calls.length > 0 ? words.calls : words.over;
-}
 
 export interface Vendor {
   /** The row of the providers table. */
@@ -52,6 +22,9 @@ const openaiError = (status: number, message: string): Answer => ({
 });
 
 const textOf = ({ texts = [] }: Said) => texts.join('');
+const citationsOf = (said: Said) =>
+  (said.sources ?? []).map((source) => ({ ...source, start_index: 0, end_index: textOf(said).length }));
+const annotationsOf = (said: Said) => citationsOf(said).map((url_citation) => ({ type: 'url_citation', url_citation }));
 const chatCalls = ({ calls = [] }: Said) =>
   calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }));
 
@@ -80,6 +53,7 @@ const chat: Vendor = {
     const message = {
       role: 'assistant',
       content: said.texts ? textOf(said) : null,
+      ...(said.sources && { annotations: annotationsOf(said) }),
       ...(said.thought !== undefined && { reasoning_content: said.thought }),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
@@ -97,6 +71,7 @@ const chat: Vendor = {
       event({ role: 'assistant', content: '' }),
       ...(said.thought === undefined ? [] : [event({ reasoning_content: said.thought })]),
       ...(said.texts ?? []).map((content) => event({ content })),
+      ...(said.sources ? [event({ annotations: annotationsOf(said) })] : []),
       ...calls.flatMap((call, index) => {
         const text = call.function.arguments;
         const first = { ...call, index, function: { ...call.function, arguments: text.slice(0, 4) } };
@@ -113,9 +88,18 @@ const chat: Vendor = {
   error: openaiError,
 };
 
-const messageBlocks = ({ thought, texts, calls = [] }: Said) => [
+const messageCitations = (said: Said) =>
+  (said.sources ?? []).map((source) => ({
+    type: 'web_search_result_location',
+    ...source,
+    encrypted_index: 'aW5kZXg=',
+    cited_text: textOf(said),
+  }));
+const messageBlocks = ({ thought, texts, calls = [], ...said }: Said) => [
   ...(thought === undefined ? [] : [{ type: 'thinking', thinking: thought, signature: SEAL }]),
-  ...(texts ? [{ type: 'text', text: texts.join('') }] : []),
+  ...(texts
+    ? [{ type: 'text', text: texts.join(''), ...(said.sources && { citations: messageCitations({ ...said, texts }) }) }]
+    : []),
   ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: args })),
 ];
 const messageEnd = (said: Said) => ({
@@ -164,7 +148,9 @@ const messages: Vendor = {
       blocks.push([{ type: 'thinking', thinking: '', signature: '' }, deltas]);
     }
     if (said.texts) {
-      blocks.push([{ type: 'text', text: '' }, said.texts.map((text) => ({ type: 'text_delta', text }))]);
+      const deltas: object[] = said.texts.map((text) => ({ type: 'text_delta', text }));
+      for (const citation of messageCitations(said)) deltas.push({ type: 'citations_delta', citation });
+      blocks.push([{ type: 'text', text: '', ...(said.sources && { citations: [] }) }, deltas]);
     }
     for (const { id, name, args } of said.calls ?? []) {
       const text = JSON.stringify(args);
@@ -193,11 +179,26 @@ const messages: Vendor = {
 const GEMINI_BASE = { modelVersion: 'gemini-2.5-flash', responseId: 'upstream' };
 const geminiFinish = (said: Said) =>
   endOf(said, { over: 'STOP', calls: 'STOP', length: 'MAX_TOKENS', filtered: 'SAFETY', stop: 'STOP' });
+const groundingOf = (said: Said) => ({
+  webSearchQueries: ['cities'],
+  groundingChunks: (said.sources ?? []).map(({ url: uri, title }) => ({ web: { uri, title } })),
+  groundingSupports: (said.sources ?? []).map((_, index) => ({
+    segment: { startIndex: 0, endIndex: Buffer.byteLength(textOf(said)), text: textOf(said) },
+    groundingChunkIndices: [index],
+  })),
+});
 function geminiAnswer(said: Said, parts: readonly object[], last = true) {
   const { input, cachedInput, output, reasoning } = said.tokens ?? FEW;
   const spoken = last ? output - reasoning : 1;
   return {
-    candidates: [{ content: { role: 'model', parts }, index: 0, ...(last && { finishReason: geminiFinish(said) }) }],
+    candidates: [
+      {
+        content: { role: 'model', parts },
+        index: 0,
+        ...(last && { finishReason: geminiFinish(said) }),
+        ...(last && said.sources && { groundingMetadata: groundingOf(said) }),
+      },
+    ],
     usageMetadata: {
       promptTokenCount: input,
       ...(cachedInput > 0 && { cachedContentTokenCount: cachedInput }),
@@ -212,7 +213,7 @@ const geminiParts = ({ thought, texts = [], calls = [] }: Said) => [
   ...(thought === undefined ? [] : [{ text: thought, thought: true }]),
   ...texts.map((text) => ({ text })),
   ...calls.map(({ id, name, args }) => ({
-    functionCall: { id, name, args },
+    functionCall: { ...(id !== '' && { id }), name, args },
     ...(thought !== undefined && { thoughtSignature: SEAL }),
   })),
 ];
@@ -268,8 +269,10 @@ function endedOf(said: Said, output: readonly object[]) {
     usage: responseUsage(said),
   };
 }
-const part = (text: string) => ({ type: 'output_text', text, annotations: [] });
-const responseItems = ({ thought, texts, calls = [] }: Said) => [
+const part = (text: string, annotations: readonly object[] = []) => ({ type: 'output_text', text, annotations });
+const responseAnnotations = (said: Said) =>
+  citationsOf(said).map((citation) => ({ type: 'url_citation', ...citation }));
+const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
   ...(thought === undefined
     ? []
     : [
@@ -281,7 +284,15 @@ const responseItems = ({ thought, texts, calls = [] }: Said) => [
         },
       ]),
   ...(texts
-    ? [{ type: 'message', id: 'item_1', role: 'assistant', status: 'completed', content: [part(texts.join(''))] }]
+    ? [
+        {
+          type: 'message',
+          id: 'item_1',
+          role: 'assistant',
+          status: 'completed',
+          content: [part(texts.join(''), responseAnnotations({ ...said, texts }))],
+        },
+      ]
     : []),
   ...calls.map(({ id, name, args }, index) => ({
     type: 'function_call',
@@ -299,15 +310,13 @@ const responses: Vendor = {
   upstreamModel: 'gpt-6-astra',
   whole: (said) => ({ json: responseOf(said, responseItems(said)) }),
   stream(said) {
-    let sequence = 0;
-    const event = (type: string, members: object) =>
-      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...members })}\n\n`;
+    const event = (type: string, members: object) => ({ type, members });
     const items = responseItems(said);
     const events = [
       event('response.created', { response: responseOf(said) }),
       ...items.flatMap((item, output_index) => {
         const at = { output_index, item_id: item.id };
-        const inner: string[] = [];
+        const inner: { type: string; members: object }[] = [];
         let opened: object = { ...item, status: 'in_progress' };
         if ('summary' in item) {
           opened = { ...item, summary: [] };
@@ -327,8 +336,11 @@ const responses: Vendor = {
             ...(said.texts ?? []).map((delta) =>
               event('response.output_text.delta', { ...where, delta, logprobs: [] }),
             ),
+            ...responseAnnotations(said).map((annotation, annotation_index) =>
+              event('response.output_text.annotation.added', { ...where, annotation_index, annotation }),
+            ),
             event('response.output_text.done', { ...where, text: textOf(said), logprobs: [] }),
-            event('response.content_part.done', { ...where, part: part(textOf(said)) }),
+            event('response.content_part.done', { ...where, part: part(textOf(said), responseAnnotations(said)) }),
           );
         } else {
           opened = { ...item, status: 'in_progress', arguments: '' };
@@ -345,7 +357,11 @@ const responses: Vendor = {
       }),
       event(`response.${responseEnd(said) ? 'incomplete' : 'completed'}`, { response: responseOf(said, items) }),
     ];
-    return { events, withoutTerminator: true };
+    const numbered = events.map(
+      ({ type, members }, index) =>
+        `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: index, ...members })}\n\n`,
+    );
+    return { events: numbered, withoutTerminator: true };
   },
   error: openaiError,
 };

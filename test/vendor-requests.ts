@@ -3,7 +3,7 @@ import type { VendorName } from './vendor-answers.ts';
 
 export type SentPart =
   | { type: 'text'; text: string }
-  | { type: 'image' | 'document'; mediaType?: string; data?: string; url?: string }
+  | { type: 'image' | 'document' | 'sound'; mediaType?: string; data?: string; url?: string }
   | { type: 'reasoning'; text: string; seal?: string }
   | { type: 'call'; id?: string; name: string; args: unknown; seal?: string }
   | { type: 'result'; id?: string; text: string; images: number; failed?: boolean };
@@ -140,6 +140,10 @@ function chatTurn(message: Body): SentTurn {
   const blocks = blocksOf(message.content).filter(({ text }) => text !== '');
   const parts = blocks.map((block): SentPart => {
     if (block.type === 'image_url') return { type: 'image', ...placed(block.image_url.url) };
+    if (block.type === 'input_audio') {
+      const { format, data } = block.input_audio;
+      return { type: 'sound', mediaType: `audio/${format}`, data };
+    }
     if (block.type === 'file') return { type: 'document', ...placed(block.file.file_data) };
     return { type: 'text', text: block.text };
   });
@@ -179,7 +183,8 @@ function geminiPart(part: Body): SentPart {
   const { inlineData, fileData, functionCall, functionResponse, thoughtSignature: seal } = part;
   const media = inlineData ?? fileData;
   if (media) {
-    const type = media.mimeType.startsWith('image/') ? 'image' : 'document';
+    const kinds: { [kind: string]: 'image' | 'sound' } = { image: 'image', audio: 'sound' };
+    const type = kinds[media.mimeType.split('/')[0]] ?? 'document';
     return { type, mediaType: media.mimeType, data: media.data, url: media.fileUri };
   }
   if (functionCall) {

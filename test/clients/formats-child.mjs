@@ -47,6 +47,10 @@ async function talk(scenario, view) {
     return;
   }
   const speaker = SPEAKERS[scenario.client](scenario);
+  if (scenario.way) {
+    view.told = await speaker[scenario.way](scenario);
+    return;
+  }
   let history = speaker.begin(scenario);
   while (view.turns.length < scenario.mostTurns) {
     const { raw, ...said } = await speaker.ask(scenario, history, way);

@@ -14,9 +14,9 @@ export const CLIENTS = [
   'ai-responses',
 ] as const satisfies readonly Client[];
 
-/** A picture, inline or elsewhere, or a document. */
+/** A picture, inline or elsewhere, a document, a sound. */
 export interface FilePart {
-  type: 'image' | 'document';
+  type: 'image' | 'document' | 'sound';
   mediaType: string;
   data?: string;
   url?: string;
@@ -65,6 +65,9 @@ export interface Conversation {
   retries?: number;
   /** Of Google's interface; the library's own unless told. */
   version?: 'v1beta';
+  /** Instead of the conversation: the names of all models; or the library's own keeping of one (`gemini` alone), prompt by prompt. */
+  way?: 'models' | 'chat';
+  prompts?: readonly string[];
   /** Members in the client's own words. */
   extra?: { [member: string]: unknown };
 }
@@ -86,6 +89,8 @@ export interface TurnView {
 
 export interface ConversationView {
   turns: TurnView[];
+  /** What `way` was answered. */
+  told?: unknown;
   /** Deltas of text as they came. */
   heard: string[];
   /** HTTP requests that the library made. */

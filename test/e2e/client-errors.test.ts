@@ -14,7 +14,7 @@ import { sideBySide } from '../side-by-side.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 import { LIMIT_SETTINGS } from './calls.ts';
-import { FORMAT_OF } from './scenarios.ts';
+import { FORMAT_OF } from './scenario.ts';
 
 const MOST_BYTES = 20_000;
 

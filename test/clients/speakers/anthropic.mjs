@@ -4,6 +4,11 @@ import Anthropic from '@anthropic-ai/sdk';
 export function messagesSpeaker({ url, apiKey, retries = 0 }) {
   const client = new Anthropic({ apiKey, baseURL: url, maxRetries: retries });
   return {
+    async models() {
+      const names = [];
+      for await (const { id } of client.models.list({ limit: 2 })) names.push(id);
+      return names;
+    },
     begin: ({ prompt }) => [{ role: 'user', content: toContent(prompt) }],
     async ask(scenario, messages, { signal, onText }) {
       const request = toRequest(scenario, messages);

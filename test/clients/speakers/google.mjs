@@ -6,6 +6,23 @@ export function geminiSpeaker({ url, apiKey, retries = 0, version }) {
   const httpOptions = { baseUrl: url, ...retryOptions, ...(version && { apiVersion: version }) };
   const client = new GoogleGenAI({ apiKey, httpOptions });
   return {
+    async models() {
+      const names = [];
+      for await (const { name } of await client.models.list({ config: { pageSize: 2, queryBase: true } }))
+        names.push(name);
+      return names;
+    },
+    // The library keeps the conversation itself.
+    async chat({ model, prompts }) {
+      const chat = client.chats.create({ model });
+      const texts = [];
+      for (const message of prompts) {
+        let text = '';
+        for await (const answer of await chat.sendMessageStream({ message })) text += answer.text ?? '';
+        texts.push(text);
+      }
+      return { texts, history: chat.getHistory(true) };
+    },
     begin: ({ prompt }) => [{ role: 'user', parts: toParts(prompt) }],
     async ask(scenario, contents, { signal, onText }) {
       const request = toRequest(scenario, contents, signal);

@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 export function chatSpeaker({ url, apiKey, retries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: retries });
   return {
+    models: () => named(client.models.list()),
     begin: ({ system, prompt }) => [
       ...(system ? [{ role: 'system', content: system }] : []),
       { role: 'user', content: toContent(prompt) },
@@ -84,6 +85,8 @@ function toContent(prompt) {
     switch (part.type) {
       case 'image':
         return { type: 'image_url', image_url: { url } };
+      case 'sound':
+        return { type: 'input_audio', input_audio: { data: part.data, format: 'wav' } };
       case 'document':
         return { type: 'file', file: { filename: part.name, file_data: url } };
       default:
@@ -93,3 +96,9 @@ function toContent(prompt) {
 }
 
 const toResult = ({ text }) => text;
+
+async function named(models) {
+  const names = [];
+  for await (const { id } of models) names.push(id);
+  return names;
+}

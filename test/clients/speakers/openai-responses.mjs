@@ -72,8 +72,8 @@ function toTurn(reply) {
     usage: {
       input: reply.usage.input_tokens,
       output: reply.usage.output_tokens,
-      cachedInput: reply.usage.input_tokens_details.cached_tokens,
-      reasoning: reply.usage.output_tokens_details.reasoning_tokens,
+      cachedInput: reply.usage.input_tokens_details?.cached_tokens ?? 0,
+      reasoning: reply.usage.output_tokens_details?.reasoning_tokens ?? 0,
     },
   };
 }

@@ -1,0 +1,37 @@
+/** The table of cases is whole: every number once, every test that it names exists, and every test that names a case is in it. */
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLIENT_CASES } from './client-cases.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const NUMBER_OF_CASES = 50;
+
+const sourceOf = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+
+test('every case has its row', () => {
+  const ids = Array.from({ length: NUMBER_OF_CASES }, (_, index) => index + 1);
+  expect(CLIENT_CASES.map(({ id }) => id)).toEqual(ids);
+  for (const { id, shownBy, open } of CLIENT_CASES) {
+    if (open === undefined) expect({ id, shown: shownBy.length > 0 }).toEqual({ id, shown: true });
+  }
+});
+
+test('every test that a row names exists', () => {
+  const missing = CLIENT_CASES.flatMap(({ id, shownBy }) =>
+    shownBy
+      .filter(([file, words]) => !sourceOf(file).includes(words))
+      .map(([file, words]) => `${id}: ${file}: ${words}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('every case that a test names refers to it', () => {
+  const file = 'test/e2e/client-cases.test.ts';
+  const named = new Set([...sourceOf(file).matchAll(/['"`]case (\d+):/g)].map(([, id]) => Number(id)));
+  expect(named.size).toBeGreaterThan(10);
+  for (const { id, shownBy } of CLIENT_CASES) {
+    if (named.has(id))
+      expect({ id, files: shownBy.map(([path]) => path) }).toEqual({ id, files: expect.arrayContaining([file]) });
+  }
+});

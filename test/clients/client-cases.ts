@@ -1,0 +1,258 @@
+/** What official libraries must observe, case by case, and the tests that show it: each by its file and words of its title. */
+
+export interface ClientCase {
+  /** Numbers stay: tests and documents name them. */
+  id: number;
+  /** 1: daily traffic; 2: where gateways usually break. */
+  tier: 1 | 2;
+  what: string;
+  shownBy: readonly (readonly [file: string, words: string])[];
+  /** What is left to others, or not built yet. */
+  open?: string;
+}
+
+const SCENARIOS = 'test/e2e/scenarios.ts';
+const CASES = 'test/e2e/client-cases.test.ts';
+const ERRORS = 'test/e2e/client-errors.test.ts';
+const CHAT = 'test/e2e/openai-cases.test.ts';
+const GRID = ['test/conformance/grid.test.ts', 'replies mean what they meant'] as const;
+
+const shown = (id: number, tier: 1 | 2, what: string, ...shownBy: ClientCase['shownBy']): ClientCase => ({
+  id,
+  tier,
+  what,
+  shownBy,
+});
+
+export const CLIENT_CASES: readonly ClientCase[] = [
+  shown(
+    1,
+    1,
+    'chat, whole and streamed, with usage',
+    [CASES, 'case 1: chat before'],
+    ['test/e2e/openai.test.ts', 'whole, streamed and by the helper'],
+  ),
+  shown(
+    2,
+    1,
+    'chat, parallel tools, before Anthropic',
+    [SCENARIOS, 'parallel tools'],
+    [CHAT, 'parallel calls in a loop'],
+  ),
+  shown(
+    3,
+    1,
+    'chat, parallel tools, before Gemini',
+    [SCENARIOS, 'calls that the vendor gives no ids'],
+    [SCENARIOS, 'parallel tools'],
+  ),
+  shown(
+    4,
+    1,
+    'messages, streamed tool loop, before chat',
+    [CASES, 'case 4: messages before'],
+    [SCENARIOS, 'a tool loop of three turns'],
+  ),
+  shown(
+    5,
+    1,
+    'messages, streamed thinking, before Gemini',
+    [CASES, 'case 4: messages before'],
+    [SCENARIOS, 'reasoning with tools over several turns'],
+  ),
+  shown(6, 1, "the Google library's own chat", [CASES, 'case 6: the Google library keeps its chat']),
+  shown(7, 1, 'generateContent with functions over turns', [SCENARIOS, 'a tool loop of three turns']),
+  shown(
+    8,
+    1,
+    'Responses, whole and streamed',
+    [CASES, 'case 8: responses before'],
+    [SCENARIOS, 'text, with a system prompt'],
+  ),
+  shown(9, 1, 'Responses, tool loop with encrypted reasoning, before Anthropic', [
+    SCENARIOS,
+    'reasoning with tools over several turns',
+  ]),
+  shown(
+    10,
+    1,
+    'the AI SDK over each format before each vendor',
+    [SCENARIOS, 'a tool loop of three turns'],
+    [SCENARIOS, 'usage with its details'],
+  ),
+  shown(
+    11,
+    1,
+    'a wrong key',
+    [ERRORS, 'a key nobody has'],
+    ['test/e2e/models.test.ts', 'a wrong key is a 401 on every path'],
+  ),
+  shown(
+    12,
+    1,
+    'recorded refusals and failures',
+    [CASES, 'case 12: recorded refusals and failures'],
+    [ERRORS, 'the vendor answers'],
+    ['test/e2e/openai-recordings.test.ts', 'errors before a reply'],
+  ),
+  shown(13, 1, 'a failure that another target makes good', [CHAT, 'another target answers']),
+  shown(14, 1, 'every target is limited', [CHAT, 'every target is limited'], [ERRORS, 'fails(429']),
+  shown(
+    15,
+    1,
+    'model lists',
+    [CASES, 'case 15: every library lists the same models'],
+    ['test/e2e/models.test.ts', 'the same set of names'],
+  ),
+  shown(
+    16,
+    1,
+    'keys and versions of the messages format',
+    ['test/e2e/messages.test.ts', 'by x-api-key, by bearer token'],
+    ['test/e2e/messages.test.ts', 'without a version: 400'],
+  ),
+  shown(
+    17,
+    1,
+    'addresses and keys of generateContent',
+    ['test/e2e/gemini.test.ts', 'a model with slashes and a colon'],
+    ['test/e2e/gemini.test.ts', 'a key in each of its places'],
+  ),
+  shown(
+    18,
+    1,
+    'usage is the same, whoever reads it',
+    GRID,
+    [SCENARIOS, 'usage with its details'],
+    ['test/e2e/formats-recordings.test.ts', 'charged as they say'],
+  ),
+  shown(19, 1, 'the client leaves in mid-stream', [ERRORS, 'an abort in mid-stream ends the upstream at once']),
+  shown(20, 1, 'the upstream dies in mid-stream', [ERRORS, 'a stream that breaks off is an error']),
+  shown(
+    21,
+    1,
+    'an empty balance',
+    [ERRORS, 'an empty balance is not tried again'],
+    [CHAT, 'an empty balance: one attempt'],
+  ),
+  shown(
+    22,
+    1,
+    'the same format passes byte for byte',
+    ['test/e2e/formats-recordings.test.ts', 'pass byte for byte'],
+    ['test/e2e/verbatim.test.ts', 'cut by'],
+    [CHAT, 'members nobody knows reach the vendor'],
+  ),
+  shown(23, 2, 'chat tools of a model that takes them on Responses', [CASES, 'case 23: tools on chat']),
+  shown(24, 2, 'efforts in the words of each vendor', [CASES, 'case 24: before']),
+  shown(
+    25,
+    2,
+    'proofs of thinking, own and foreign',
+    [SCENARIOS, 'reasoning with tools over several turns'],
+    [CASES, 'no proof crosses over'],
+  ),
+  shown(26, 2, 'clients that hand back no proofs, before Gemini', [
+    CASES,
+    'case 26: a client that hands back no proofs',
+  ]),
+  shown(27, 2, 'one conversation over several vendors', [CASES, 'case 27: one conversation over three vendors']),
+  shown(
+    28,
+    2,
+    'structured output',
+    [SCENARIOS, 'structured output'],
+    [SCENARIOS, 'structured output by a schema of many parts'],
+    ['test/e2e/openai.test.ts', 'structured output by a schema'],
+  ),
+  shown(
+    29,
+    2,
+    'tool choice',
+    [SCENARIOS, 'tool choice:'],
+    ['test/conformance/grid.test.ts', 'requests ask what they asked'],
+  ),
+  shown(30, 2, 'one call at a time', [SCENARIOS, 'one call at a time']),
+  shown(
+    31,
+    2,
+    'pictures in',
+    [SCENARIOS, 'a picture, inline'],
+    ['test/e2e/addressed-media.test.ts', 'gets the bytes under their true type'],
+    [ERRORS, 'a body too large'],
+  ),
+  shown(
+    32,
+    2,
+    'pictures in the results of tools',
+    [SCENARIOS, 'results of tools: a picture'],
+    [SCENARIOS, 'results of tools: two with pictures'],
+  ),
+  shown(33, 2, 'sound in, speech out', [SCENARIOS, 'a sound'], ['test/e2e/pictures.test.ts', 'speech on chat']),
+  shown(34, 2, 'documents in', [SCENARIOS, 'a document'], GRID),
+  shown(35, 2, 'answers of web searches', [SCENARIOS, 'sources of a text'], GRID),
+  shown(
+    36,
+    2,
+    'out of tokens',
+    [SCENARIOS, 'out of tokens'],
+    ['test/e2e/openai.test.ts', 'length: cut at the ceiling'],
+  ),
+  shown(
+    37,
+    2,
+    'refusals and blocks',
+    [SCENARIOS, 'held back by the vendor'],
+    [CASES, 'case 37: a prompt that Google refuses'],
+  ),
+  shown(38, 2, 'stop sequences', [SCENARIOS, 'a stop sequence']),
+  shown(
+    39,
+    2,
+    'two choices',
+    [CHAT, 'two choices, whole and streamed'],
+    ['test/e2e/client-gone.test.ts', 'of several choices that the vendor gives one by one'],
+  ),
+  shown(
+    40,
+    2,
+    'quirks that break the own library are mended',
+    ['test/e2e/formats-recordings.test.ts', 'MENDED'],
+    ['test/e2e/openai-recordings.test.ts', 'repaired'],
+    GRID,
+  ),
+  shown(41, 2, 'embeddings', ['test/e2e/embeddings.test.ts', 'base64, its default, and float']),
+  shown(42, 2, 'rerank', ['test/e2e/embeddings.test.ts', 'sorted, the best only']),
+  {
+    id: 43,
+    tier: 2,
+    what: 'pictures made',
+    shownBy: [['test/e2e/pictures.test.ts', 'a chat-style picture']],
+    open: 'the images endpoints',
+  },
+  { id: 44, tier: 2, what: 'videos', shownBy: [], open: 'the video endpoints' },
+  shown(45, 2, 'text completions', ['test/e2e/completions.test.ts', 'a prompt becomes a user turn']),
+  shown(
+    46,
+    2,
+    'counting tokens',
+    ['test/e2e/messages.test.ts', 'tokens are counted for any model'],
+    ['test/e2e/gemini.test.ts', 'tokens are counted for any model'],
+  ),
+  shown(47, 2, 'stored responses', ['test/e2e/kept-responses.test.ts', 'a chain goes on across vendors']),
+  shown(
+    48,
+    2,
+    'silence is bridged',
+    [ERRORS, 'silence before the first word and within the answer'],
+    [CHAT, 'kept open by comments'],
+  ),
+  shown(49, 2, 'errors within a stream', [CASES, 'case 49: an error within a stream']),
+  shown(
+    50,
+    2,
+    'tools that take free text, tools in groups',
+    [CASES, 'case 50: a tool that takes free text'],
+    ['test/agents/agents.test.ts', 'Codex, with its own model’s tools in groups'],
+  ),
+];
