@@ -1,0 +1,187 @@
+/** Loops of tools with models that prove their thinking, by clients whose formats lose the proofs: what the vendor gets back. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { type ForgetfulClient, type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type Scene, type Stage, startScene } from '../scene.ts';
+import { startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+import { SEAL, VENDORS, type Vendor, type VendorName } from '../vendor-answers.ts';
+
+let scene: Scene;
+let client: ForgetfulClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startForgetfulClient()]);
+}, 120_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  client.stop();
+  await scene.close();
+}, 30_000);
+
+/** What a vendor got, free of what each says in its own way. */
+interface Body {
+  messages?: Turn[];
+  contents?: Turn[];
+  input?: { [member: string]: unknown }[];
+  thinking?: object;
+}
+interface Turn {
+  role: string;
+  content?: unknown;
+  parts?: { [member: string]: unknown }[];
+  reasoning_content?: string;
+}
+
+/** The turns of the model’s in what a vendor was told, as words: `thought`, `proof`, `call`. */
+function turnsTold(body: Body): string[] {
+  if (body.input) return [body.input.flatMap(wordsOfItem).join(' ')];
+  const turns = body.messages ?? body.contents ?? [];
+  return turns
+    .filter(({ role }) => role === 'assistant' || role === 'model')
+    .map(({ content, parts, reasoning_content: thought, ...rest }) => {
+      const blocks = parts ?? (Array.isArray(content) ? content : []);
+      const words = blocks.flatMap(wordsOfBlock);
+      return [...(thought ? [`thought:${thought}`] : []), ...words, ...('tool_calls' in rest ? ['call'] : [])].join(
+        ' ',
+      );
+    });
+}
+
+function wordsOfItem(item: { [member: string]: unknown }): string[] {
+  if (item.type === 'reasoning') return [item.encrypted_content === SEAL ? 'proof' : 'unproved'];
+  return item.type === 'function_call' ? ['call'] : [];
+}
+
+function wordsOfBlock(block: { [member: string]: unknown }): string[] {
+  const { type, thinking, signature, thought, text, thoughtSignature, functionCall } = block;
+  const words: string[] = [];
+  if (type === 'thinking') words.push(`thought:${thinking}`);
+  if (thought === true) words.push(`thought:${text}`);
+  if (signature === SEAL || thoughtSignature === SEAL) words.push('proof');
+  else if (thoughtSignature !== undefined) words.push('dummy');
+  if (type === 'tool_use' || functionCall !== undefined) words.push('call');
+  return words;
+}
+
+const GEMINI_3: Vendor = { ...VENDORS.gemini, upstreamModel: 'gemini-3-pro-preview' };
+const DEEPSEEK: Vendor = { ...VENDORS.chat, type: 'deepseek', upstreamModel: 'deepseek-reasoner' };
+const vendorOf = (name: VendorName) => (name === 'gemini' ? GEMINI_3 : VENDORS[name]);
+
+/** Calls a tool twice, then answers. */
+function script(stage: Stage, vendor: Vendor, stream: boolean, ids: readonly string[]): void {
+  const answer = stream ? vendor.stream : vendor.whole;
+  for (const [turn, id] of ids.entries()) {
+    const calls = [{ id, name: 'weather', args: { city: `Town ${turn}`, 'with blanks': [1, 2] } }];
+    stage.script(answer({ thought: `Thinking ${turn}`, calls }));
+  }
+  stage.script(answer({ thought: 'Enough.', texts: ['Sunny.'] }));
+}
+
+const IDS = ['toolu_01Abc234Def567', 'toolu_02Abc234Def567'];
+
+async function run(stage: Stage, loop: Pick<Loop, 'format' | 'stream'> & Partial<Loop>): Promise<LoopView> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model };
+  const view = await client.loop({ ...at, turns: 3, prompt: 'Weather everywhere?', ...loop });
+  expect(view.error).toBeUndefined();
+  return view;
+}
+
+const told = (stage: Stage, request: number) => turnsTold(stage.journal()[request]?.body as Body);
+
+describe.each([false, true])('streamed: %p', (stream) => {
+  test.each([
+    ['chat', 'messages', (turn: number) => `thought:Thinking ${turn} proof call`],
+    ['gemini', 'messages', (turn: number) => `thought:Thinking ${turn} proof call`],
+    ['chat', 'gemini', (turn: number) => `thought:Thinking ${turn} proof call`],
+  ] as const)(
+    'a client of %s before a vendor of %s: every proof is back in its place',
+    async (format, name, turnOf) => {
+      const stage = await scene.stage(vendorOf(name));
+      script(stage, vendorOf(name), stream, IDS);
+      const { turns } = await run(stage, { format, stream });
+      expect(turns.map(({ calls }) => calls)).toEqual([1, 1, 0]);
+      expect(told(stage, 1)).toEqual([turnOf(0)]);
+      expect(told(stage, 2)).toEqual([turnOf(0), turnOf(1)]);
+      await stage.settled();
+    },
+  );
+
+  test('a client of chat before Responses: reasoning stands before its call', async () => {
+    const stage = await scene.stage(VENDORS.responses);
+    script(stage, VENDORS.responses, stream, IDS);
+    await run(stage, { format: 'chat', stream });
+    expect(told(stage, 2)).toEqual(['proof call proof call']);
+    await stage.settled();
+  });
+
+  test('a client of chat before a vendor of chat that wants its thoughts again', async () => {
+    const stage = await scene.stage(DEEPSEEK);
+    script(stage, DEEPSEEK, stream, IDS);
+    await run(stage, { format: 'chat', stream });
+    expect(told(stage, 2)).toEqual(['thought:Thinking 0 call', 'thought:Thinking 1 call']);
+    await stage.settled();
+  });
+});
+
+test('ids that the vendor counts do not mix up conversations', async () => {
+  const stage = await scene.stage(VENDORS.messages);
+  for (const thought of ['First', 'Second']) {
+    const calls = [{ id: 'call_0', name: 'weather', args: { city: 'Oslo' } }];
+    stage.script(VENDORS.messages.whole({ thought, calls }));
+  }
+  stage.script(VENDORS.messages.whole({ texts: ['Sunny.'] }), VENDORS.messages.whole({ texts: ['Sunny.'] }));
+  const first = await run(stage, { format: 'chat', stream: false, turns: 1, prompt: 'Here?' });
+  const second = await run(stage, { format: 'chat', stream: false, turns: 1, prompt: 'There?' });
+  await run(stage, { format: 'chat', stream: false, turns: 1, history: first.history });
+  await run(stage, { format: 'chat', stream: false, turns: 1, history: second.history });
+  expect(told(stage, 2)).toEqual(['thought:First proof call']);
+  expect(told(stage, 3)).toEqual(['thought:Second proof call']);
+  await stage.settled();
+});
+
+test('a proof goes to its own vendor alone; where it is gone the model answers all the same', async () => {
+  const [maker, other] = await Promise.all([scene.stage(VENDORS.messages), scene.stage(GEMINI_3)]);
+  script(maker, VENDORS.messages, false, IDS);
+  const { history } = await run(maker, { format: 'chat', stream: false, turns: 1 });
+  other.script(GEMINI_3.whole({ texts: ['Sunny.'] }));
+  await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: maker.caller.key });
+  expect(told(other, 0)).toEqual(['dummy call']);
+
+  // Another account knows nothing of it: the vendor is asked without thinking, which it would refuse.
+  const stranger = await scene.gateway.newCaller();
+  const { error } = await client.loop({
+    url: scene.gateway.url,
+    apiKey: stranger.key,
+    model: maker.model,
+    format: 'chat',
+    stream: false,
+    turns: 1,
+    history,
+  });
+  expect(error).toBeUndefined();
+  const body = maker.journal().at(-1)?.body as Body;
+  expect(turnsTold(body)).toEqual(['call']);
+  expect(body.thinking).toBeUndefined();
+});
+
+test('a conversation is gone on with after a crash and a new start', async () => {
+  const upstream = await startScriptedUpstream();
+  const { type, upstreamModel, whole } = VENDORS.messages;
+  const providers = [{ name: 'p', type, baseUrl: `${upstream.url}/again/v1`, credential: 'sk-secret' }];
+  const targets = [{ provider: 'p', model: upstreamModel }];
+  const models = [{ name: 'm', kind: 'chat' as const, price: { input: 1, output: 4 }, maxOutputTokens: 4000, targets }];
+  let gateway: GatewayProcess = await startGateway({ providers, models });
+  try {
+    const calls = [{ id: IDS[0] ?? '', name: 'weather', args: { city: 'Oslo' } }];
+    upstream.script('/again/', whole({ thought: 'Hm.', calls }), whole({ texts: ['Sunny.'] }));
+    const loop = { apiKey: gateway.apiKey, model: 'm', format: 'chat', stream: false, turns: 1 } as const;
+    const { history } = await client.loop({ ...loop, url: gateway.url, prompt: 'Weather?' });
+    await gateway.kill();
+    gateway = await startGateway({ providers, models, dataFolder: gateway.dataFolder });
+    const { error } = await client.loop({ ...loop, url: gateway.url, history });
+    expect(error).toBeUndefined();
+    expect(turnsTold(upstream.journal('/again/')[1]?.body as Body)).toEqual(['thought:Hm. proof call']);
+  } finally {
+    await gateway.stop();
+    await upstream.close();
+  }
+}, 60_000);
