@@ -33,6 +33,8 @@ export interface StageSetup {
   onDisconnect?: 'abort' | 'drain';
   /** `PRICE` unless given. */
   price?: { [component: string]: number };
+  /** The model's window. */
+  contextTokens?: number;
   amount?: string;
 }
 
@@ -87,7 +89,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       const provider = { name: `p-${id}-${index}`, type, baseUrl, credential, settings };
       await gateway.admin('POST', '/providers', provider);
     }
-    const { onDisconnect } = options;
+    const { onDisconnect, contextTokens } = options;
     const row = {
       name: model,
       kind: options.kind ?? 'chat',
@@ -95,7 +97,11 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       maxOutputTokens: 1000,
       targets,
     };
-    await gateway.admin('POST', '/models', { ...row, ...(onDisconnect && { onDisconnect }) });
+    await gateway.admin('POST', '/models', {
+      ...row,
+      ...(onDisconnect && { onDisconnect }),
+      ...(contextTokens !== undefined && { contextTokens }),
+    });
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);
     const settled = () => settledCalls(gateway, caller, amount);

@@ -2,21 +2,23 @@
 import { SCOPE_OF } from '../access/scopes.ts';
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { ModelTarget } from '../catalog/catalog.ts';
+import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
 import { choices, estimateInput, outputCeiling, quote } from '../ledger/quote.ts';
 import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
+import { fitted } from './truncate.ts';
 import { type Entrant, Walk } from './walk.ts';
 import { urlsTaken, wayTo } from './way.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
-export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set<Walk>): Promise<Walk> {
+export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<Walk>): Promise<Walk> {
+  const model = rooms.catalog.find(asked.call.model);
+  if (!model) throw unknownModel(asked.call.model);
+  const entrant = withinWindow(asked, model);
   const { caller, call, at } = entrant;
-  const model = rooms.catalog.find(call.model);
-  if (!model) throw unknownModel(call.model);
   rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
   rooms.access.allowModel(caller, call.model);
   if (model.kind !== call.kind && !ALSO_SERVED[model.kind]?.includes(call.kind))
@@ -51,6 +53,14 @@ export async function admit(rooms: GatewayRooms, entrant: Entrant, underWay: Set
     pace.end(0, at);
     throw thrown;
   }
+}
+
+/** Only formats whose server keeps conversations say what becomes of one that is too long. */
+function withinWindow(entrant: Entrant, model: Model): Entrant {
+  const { call } = entrant;
+  if (call.kind !== 'chat' || !call.thread) return entrant;
+  const shortened = fitted(call, model);
+  return shortened === call ? entrant : { ...entrant, call: shortened };
 }
 
 /** Models that answer calls of another kind than their own too: pictures are asked for in conversations. */

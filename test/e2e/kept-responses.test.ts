@@ -225,6 +225,33 @@ test('the size of a conversation counts what it goes on from', async () => {
   await stage.settled();
 });
 
+test.each(['responses', 'messages'] as const)('a conversation beyond the window of a model of %s', async (name) => {
+  const { type, upstreamModel, whole } = VENDORS[name];
+  const stage = await scene.stage({ type, upstreamModel, contextTokens: 2000 });
+  stage.script(...Array.from({ length: 4 }, (_, turn) => whole(said(`answer ${turn}`))));
+  let previous: string | undefined;
+  for (let turn = 0; turn < 4; turn++) {
+    const more = previous === undefined ? {} : { previous_response_id: previous };
+    const input = `question ${turn} ${'word '.repeat(400)}`;
+    ({ id: previous } = await create(stage, { input, instructions: 'Be brief.', truncation: 'auto', ...more }));
+  }
+  const told = bodyText(stage);
+  expect(told).toContain('question 3');
+  expect(told).toContain('question 2');
+  expect(told).toContain('answer 2');
+  expect(told).toContain('Be brief.');
+  expect(told).not.toContain('question 0');
+  expect(told).not.toContain('answer 0');
+  const { error } = await ask(stage, 'create', {
+    model: stage.model,
+    input: 'more '.repeat(400),
+    previous_response_id: previous,
+  });
+  expect(error).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
+  expect(stage.journal()).toHaveLength(4);
+  await stage.settled();
+});
+
 test('a response is there after a crash right behind its last byte', async () => {
   const upstream = await startScriptedUpstream();
   const { type, upstreamModel, stream } = VENDORS.messages;
