@@ -15,7 +15,7 @@ let scene: Scene;
 let client: ForgetfulClient;
 beforeAll(async () => {
   [scene, client] = await Promise.all([startScene(), startForgetfulClient()]);
-}, 60_000);
+}, 300_000);
 afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
