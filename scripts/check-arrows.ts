@@ -10,6 +10,7 @@ export const RUNGS: { readonly [room: string]: number } = {
   store: 1,
   transport: 1,
   'log.ts': 1,
+  files: 1,
   providers: 2,
   sandbox: 2,
   catalog: 2,

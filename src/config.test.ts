@@ -48,6 +48,10 @@ test('without any setting everything has its default, and nothing can be changed
     limitsWithoutRedis: 'open',
     startingCredit: 10_000_000_000n,
     sandbox: true,
+    videoMs: 86_400_000,
+    files: { folder: join(folder, 'data', 'files') },
+    keepFilesMs: 604_800_000,
+    maxFileBytes: 1_073_741_824,
     timeLimits: {
       connectMs: 10_000,
       headersMs: 300_000,

@@ -5,8 +5,10 @@ import { readRange } from './access/cidr.ts';
 import { type Money, readMoney } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
+import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
 import { type Environment, SettingError } from './config/setting-error.ts';
+import type { BucketPlace } from './files/files.ts';
 import type { TimeLimits } from './transport/transport.ts';
 
 /** The variables that switch a vendor on. */
@@ -71,6 +73,14 @@ export interface Config {
   /** The largest medium fetched for a client, and how long that may take. */
   maxFetchBytes: number;
   fetchMs: number;
+  /** The model of a video where its client names none. */
+  videoModel?: string;
+  /** How long a video task may take. */
+  videoMs: number;
+  /** Where finished works are kept, how long, and how large they may be. */
+  files: { folder: string } | BucketPlace;
+  keepFilesMs: number;
+  maxFileBytes: number;
   /** How long a stop waits for calls under way. */
   drainMs: number;
   /** For models that do not say it themselves. */
@@ -122,6 +132,15 @@ export const SETTINGS = {
   MODELPORT_FETCH_ALLOW: '',
   MODELPORT_FETCH_MAX_BYTES: '20971520',
   MODELPORT_FETCH_TIMEOUT_MS: '15000',
+  MODELPORT_VIDEO_MODEL: '',
+  MODELPORT_VIDEO_TIMEOUT_MS: '86400000',
+  MODELPORT_FILES_KEEP_DAYS: '7',
+  MODELPORT_FILES_MAX_BYTES: '1073741824',
+  MODELPORT_FILES_BUCKET: '',
+  MODELPORT_FILES_ENDPOINT: '',
+  MODELPORT_FILES_REGION: '',
+  MODELPORT_FILES_ACCESS_KEY: '',
+  MODELPORT_FILES_SECRET_KEY: '',
   MODELPORT_DRAIN_MS: '30000',
   MODELPORT_ON_DISCONNECT: 'abort',
   MODELPORT_DISCONNECT_DRAIN_MS: '120000',
@@ -140,6 +159,8 @@ const SECRETS: ReadonlySet<Setting> = new Set([
   'MODELPORT_API_KEY',
   'MODELPORT_ADMIN_KEY',
   'MODELPORT_METRICS_TOKEN',
+  'MODELPORT_FILES_ACCESS_KEY',
+  'MODELPORT_FILES_SECRET_KEY',
 ]);
 
 /** Ours by name, but read by the tests, or said by the launcher to its child. */
@@ -155,6 +176,7 @@ export function loadConfig(
   const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
+  const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
   const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
@@ -188,6 +210,11 @@ export function loadConfig(
     fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
     maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
+    ...(videoModel && { videoModel }),
+    videoMs: readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS'),
+    files: filesPlace((setting) => readSetting(env, setting), folder),
+    keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
+    maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
     drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
     onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),

@@ -14,6 +14,8 @@ import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/ca
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { vendorDialectNamed } from './dialects/index.ts';
+import type { Files } from './files/files.ts';
+import { openFiles } from './files/open-files.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
 import { createSigning } from './gateway/tokens.ts';
@@ -28,6 +30,9 @@ import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { openStore } from './store/open-store.ts';
 import type { CallRow, Store } from './store/store.ts';
+import type { TaskRooms } from './tasks/rooms.ts';
+import { type Runner, startRunner } from './tasks/runner.ts';
+import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
 import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
 import { createTransport, type Transport } from './transport/transport.ts';
 
@@ -40,6 +45,10 @@ export interface House {
   transport: Transport;
   gateway: Gateway;
   metrics: Metrics;
+  videos: VideoTasks;
+  files: Files;
+  /** Looks after the tasks until it is stopped. */
+  runTasks(): Runner;
   /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
   apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
   trouble(sentence: string, cause: unknown): void;
@@ -95,16 +104,33 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const metrics = createMetrics(now());
   const counter = createTokenCounter();
   const trouble = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
+  const guard = openGuard(config);
+  const signing = createSigning(transport, now);
+  const tasks = openTasks(config, {
+    access,
+    catalog,
+    ledger,
+    store,
+    transport,
+    guard,
+    signing,
+    worker: owner,
+    log(call) {
+      metrics.called(call);
+      log.info('task', callMembers(call, undefined, 0, undefined));
+    },
+    trouble,
+  });
   const gateway = createGateway({
     access,
     catalog,
     ledger,
     memory,
     transport,
-    guard: openGuard(config),
+    guard,
     provider: providerOf,
     dialect: requiredDialect,
-    signing: createSigning(transport, now),
+    signing,
     countTexts: counter.count,
     settings: {
       limits: config.timeLimits,
@@ -141,7 +167,40 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     access.close();
     counter.close();
   };
-  return { store, ledger, access, catalog, memory, transport, gateway, metrics, apply, trouble, close };
+  return {
+    store,
+    ledger,
+    access,
+    catalog,
+    memory,
+    transport,
+    gateway,
+    metrics,
+    ...tasks,
+    apply,
+    trouble,
+    close,
+  };
+}
+
+type TaskWork = Pick<House, 'videos' | 'files' | 'runTasks'>;
+
+function openTasks(
+  config: Config,
+  rooms: Omit<TaskRooms, 'files' | 'provider' | 'settings' | 'now' | 'random'>,
+): TaskWork {
+  const { videoModel: defaultModel, videoMs: taskMs, keepFilesMs: keepMs, maxFileBytes: maxResultBytes } = config;
+  const files = openFiles(config.files);
+  const settings = { defaultModel, taskMs, keepMs, maxResultBytes };
+  const all: TaskRooms = {
+    ...rooms,
+    files,
+    settings,
+    provider: providerOf,
+    now: () => Date.now(),
+    random: Math.random,
+  };
+  return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */

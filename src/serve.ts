@@ -83,13 +83,14 @@ async function serveAlone(
   const server = listen(config, edge, link !== undefined);
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
+  const tasks = house.runTasks();
   const stopped = stopAsked(launcher);
   if (link) link.ready();
   else greet(config, server.port ?? config.port, keys, out);
   await stopped;
   clearInterval(watch);
   clearInterval(tidying);
-  await stop(config, house, server, log);
+  await Promise.all([stop(config, house, server, log), tasks.stop(config.drainMs)]);
   house.close();
   link?.close();
   return 0;

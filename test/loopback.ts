@@ -9,6 +9,7 @@ import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { dialectNamed } from '../src/dialects/index.ts';
+import { openFiles } from '../src/files/open-files.ts';
 import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import type { Rooms } from '../src/http/rooms.ts';
@@ -16,6 +17,7 @@ import { createLedger } from '../src/ledger/prepaid-ledger.ts';
 import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
+import type { VideoTasks } from '../src/tasks/video-tasks.ts';
 
 export const MAX_BODY_BYTES = 100_000;
 
@@ -47,6 +49,9 @@ interface AdminAnswer {
   body: any;
 }
 
+const noVideos = () => Promise.reject(new Error('no videos'));
+const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos };
+
 export async function startLoopback(): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const store = await openStore({ dataDir: folder });
@@ -64,6 +69,8 @@ export async function startLoopback(): Promise<Loopback> {
     // These routes need none: a call that arrives here is the gateway's own fault.
     gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
     dialect: dialectNamed,
+    files: openFiles({ folder: join(folder, 'files') }),
+    videos: NO_VIDEOS,
     apply: (form, actor) =>
       applyCatalogue(store, form, Date.now(), {
         onChange: ({ what, name, before, after }) =>

@@ -86,6 +86,8 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
       query: readQuery(queryOf(request.url)),
       body: checkBody?.(await readBody(request, rooms.settings.maxBodyBytes)),
       headers: request.headers,
+      url: request.url,
+      read: () => readBody(request, rooms.settings.maxBodyBytes),
       get address() {
         return addressOf(request, c.env);
       },

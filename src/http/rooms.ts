@@ -4,10 +4,12 @@ import type { CatalogueChanges } from '../catalog/apply.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import type { Files } from '../files/files.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Store } from '../store/store.ts';
+import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Rooms {
@@ -17,6 +19,8 @@ export interface Rooms {
   catalog: Catalog;
   memory: Memory;
   store: Store;
+  videos: VideoTasks;
+  files: Files;
   /** The dialect of this name; `undefined` where there is none. */
   dialect(name: string): Dialect | undefined;
   /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member.

@@ -55,6 +55,10 @@ export interface Asked<Query, Body> {
   query: Query;
   body: Body;
   headers: Headers;
+  /** The request's own address. */
+  url: string;
+  /** Reads a body that no schema describes, within its bound. */
+  read(): Promise<Uint8Array>;
   /** From where the call came. */
   readonly address: string;
   /** Throws where the gate is open: nobody has said who they are. */

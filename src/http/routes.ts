@@ -36,6 +36,7 @@ import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
 import { STATUS_ROUTES } from './status-routes.ts';
+import { VIDEO_ROUTES } from './video-routes.ts';
 
 export const RELAYED_ROUTES: readonly RelayedRoute[] = [
   {
@@ -181,6 +182,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...MODEL_ROUTES,
   ...COUNT_ROUTES,
   ...RESPONSE_ROUTES,
+  ...VIDEO_ROUTES,
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...MONEY_ROUTES,

@@ -2,8 +2,15 @@
 import type { Money } from '../canonical/money.ts';
 import type { Budget, CallRow, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
 
-/** With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
-export type HoldRequest = Omit<HoldRow, 'owner'> & { budget?: Budget; accountBudget?: Budget };
+/** An owner that is no process: its holds outlive every one, and who made them ends them. */
+export const LASTING_OWNER = 'tasks';
+
+/** `owner`: whose it is, where not this process's. With `sentAt` and `checkpoint` the call goes upstream the moment it is held: one commit instead of two. */
+export type HoldRequest = Omit<HoldRow, 'owner'> & {
+  owner?: string;
+  budget?: Budget;
+  accountBudget?: Budget;
+};
 
 /** What people enter by hand. */
 export type MovingKind = 'top-up' | 'refund' | 'adjustment';

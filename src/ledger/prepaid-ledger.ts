@@ -5,7 +5,7 @@ import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../stor
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { createGroupCommit } from './group-commit.ts';
-import type { Fate, Hold, HoldRequest, Ledger } from './ledger.ts';
+import { type Fate, type Hold, type HoldRequest, LASTING_OWNER, type Ledger } from './ledger.ts';
 import { createOwnerWatch } from './owner-watch.ts';
 import { createStubborn } from './stubborn.ts';
 
@@ -39,7 +39,7 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
   async function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
     refuseNegative(amount);
-    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner };
+    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? owner };
     if (request.sentAt !== undefined) row.sentAt = request.sentAt;
     if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
     const step: LedgerStep = { type: 'hold', hold: row };
@@ -88,7 +88,7 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
   }
 
   async function abandoned(at: number, fateOf: (owner: string) => Fate): Promise<LedgerStep[]> {
-    const others = (await store.owners()).filter((row) => row.owner !== owner);
+    const others = (await store.owners()).filter((row) => row.owner !== owner && row.owner !== LASTING_OWNER);
     const silent = watch.silent(others, at);
     const dead = others
       .map((row) => row.owner)

@@ -1,6 +1,7 @@
 /** OpenAI itself. */
 import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
 import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_PICTURES, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import { openaiVideo } from './openai-video.ts';
 import type { Provider } from './provider.ts';
 
 export const openai: Provider = {
@@ -21,6 +22,7 @@ export const openai: Provider = {
       models: OPENAI_MODELS,
     },
   }),
+  video: openaiVideo,
   authorize(outgoing, target) {
     authorizeByBearer(outgoing, target);
     const { organization, project } = target.settings;

@@ -3,6 +3,7 @@ import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json } from '../canonical/json.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 import type { Framing } from '../dialects/framing.ts';
+import type { VideoAdapter } from './video.ts';
 
 /** Where a call goes: one upstream model at one configured provider. */
 export interface Target {
@@ -81,6 +82,8 @@ export interface Provider {
   /** Envelopes around the streams of these dialects. */
   readonly framings?: { readonly [dialect: string]: Framing };
   authorize(outgoing: Outgoing, target: Target, signing: Signing): void | Promise<void>;
+  /** How it makes videos, where it does. */
+  readonly video?: VideoAdapter;
   /** Its deviations in conversations. */
   readonly quirks?: Quirks;
   /** Its deviations in calls of other kinds. */

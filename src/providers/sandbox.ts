@@ -1,6 +1,7 @@
 /** The vendor that ships: the transport hands what goes to this address to an upstream in the same process. */
 import type { Call } from '../canonical/call.ts';
 import { authorizeByBearer, joinUrl, pathOf } from './openai-compatible.ts';
+import { openaiVideo } from './openai-video.ts';
 import type { Provider } from './provider.ts';
 
 /** An address that no network has. */
@@ -33,5 +34,7 @@ export const sandbox: Provider = {
   },
   url: ({ baseUrl, model }, dialect, call) => joinUrl(baseUrl, PATHS[dialect]?.(model, call) ?? pathOf(dialect, call)),
   authorize: authorizeByBearer,
+  // It is soon done, and a look at it costs next to nothing.
+  video: { ...openaiVideo, firstLookMs: 500 },
   quirks: { developerRole: 'developer' },
 };

@@ -10,6 +10,7 @@ import { type Answer, answerChat, answerCompletion } from './answer.ts';
 import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
+import { answerFilm, isFilmPath, VIDEO_MODEL } from './film.ts';
 import { DRAWING_MODEL } from './picture.ts';
 import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
@@ -60,6 +61,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === '/v1/models' && request.method === 'GET') return Response.json(modelList());
+    if (isFilmPath(pathname)) return answerFilm(request, now());
     const route = routeOf(pathname);
     if (!route) return Response.json({ error: { message: `The sandbox serves no ${pathname}.` } }, { status: 404 });
     try {
@@ -204,7 +206,7 @@ function keyOf(said: object): string {
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL].map((id) => ({
+    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, VIDEO_MODEL].map((id) => ({
       id,
       object: 'model',
       created: 0,

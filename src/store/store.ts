@@ -1,6 +1,7 @@
 /** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
 import type { Money } from '../canonical/money.ts';
 import type { KeptStore } from './kept.ts';
+import type { TaskStore } from './tasks.ts';
 
 /** How much may be called how fast; of a key, or of all keys of an account together. */
 export interface Pace {
@@ -372,6 +373,8 @@ export interface Store {
 
   /** What is kept of conversations. */
   readonly kept: KeptStore;
+  /** Work that outlives its request. */
+  readonly tasks: TaskStore;
 
   /** Due every hour: makes room for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
   tidy(now: number, keepFrom?: number): Promise<void>;

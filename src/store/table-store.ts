@@ -8,6 +8,7 @@ import { callTable } from './tables/call-table.ts';
 import { modelTable, priceTable, providerTable } from './tables/catalog-tables.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
+import { taskTable } from './tables/task-table.ts';
 
 /** What every engine does its own way. */
 type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'verify' | 'begin' | 'tidy';
@@ -29,5 +30,6 @@ export function tableStore(db: Database): Omit<Store, OwnWay> {
     ...callTable(db),
     ...ownerTable(db),
     kept: keptTables(db),
+    tasks: taskTable(db),
   };
 }

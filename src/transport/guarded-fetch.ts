@@ -18,6 +18,8 @@ export interface GuardedFetch {
   check(url: string): void;
   /** What stands there. Throws `invalid_request`: the address is refused, or nothing usable came in time. */
   fetch(url: string, signal: AbortSignal): Promise<Fetched>;
+  /** Sends something there and gives the status of the answer; redirects are not followed. Throws `invalid_request` likewise. */
+  post(url: string, headers: { [name: string]: string }, body: string, signal: AbortSignal): Promise<number>;
 }
 
 export interface GuardOptions {
@@ -92,11 +94,27 @@ export function createGuardedFetch(options: GuardOptions): GuardedFetch {
         throw thrown instanceof GatewayError ? thrown : refused('could not be reached', thrown);
       }
     },
+    async post(text, headers, body, signal) {
+      const url = checked(text);
+      const answer = await untilAborted(ask(url, await addressesOf(url), signal, { headers, body }), signal);
+      answer.destroy();
+      return answer.statusCode ?? 0;
+    },
   };
 }
 
+interface Posted {
+  headers: { [name: string]: string };
+  body: string;
+}
+
 /** Asks one of these addresses for the URL: the host's name goes into the request and the handshake, never to a resolver again. */
-async function ask(url: URL, addresses: readonly string[], signal: AbortSignal): Promise<IncomingMessage> {
+async function ask(
+  url: URL,
+  addresses: readonly string[],
+  signal: AbortSignal,
+  post?: Posted,
+): Promise<IncomingMessage> {
   const found = addresses.map((address) => ({ address, family: isIP(address) }));
   const [first] = found;
   const known: LookupFunction = (_host, { all }, answer) => {
@@ -107,10 +125,17 @@ async function ask(url: URL, addresses: readonly string[], signal: AbortSignal):
   // Loaded when it is needed: few gateways ever fetch, and it is an eighth of the start.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
-    const request = send(url, { lookup: known, headers, agent: false, signal });
+    const method = post ? 'POST' : 'GET';
+    const request = send(url, {
+      method,
+      lookup: known,
+      headers: { ...headers, ...post?.headers },
+      agent: false,
+      signal,
+    });
     request.on('response', resolve);
     request.on('error', reject);
-    request.end();
+    request.end(post?.body);
   });
 }
 

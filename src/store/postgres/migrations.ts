@@ -233,6 +233,27 @@ const STEPS: readonly string[] = [
   );
   CREATE INDEX proofs_by_expiry ON proofs (expires_at);
   `,
+  `
+  CREATE TABLE tasks (
+    id text COLLATE "C" PRIMARY KEY,
+    account text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    idempotency_key text COLLATE "C",
+    due_at bigint,
+    lease text COLLATE "C",
+    lease_until bigint,
+    body text COLLATE "C" NOT NULL,
+    request text COLLATE "C"
+  );
+  CREATE UNIQUE INDEX tasks_by_key ON tasks (account, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX tasks_by_account ON tasks (account, created_at, id);
+  CREATE INDEX tasks_due ON tasks (due_at) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE webhook_secrets (
+    account text COLLATE "C" PRIMARY KEY,
+    secret text COLLATE "C" NOT NULL
+  );
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

@@ -260,6 +260,27 @@ const STEPS: readonly string[] = [
     redeemed_by TEXT
   ) STRICT;
   `,
+  `
+  CREATE TABLE tasks (
+    id TEXT PRIMARY KEY,
+    account TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    idempotency_key TEXT,
+    due_at INTEGER,
+    lease TEXT,
+    lease_until INTEGER,
+    body TEXT NOT NULL,
+    request TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX tasks_by_key ON tasks (account, idempotency_key) WHERE idempotency_key IS NOT NULL;
+  CREATE INDEX tasks_by_account ON tasks (account, created_at, id);
+  CREATE INDEX tasks_due ON tasks (due_at) WHERE due_at IS NOT NULL;
+
+  CREATE TABLE webhook_secrets (
+    account TEXT PRIMARY KEY,
+    secret TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -1,0 +1,82 @@
+/** OpenAI's videos, `/v1/videos`: specification 2.8. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { VideoAsk } from '../../canonical/task.ts';
+import {
+  type DoorRequest,
+  defined,
+  FieldReader,
+  RANGES,
+  readPicture,
+  readSize,
+  type TaskView,
+  type VideoDoor,
+} from './door.ts';
+
+export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
+
+/** Members nobody knows join `metadata`. */
+export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
+  const reader = new FieldReader(fields);
+  const size = readSize(reader.text('size'), 'size');
+  const picture = reader.take('input_reference', 'image');
+  const last = reader.take('image_tail', 'last_frame');
+  const metadata = reader.object('metadata') ?? {};
+  const known = {
+    prompt: reader.text('prompt'),
+    negativePrompt: reader.text('negative_prompt') ?? textIn(metadata, 'negative_prompt'),
+    seconds: reader.number(RANGES.seconds, 'seconds', 'duration'),
+    width: reader.number(RANGES.side, 'width') ?? size?.width,
+    height: reader.number(RANGES.side, 'height') ?? size?.height,
+    aspectRatio: reader.text('aspect_ratio') ?? textIn(metadata, 'aspect_ratio'),
+    resolution: reader.text('resolution') ?? textIn(metadata, 'resolution'),
+    fps: reader.number(RANGES.fps, 'fps'),
+    seed: reader.number(RANGES.seed, 'seed'),
+    user: reader.text('user'),
+    webhook: reader.text('webhook_url', 'callback_url'),
+  };
+  const model = reader.text('model') ?? '';
+  const n = reader.number(RANGES.n, 'n') ?? 1;
+  // Videos come as files: there is no other way to ask for.
+  reader.take('response_format');
+  return {
+    model,
+    n,
+    pictures: [
+      ...(picture === undefined ? [] : [readPicture(picture, 'image', 'first')]),
+      ...(last === undefined ? [] : [readPicture(last, 'image_tail', 'last')]),
+    ],
+    metadata: { ...metadata, ...reader.rest() },
+    ...defined(known),
+  };
+}
+
+function textIn(metadata: JsonObject, member: string): string | undefined {
+  const value = metadata[member];
+  if (typeof value !== 'string') return undefined;
+  delete metadata[member];
+  return value;
+}
+
+function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, error }: TaskView): JsonObject {
+  const { width, height } = ask;
+  return {
+    id,
+    object: 'video',
+    model: ask.model,
+    status: state,
+    progress: percent,
+    created_at: inSeconds(createdAt),
+    seconds: String(ask.seconds ?? ''),
+    ...(ask.prompt !== undefined && { prompt: ask.prompt }),
+    ...(width !== undefined && height !== undefined && { size: `${width}x${height}` }),
+    ...(state === 'completed' && endedAt !== undefined && { completed_at: inSeconds(endedAt) }),
+    ...(expiresAt !== undefined && { expires_at: inSeconds(expiresAt) }),
+    ...(ask.remixOf !== undefined && { remixed_from_video_id: ask.remixOf }),
+    ...(error && { error: { message: error.message, code: error.code } }),
+    metadata: ask.metadata,
+  };
+}
+
+function inSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

@@ -1,0 +1,44 @@
+/** Files in an S3-compatible bucket, through the runtime's own client. */
+import { bounded } from './bounded.ts';
+import type { BucketPlace, Files } from './files.ts';
+
+export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAccessKey }: BucketPlace): Files {
+  const client = new Bun.S3Client({
+    bucket,
+    accessKeyId,
+    secretAccessKey,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+  });
+  return {
+    async write(name, pieces, maxBytes) {
+      const writer = client.file(name).writer();
+      let bytes = 0;
+      try {
+        for await (const piece of bounded(pieces, maxBytes)) {
+          writer.write(piece);
+          await writer.flush();
+          bytes += piece.length;
+        }
+      } catch (thrown) {
+        // The upload is left unfinished: a bucket shows only what was ended.
+        await Promise.resolve(writer.end(thrown instanceof Error ? thrown : new Error('broken off'))).catch(() => {});
+        await client.delete(name).catch(() => {});
+        throw thrown;
+      }
+      await writer.end();
+      return bytes;
+    },
+    async size(name) {
+      try {
+        return (await client.stat(name)).size;
+      } catch {
+        return undefined;
+      }
+    },
+    read: (name, { start, end }) => client.file(name).slice(start, end).stream(),
+    async remove(name) {
+      await client.delete(name);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** Files in a folder of this machine. */
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { bounded } from './bounded.ts';
+import type { Files } from './files.ts';
+
+export function folderFiles(folder: string): Files {
+  /** Spread over folders, so that none becomes slow to look into. */
+  const pathOf = (name: string) => join(folder, name.slice(-2), name);
+  return {
+    async write(name, pieces, maxBytes) {
+      const path = pathOf(name);
+      const unfinished = `${path}.part`;
+      await mkdir(dirname(path), { recursive: true });
+      const file = await open(unfinished, 'w');
+      let bytes = 0;
+      try {
+        for await (const piece of bounded(pieces, maxBytes)) {
+          await file.write(piece);
+          bytes += piece.length;
+        }
+        // What is paid for outlives a power cut.
+        await file.sync();
+      } catch (thrown) {
+        await file.close();
+        await rm(unfinished, { force: true });
+        throw thrown;
+      }
+      await file.close();
+      await rename(unfinished, path);
+      return bytes;
+    },
+    async size(name) {
+      return (await stat(pathOf(name)).catch(() => undefined))?.size;
+    },
+    read: (name, { start, end }) => Bun.file(pathOf(name)).slice(start, end).stream(),
+    remove: (name) => rm(pathOf(name), { force: true }),
+  };
+}

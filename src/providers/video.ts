@@ -1,0 +1,50 @@
+/** How a vendor makes videos: each step as data to send and data that came back, no I/O. */
+import type { Json } from '../canonical/json.ts';
+import type { Progress, VideoAsk } from '../canonical/task.ts';
+import type { Outgoing, Target } from './provider.ts';
+
+/** A vendor's answer, whole. */
+export interface Answered {
+  status: number;
+  headers: Headers;
+  body: Uint8Array;
+}
+
+/** A task that the vendor has taken on: what to ask with, and what is known already. */
+export interface Started {
+  handle: Json;
+  seen: Progress;
+}
+
+/** What to send, and what of the request the vendor cannot be told (a sentence each). */
+export interface Starting {
+  outgoing: Outgoing;
+  warnings: string[];
+}
+
+/** Requests are unsigned: the provider's `authorize` signs them. */
+export interface VideoAdapter {
+  /** Milliseconds until the first look at a task; later looks come ever less often. Absent: 5 s. */
+  readonly firstLookMs?: number;
+  /** Length of a video where the client names none: said to the vendor, so that it is known what is paid for. */
+  readonly defaultSeconds: number;
+  /** The vendor recognises a start by our id: after a crash it may be repeated. */
+  readonly repeatable?: true;
+  /** `id` is the task's. Throws `invalid_request` where the vendor cannot do what is asked. */
+  start(ask: VideoAsk, target: Target, id: string): Starting;
+  /** Throws the vendor's refusal. */
+  readStart(answered: Answered): Started;
+  /** Looks a start up by our id after a crash. */
+  readonly find?: {
+    ask(id: string, target: Target): Outgoing;
+    /** `undefined`: the vendor knows of none, it was never started. Throws where it could not be told. */
+    read(answered: Answered): Started | undefined;
+  };
+  poll(handle: Json, target: Target): Outgoing;
+  /** Throws a retryable GatewayError where nothing can be said now, another where the task is lost. */
+  readPoll(answered: Answered, handle: Json): Progress;
+  /** Makes a video of the vendor's anew; `handle` is that one's. */
+  remix?(handle: Json, ask: VideoAsk, target: Target): Starting;
+  /** Ends a task under way, where the vendor can. */
+  cancel?(handle: Json, target: Target): Outgoing;
+}

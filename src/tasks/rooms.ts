@@ -1,0 +1,42 @@
+/** What tasks are made of: the rooms below, and the settings that concern them. */
+import type { Access } from '../access/access.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Files } from '../files/files.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Provider, Signing } from '../providers/provider.ts';
+import type { CallRow, Store } from '../store/store.ts';
+import type { GuardedFetch } from '../transport/guarded-fetch.ts';
+import type { Transport } from '../transport/transport.ts';
+
+export interface TaskRooms {
+  access: Access;
+  catalog: Catalog;
+  ledger: Ledger;
+  store: Store;
+  transport: Transport;
+  files: Files;
+  signing: Signing;
+  guard: GuardedFetch;
+  /** `undefined` where the table has no such row. */
+  provider(type: string): Provider | undefined;
+  settings: TaskSettings;
+  /** Names this process among those that share the tasks. */
+  worker: string;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  log(call: CallRow): void;
+  trouble(sentence: string, cause: unknown): void;
+}
+
+export interface TaskSettings {
+  /** The model where a client names none; absent: it must. */
+  defaultModel: string | undefined;
+  /** How long a task may take. */
+  taskMs: number;
+  /** How long its files are kept. */
+  keepMs: number;
+  /** The largest result kept. */
+  maxResultBytes: number;
+}

@@ -1,0 +1,66 @@
+/** A video task as it is kept between its steps. */
+
+import type { Json, JsonObject } from '../canonical/json.ts';
+import type { Money } from '../canonical/money.ts';
+import type { Picture, TaskCourse, TaskOutput, VideoAsk } from '../canonical/task.ts';
+import type { Usage } from '../canonical/usage.ts';
+import type { TaskRow } from '../store/tasks.ts';
+
+export interface Task extends TaskCourse {
+  id: string;
+  account: string;
+  key: string;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** After this it is given up. */
+  deadlineAt: number;
+  /** The door it came in by. */
+  door: string;
+  ask: Omit<VideoAsk, 'pictures'>;
+  priceId: string;
+  /** Nano-USD set aside for it. */
+  held: Money;
+  /** Where it is made, once that is chosen. */
+  target?: { provider: string; model: string };
+  /** A start is on its way or has been: whether it arrived may not be known. */
+  sent?: true;
+  /** What the vendor knows it by. */
+  handle?: Json;
+  /** Looks so far, and those in a row that failed. */
+  looks: number;
+  failures: number;
+  attempts: number;
+  outputs: TaskOutput[];
+  /** What it came to: its results are kept, and it is about to be paid for. */
+  due?: { usage: Usage; cost: Money };
+  /** Until when its files are kept. */
+  expiresAt?: number;
+  /** Its files are gone. */
+  emptied?: true;
+  /** Of the request, where it has an idempotency key: the same key may not ask for something else. */
+  fingerprint?: string;
+  webhook?: { url: string; tries: number; told?: true };
+}
+
+/** What is kept until the task has been started. */
+export interface TaskRequest {
+  pictures: Picture[];
+}
+
+/** Amounts are texts in JSON. */
+export function writeBody(task: Task): string {
+  return JSON.stringify(task, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+}
+
+export function readTask({ body }: TaskRow): Task {
+  const task = JSON.parse(body) as JsonObject & { held: string; due?: { usage: Usage; cost: string } };
+  return {
+    ...task,
+    held: readAmount(task.held),
+    ...(task.due && { due: { ...task.due, cost: readAmount(task.due.cost) } }),
+  } as unknown as Task;
+}
+
+function readAmount(text: string): Money {
+  return BigInt(text.slice(0, -1));
+}

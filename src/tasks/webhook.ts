@@ -1,0 +1,49 @@
+/** Tells a client's address that its task has ended: signed as Standard Webhooks says, tried again, never on a private address. */
+import { createHmac } from 'node:crypto';
+import type { TaskRooms } from './rooms.ts';
+import type { Task } from './task.ts';
+
+type Webhook = NonNullable<Task['webhook']>;
+
+/** With the pauses between them these are about a day. */
+const MOST_TRIES = 20;
+const TIMEOUT_MS = 15_000;
+
+/** The webhook after one try. */
+export async function tellWebhook(rooms: TaskRooms, task: Task, webhook: Webhook): Promise<Webhook> {
+  const tries = webhook.tries + 1;
+  try {
+    const secret = await rooms.store.tasks.webhookSecret(task.account);
+    const body = JSON.stringify({
+      type: `video.${task.state}`,
+      timestamp: new Date(task.endedAt ?? task.createdAt).toISOString(),
+      data: {
+        id: task.id,
+        object: 'video',
+        model: task.ask.model,
+        status: task.state,
+        ...(task.error && { error: task.error }),
+      },
+    });
+    const headers = signed(`msg_${task.id}`, Math.floor(rooms.now() / 1000), body, secret);
+    const status = await rooms.guard.post(webhook.url, headers, body, AbortSignal.timeout(TIMEOUT_MS));
+    if (status >= 200 && status < 300) return { ...webhook, tries, told: true };
+    rooms.trouble(`The webhook of the task ${task.id} answered with status ${status}.`, undefined);
+  } catch (thrown) {
+    rooms.trouble(`The webhook of the task ${task.id} could not be told.`, thrown);
+  }
+  return tries >= MOST_TRIES ? { ...webhook, tries, told: true } : { ...webhook, tries };
+}
+
+/** `secret` is base64 behind `whsec_`; times are seconds since 1970. */
+export function signed(id: string, timestamp: number, body: string, secret: string): { [name: string]: string } {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'modelport',
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': `v1,${signature}`,
+  };
+}
