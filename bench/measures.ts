@@ -41,7 +41,9 @@ const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
 const LATE_MS = 50;
 const SETTLE_MS = 2000;
-const WARM_UP_SECONDS = 10;
+/** So many answers, or so long: for some 20,000 requests compiling takes as much of the processor again as answering them. */
+const WARM_UP_ANSWERS = 25_000;
+const WARM_UP_SECONDS = 40;
 const SAMPLE_MS = 250;
 const GRACE_SECONDS = 30;
 
@@ -62,9 +64,7 @@ export async function measureBaseline(endpoint: Endpoint, seconds: number): Prom
 export async function measurePeer(peer: Running, seconds: number, baseline: Baseline): Promise<Figures> {
   await Bun.sleep(SETTLE_MS / 2);
   const memoryIdleMb = treeUse(peer.pid).residentMb;
-  // Compilers take their time: what is measured is the gateway at work, not at its first requests. Measured on a busy machine: for
-  // some 20,000 requests compiling takes as much of the processor again as answering them.
-  await closedLoad(peer, Math.max(WARM_UP_SECONDS, seconds));
+  await warmUp(peer, seconds);
   await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds / 2);
 
   const requests = await withCpu(peer, () => closedLoad(peer, seconds));
@@ -91,6 +91,14 @@ export async function measurePeer(peer: Running, seconds: number, baseline: Base
     coldStartSeconds: peer.coldStartSeconds,
     failures: [requests.report, chunks.report, paced, streamed, held].reduce((sum, { failures }) => sum + failures, 0),
   };
+}
+
+/** Compilers take their time: what is measured is the gateway at work, not at its first requests. */
+async function warmUp(peer: Running, seconds: number): Promise<void> {
+  const until = performance.now() + WARM_UP_SECONDS * 1000;
+  for (let answers = 0; answers < WARM_UP_ANSWERS && performance.now() < until; ) {
+    answers += (await closedLoad(peer, seconds)).answers;
+  }
 }
 
 const latePercent = ({ chunks, lateChunks }: LoadReport): number => (100 * lateChunks) / chunks;

@@ -58,17 +58,17 @@ function quotePictures(call: ImageCall, price: Price): Money {
 
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
-  return dearest(
-    rates.output ?? 0n,
-    rates.reasoning,
-    call.modalities?.includes('audio') ? rates.audioOutput : undefined,
-    call.modalities?.includes('image') ? rates.imageOutput : undefined,
-  );
+  const text = dearest(rates.output ?? 0n, rates.reasoning);
+  if (!call.modalities) return text;
+  const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
+  return dearest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
 }
 
 /** In a conversation nobody says beforehand which size and quality the model will choose. */
 function dearestPicture({ pictures = [], perImage = 0n }: Price): Money {
-  return dearest(perImage, ...pictures.map((one) => one.price));
+  let most = perImage;
+  for (const { price } of pictures) most = dearest(most, price);
+  return most;
 }
 
 /** How many texts the model writes. */
@@ -80,6 +80,7 @@ export function choices(call: Call): number {
   return n * Math.max(completion?.prompts.length ?? 1, 1);
 }
 
-function dearest(first: Pico, ...others: (Pico | undefined)[]): Pico {
-  return others.reduce<Pico>((most, rate) => (rate !== undefined && rate > most ? rate : most), first);
+function dearest(first: Pico, second: Pico | undefined, third?: Pico): Pico {
+  const most = second !== undefined && second > first ? second : first;
+  return third !== undefined && third > most ? third : most;
 }
