@@ -26,7 +26,8 @@ interface ChoiceState {
   parts: PartState[];
   calls: number;
   contentLength: number;
-  annotations: number;
+  /** Told at once, with the end: of a stream the official library keeps the last list alone. */
+  annotations: JsonObject[];
   details: number;
 }
 
@@ -61,7 +62,8 @@ export class ChunkScript {
         const choice = this.#choice(event.choice);
         const { offset } = this.#part(event.choice, event.part);
         const said = annotation(event.citation, offset);
-        return said ? this.#delta(event.choice, { annotations: [{ ...said, index: choice.annotations++ }] }) : '';
+        if (said) choice.annotations.push({ ...said, index: choice.annotations.length });
+        return '';
       }
       case 'part-logprobs':
         return this.#delta(event.choice, {}, null, { content: event.logprobs, refusal: null });
@@ -73,7 +75,9 @@ export class ChunkScript {
         choice.ended = true;
         const refusal = explainedRefusal(event.finish, choice.parts);
         const word = finishWord(event.finish, choice.calls > 0, this.#oldFunctions);
+        const { annotations } = choice;
         return (
+          (annotations.length > 0 ? this.#delta(event.choice, { annotations }) : '') +
           (refusal === undefined ? '' : this.#delta(event.choice, { refusal })) +
           this.#delta(event.choice, {}, word, null, event.finish.stopSequence)
         );
@@ -116,7 +120,7 @@ export class ChunkScript {
   #choice(index: number): ChoiceState {
     let choice = this.#choices[index];
     if (!choice) {
-      choice = { hasRole: false, ended: false, parts: [], calls: 0, contentLength: 0, annotations: 0, details: 0 };
+      choice = { hasRole: false, ended: false, parts: [], calls: 0, contentLength: 0, annotations: [], details: 0 };
       this.#choices[index] = choice;
     }
     return choice;
