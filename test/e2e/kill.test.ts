@@ -1,90 +1,98 @@
 /** SIGKILL to the whole process tree under load: after a restart the ledger is whole and nothing is held for ever. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { rmSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { ENGINES, type TestDatabase } from '../engines.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
 import { costOf, nanoOf, PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
-const KILLS = 5;
+/** More of them, for once: MODELPORT_KILLS=50. */
+const KILLS = Number(process.env.MODELPORT_KILLS ?? 4);
 const WORKERS = 16;
+const CREDIT = '100.00';
 /** A process counts as dead 30 s after its last sign of life. */
 const SWEPT_WITHIN_MS = 45_000;
 
-let upstream: ScriptedUpstream;
-let gateway: GatewayProcess;
-let caller: TestCaller;
-let folder: string;
+describe.each(ENGINES)('$name', (engine) => {
+  let upstream: ScriptedUpstream;
+  let gateway: GatewayProcess;
+  let caller: TestCaller;
+  let settings: TestDatabase['settings'];
 
-const start = (dataFolder?: string) =>
-  startGateway({
-    providers: ['whole', 'streamed'].map((name) => ({
-      name,
-      type: 'openai-compatible',
-      baseUrl: `${upstream.url}/${name}/v1`,
-      credential: 'sk-fake',
-    })),
-    models: ['whole', 'streamed'].map((name) => ({
-      name,
-      kind: 'chat',
-      price: PRICE,
-      maxOutputTokens: 100,
-      targets: [{ provider: name, model: 'upstream-model' }],
-    })),
-    ...(dataFolder && { dataFolder }),
-  });
+  const start = () =>
+    startGateway({
+      providers: ['whole', 'streamed'].map((name) => ({
+        name,
+        type: 'openai-compatible',
+        baseUrl: `${upstream.url}/${name}/v1`,
+        credential: 'sk-fake',
+      })),
+      models: ['whole', 'streamed'].map((name) => ({
+        name,
+        kind: 'chat',
+        price: PRICE,
+        maxOutputTokens: 100,
+        targets: [{ provider: name, model: 'upstream-model' }],
+      })),
+      dataFolder: settings.dataDir,
+      ...(settings.databaseUrl && { environment: { DATABASE_URL: settings.databaseUrl } }),
+    });
 
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
-  upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 15 }));
-  gateway = await start();
-  folder = gateway.dataFolder;
-  caller = await gateway.newCaller('10.00');
-}, 30_000);
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.close();
-  rmSync(folder, { recursive: true, force: true });
-}, 30_000);
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
+    upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 15 }));
+    ({ settings } = await engine.freshDatabase());
+    gateway = await start();
+    caller = await gateway.newCaller(CREDIT);
+  }, 30_000);
+  afterAll(async () => {
+    await gateway.stop('keep');
+    await upstream.close();
+  }, 30_000);
 
-/** Calls that the client saw complete: each of them must have been paid. */
-async function load(stopped: () => boolean): Promise<number> {
-  let complete = 0;
-  const worker = async (number: number) => {
-    const stream = number % 2 === 0;
-    const body = JSON.stringify(chatRequest(stream ? 'streamed' : 'whole', { stream }));
-    const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
-    while (!stopped()) {
-      const text = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
-        .then((response) => (response.ok ? response.text() : ''))
-        .catch(() => '');
-      if (text.includes('[DONE]') || text.includes('"chat.completion"')) complete++;
-      else await Bun.sleep(5);
-    }
-  };
-  await Promise.all(Array.from({ length: WORKERS }, (_, number) => worker(number)));
-  return complete;
-}
-
-test(`killed ${KILLS} times under load`, async () => {
-  let complete = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    let over = false;
-    const loading = load(() => over);
-    await Bun.sleep(350 + kill * 37);
-    over = true;
-    await gateway.kill();
-    complete += await loading;
-    gateway = await start(folder);
-    expect((await gateway.verify()).ok).toBe(true);
+  /** Calls that the client saw complete: each of them must have been paid. */
+  async function load(stopped: () => boolean): Promise<number> {
+    let complete = 0;
+    const worker = async (number: number) => {
+      const stream = number % 2 === 0;
+      const body = JSON.stringify(chatRequest(stream ? 'streamed' : 'whole', { stream }));
+      const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
+      while (!stopped()) {
+        const text = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
+          .then((response) => (response.ok ? response.text() : ''))
+          .catch(() => '');
+        if (text.includes('[DONE]') || text.includes('"chat.completion"')) complete++;
+        else await Bun.sleep(5);
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, (_, number) => worker(number)));
+    return complete;
   }
-  const deadline = Date.now() + SWEPT_WITHIN_MS;
-  while ((await gateway.verify()).holds > 0 && Date.now() < deadline) await Bun.sleep(500);
-  expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
-  const { available, held } = await gateway.balance(caller);
-  expect(held).toBe('0');
-  expect(complete).toBeGreaterThan(KILLS * 10);
-  const spent = nanoOf('10.00') - nanoOf(available);
-  expect(spent).toBeGreaterThanOrEqual(BigInt(complete) * costOf(USED));
-}, 120_000);
+
+  test(
+    `killed ${KILLS} times under load`,
+    async () => {
+      let complete = 0;
+      for (let kill = 0; kill < KILLS; kill++) {
+        let over = false;
+        const loading = load(() => over);
+        await Bun.sleep(350 + ((kill * 37) % 400));
+        over = true;
+        await gateway.kill();
+        complete += await loading;
+        gateway = await start();
+        expect((await gateway.verify()).ok).toBe(true);
+      }
+      const deadline = Date.now() + SWEPT_WITHIN_MS;
+      while ((await gateway.verify()).holds > 0 && Date.now() < deadline) await Bun.sleep(500);
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      const { available, held } = await gateway.balance(caller);
+      expect(held).toBe('0');
+      expect(complete).toBeGreaterThan(KILLS * 10);
+      const spent = nanoOf(CREDIT) - nanoOf(available);
+      expect(spent).toBeGreaterThanOrEqual(BigInt(complete) * costOf(USED));
+    },
+    60_000 + KILLS * 10_000,
+  );
+});

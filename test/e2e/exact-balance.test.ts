@@ -1,0 +1,53 @@
+/** Ten thousand calls at once, over four processes, on a balance that covers seven hundred. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chatRequest } from '../chat-answers.ts';
+import { ENGINES } from '../engines.ts';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+
+const CALLS = 10_000;
+const COVERED = 700;
+
+describe.each(ENGINES)('$name', (engine) => {
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    const { settings } = await engine.freshDatabase();
+    gateway = await startGateway({
+      dataFolder: settings.dataDir,
+      environment: {
+        MODELPORT_PROCESSES: '4',
+        MODELPORT_LOG_LEVEL: 'error',
+        ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
+      },
+      // Priced by the call, so that what is held is what it costs.
+      models: [
+        {
+          name: 'by-the-call',
+          kind: 'chat',
+          price: { perCall: 0.001 },
+          targets: [{ provider: 'sandbox', model: 'sandbox-chat' }],
+        },
+      ],
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.stop('keep');
+  }, 30_000);
+
+  test('exactly those it covers pass, and it ends at nothing', async () => {
+    const caller = await gateway.newCaller('0.70');
+    const body = JSON.stringify(chatRequest('by-the-call'));
+    const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };
+    const statuses = await Promise.all(
+      Array.from({ length: CALLS }, async () => {
+        const response = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body });
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(COVERED);
+    expect(statuses.filter((status) => status === 402)).toHaveLength(CALLS - COVERED);
+    expect(await gateway.balance(caller)).toMatchObject({ available: '0', held: '0' });
+    expect(await gateway.calls(caller)).toHaveLength(COVERED);
+    expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+  }, 120_000);
+});

@@ -1,0 +1,131 @@
+/** The database away under load: calls are refused before anything is sent, settlements wait, nothing is lost. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { hasPostgres, type TestPostgres, testPostgres } from '../postgres.ts';
+import { costOf, nanoOf, PRICE } from '../scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const WORKERS = 12;
+const WITHIN_MS = 20_000;
+
+describe.skipIf(!hasPostgres)('Postgres', () => {
+  let postgres: TestPostgres;
+  let upstream: ScriptedUpstream;
+  let gateway: GatewayProcess;
+  let caller: TestCaller;
+  let folder: string;
+
+  beforeAll(async () => {
+    postgres = await testPostgres();
+    upstream = await startScriptedUpstream();
+    upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
+    upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 30 }));
+    folder = mkdtempSync(join(tmpdir(), 'modelport-outage-'));
+    gateway = await startGateway({
+      dataFolder: folder,
+      environment: { DATABASE_URL: await postgres.freshDatabase() },
+      providers: ['whole', 'streamed'].map((name) => ({
+        name,
+        type: 'openai-compatible',
+        baseUrl: `${upstream.url}/${name}/v1`,
+        credential: 'sk-fake',
+      })),
+      models: ['whole', 'streamed'].map((name) => ({
+        name,
+        kind: 'chat' as const,
+        price: PRICE,
+        maxOutputTokens: 100,
+        targets: [{ provider: name, model: 'upstream-model' }],
+      })),
+    });
+    caller = await gateway.newCaller('10.00');
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.stop();
+    await upstream.close();
+    rmSync(folder, { recursive: true, force: true });
+  }, 30_000);
+
+  const ask = (stream: boolean, path = '/v1/chat/completions', body: object = {}) =>
+    fetch(gateway.url + path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${caller.key}`,
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+      },
+      body: JSON.stringify({ ...chatRequest(stream ? 'streamed' : 'whole', { stream }), ...body }),
+    });
+
+  interface Seen {
+    complete: number;
+    statuses: Map<number, number>;
+  }
+
+  async function load(stopped: () => boolean, seen: Seen): Promise<void> {
+    const worker = async (number: number) => {
+      while (!stopped()) {
+        const response = await ask(number % 2 === 0);
+        const text = await response.text();
+        seen.statuses.set(response.status, (seen.statuses.get(response.status) ?? 0) + 1);
+        if (text.includes('[DONE]') || text.includes('"chat.completion"')) seen.complete++;
+        else await Bun.sleep(10);
+      }
+    };
+    await Promise.all(Array.from({ length: WORKERS }, (_, number) => worker(number)));
+  }
+
+  async function untilReady(ready: boolean): Promise<void> {
+    const end = Date.now() + WITHIN_MS;
+    while ((await fetch(`${gateway.url}/ready`)).ok !== ready) {
+      if (Date.now() > end) throw new Error(`the gateway did not say ready: ${ready}`);
+      await Bun.sleep(50);
+    }
+  }
+
+  test.each(['fast', 'immediate'] as const)(
+    'restarted under load (%s)',
+    async (mode) => {
+      const spent = async () => nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
+      const spentBefore = await spent();
+      const seen: Seen = { complete: 0, statuses: new Map() };
+      let over = false;
+      const loading = load(() => over, seen);
+      await Bun.sleep(400);
+      const before = seen.complete;
+      postgres.stop(mode);
+      await untilReady(false);
+      const sentBefore = upstream.journal('/').length;
+      const refused = await ask(false);
+      expect(refused.status).toBe(503);
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(await refused.json()).toMatchObject({ error: { code: 'database_unavailable', type: 'api_error' } });
+      const messages = await ask(false, '/v1/messages', { max_tokens: 9 });
+      expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'overloaded_error' } });
+      await Bun.sleep(300);
+      expect(upstream.journal('/').length).toBe(sentBefore);
+      postgres.start();
+      await untilReady(true);
+      const after = seen.complete;
+      await Bun.sleep(500);
+      over = true;
+      await loading;
+      expect(before).toBeGreaterThan(0);
+      expect(seen.complete).toBeGreaterThan(after);
+      expect([...seen.statuses.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+      const end = Date.now() + WITHIN_MS;
+      while ((await gateway.balance(caller)).held !== '0' && Date.now() < end) await Bun.sleep(100);
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      // Each call seen complete was paid; those the client saw break off may have been.
+      const paid = (await spent()) - spentBefore;
+      expect(paid).toBeGreaterThanOrEqual(BigInt(seen.complete) * costOf(USED));
+      const calls = BigInt([...seen.statuses.values()].reduce((sum, count) => sum + count, 0));
+      expect(paid).toBeLessThanOrEqual(calls * costOf(USED));
+    },
+    90_000,
+  );
+});
