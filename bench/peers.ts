@@ -96,33 +96,49 @@ const LAUNCH_MODELPORT =
     : [join(ROOT, 'bin', 'modelport'), 'serve'];
 
 /** Everything on: a key is checked, money held and settled, every call recorded in a database and in the log. */
-const modelport: Peer = {
-  name: 'modelport',
-  title: 'Modelport',
-  missing: async () => undefined,
-  version: () => packageVersion(join(ROOT, 'package.json')),
-  launch: (place) => {
-    const configuration = join(place.folder, 'modelport.yaml');
-    writeFileSync(configuration, modelportConfiguration(place));
-    return {
-      command: LAUNCH_MODELPORT,
-      environment: {
-        HOST: '127.0.0.1',
-        PORT: String(place.port),
-        MODELPORT_DATA_DIR: join(place.folder, 'data'),
-        MODELPORT_CONFIG: configuration,
-        MODELPORT_API_KEY: KEY,
-      },
-      headers: { authorization: `Bearer ${KEY}` },
-    };
-  },
-};
+const modelport = gateway('modelport', 'Modelport', (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) }));
 
-const modelportConfiguration = (place: Place): string => `
+/** The same before an upstream of another format: requests, replies and every chunk are written anew. */
+const modelportTranslating = gateway('modelport-translating', 'Modelport, OpenAI to Anthropic', (place) => ({
+  type: 'anthropic',
+  baseUrl: upstreamUrl(place).slice(0, -'/v1'.length),
+}));
+
+interface Upstream {
+  type: string;
+  baseUrl: string;
+}
+
+function gateway(name: string, title: string, upstream: (place: Place) => Upstream): Peer {
+  return {
+    name,
+    title,
+    missing: async () => undefined,
+    version: () => packageVersion(join(ROOT, 'package.json')),
+    launch: (place) => {
+      const configuration = join(place.folder, 'modelport.yaml');
+      writeFileSync(configuration, modelportConfiguration(upstream(place)));
+      return {
+        command: LAUNCH_MODELPORT,
+        environment: {
+          HOST: '127.0.0.1',
+          PORT: String(place.port),
+          MODELPORT_DATA_DIR: join(place.folder, 'data'),
+          MODELPORT_CONFIG: configuration,
+          MODELPORT_API_KEY: KEY,
+        },
+        headers: { authorization: `Bearer ${KEY}` },
+      };
+    },
+  };
+}
+
+function modelportConfiguration({ type, baseUrl }: Upstream): string {
+  return `
 providers:
   - name: mock
-    type: openai
-    baseUrl: ${upstreamUrl(place)}
+    type: ${type}
+    baseUrl: ${baseUrl}
     credential: sk-upstream
 models:
   - name: ${MODEL}
@@ -132,6 +148,7 @@ models:
     targets:
       - { provider: mock, model: ${MODEL} }
 `;
+}
 
 const PORTKEY = join(import.meta.dir, 'node_modules', '@portkey-ai', 'gateway');
 /** Portkey has no setting for the address it listens on. */
@@ -167,4 +184,4 @@ const portkey: Peer = {
   }),
 };
 
-export const PEERS: readonly Peer[] = [nginx, modelport, portkey];
+export const PEERS: readonly Peer[] = [nginx, modelport, modelportTranslating, portkey];

@@ -2,6 +2,8 @@
 
 export const MODEL = 'bench-model';
 export const CHAT_PATH = '/v1/chat/completions';
+/** Where an upstream of the messages format is asked. */
+export const MESSAGES_PATH = '/v1/messages';
 
 /** A stream's length and pace travel in the prompt: it is the one member every gateway passes on. */
 export interface Pace {

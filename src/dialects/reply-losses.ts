@@ -64,6 +64,7 @@ export class ReplyLosses {
         this.#proof(event.choice, event.part);
         return;
       case 'choice-end':
+        if (event.choice > 0 && !room.severalChoices) this.#leftOut('Every choice but the first');
         if (event.finish.stopSequence !== undefined && !room.stopSequence)
           this.#leftOut('The stop sequence that was met');
         if (event.finish.explanation !== undefined && !room.explains.includes(event.finish.reason))

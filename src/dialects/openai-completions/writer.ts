@@ -15,6 +15,7 @@ import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
 import { writeUsage } from '../openai-usage.ts';
+import { saysRefusal } from '../refusal.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { CompletionFrame } from './reader.ts';
@@ -68,6 +69,7 @@ function streamWriter(call: ChatCall): Writer {
   let usage: Usage | undefined;
   const begun = new Set<number>();
   const silent = new Set<string>();
+  const refused = new Set<number>();
   const tail: Uint8Array[] = [];
   const losses = new ReplyLosses(REPLY_ROOM);
 
@@ -81,7 +83,7 @@ function streamWriter(call: ChatCall): Writer {
   function choiceChunk(index: number, delta: string, end?: Finish, rows?: readonly Json[]): string {
     const text = begun.has(index) ? delta : echoOf(call, index) + delta;
     begun.add(index);
-    return chunk([{ text, index, logprobs: writeLogprobs(rows), ...writeFinish(end) }], null);
+    return chunk([{ text, index, logprobs: writeLogprobs(rows), ...writeFinish(end, refused.has(index)) }], null);
   }
 
   function write(event: ReplyEvent): string {
@@ -90,6 +92,7 @@ function streamWriter(call: ChatCall): Writer {
         head = headOf(call, event);
         return '';
       case 'part-start':
+        if (event.opens.type === 'refusal') refused.add(event.choice);
         if (!isText(event.opens)) silent.add(`${event.choice} ${event.part}`);
         return '';
       case 'part-delta':
@@ -169,7 +172,7 @@ function wholeWriter(call: ChatCall): Writer {
             .join(''),
         index,
         logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
-        ...writeFinish(finish ?? { reason: 'stop' }),
+        ...writeFinish(finish ?? { reason: 'stop' }, saysRefusal(parts)),
       }));
       const { id, created } = head;
       const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
@@ -182,10 +185,11 @@ function wholeWriter(call: ChatCall): Writer {
 }
 
 /** vLLM has the stop sequence that was met beside the reason. */
-function writeFinish(finish: Finish | undefined): JsonObject {
+function writeFinish(finish: Finish | undefined, refused: boolean): JsonObject {
   if (!finish) return { finish_reason: null };
   const { reason, stopSequence } = finish;
-  return { finish_reason: FINISH_WORDS[reason], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
+  const said = refused && reason === 'stop' ? 'refusal' : reason;
+  return { finish_reason: FINISH_WORDS[said], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
 }
 
 /** A refusal is the answer's text here: the format has no place of its own for it. */
