@@ -55,7 +55,11 @@ export function startRunner(rooms: TaskRooms): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
-      await Promise.race([running.then(() => Promise.allSettled([...inHand])), Bun.sleep(boundMs)]);
+      const bound = Promise.withResolvers<void>();
+      // A timer left over would keep the process alive.
+      const timer = setTimeout(bound.resolve, boundMs);
+      await Promise.race([running.then(() => Promise.allSettled([...inHand])), bound.promise]);
+      clearTimeout(timer);
     },
   };
 }
