@@ -13,6 +13,9 @@ import { openaiImages } from './openai-images/openai-images.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 import { rerank } from './rerank/rerank.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
+import { dashscopeImages, dashscopeImageTasks } from './vendor-images/dashscope-images.ts';
+import { imagen } from './vendor-images/imagen.ts';
+import { stability } from './vendor-images/stability.ts';
 
 const ROWS: readonly Dialect[] = [
   openaiChat,
@@ -21,6 +24,10 @@ const ROWS: readonly Dialect[] = [
   anthropicMessages,
   gemini,
   openaiImages,
+  imagen,
+  dashscopeImages,
+  dashscopeImageTasks,
+  stability,
   openaiEmbeddings,
   geminiBatchEmbed,
   geminiEmbed,

@@ -5,8 +5,9 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
-import type { Outgoing } from '../providers/provider.ts';
+import type { Outgoing, TaskForm } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport/transport.ts';
+import { followTask } from './follow-task.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import { ownProofs, withProofs } from './proofs.ts';
 import { makerOf } from './remember.ts';
@@ -105,13 +106,39 @@ async function begin(
 ): Promise<Upstream> {
   const same = way.dialect.name === walk.dialect.name;
   const outgoing = await outgoingFor(rooms, walk, way, call);
+  const task = way.provider.tasks?.[way.dialect.name];
+  if (task) Object.assign(outgoing.headers, task.headers);
   const limits = rooms.settings.limits;
   const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
     throw way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
   const reader = readerFor(way, call, exchange.header('content-type') ?? '');
+  if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
   return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+}
+
+/** What comes of work that the vendor has taken on. */
+function lastWord(
+  rooms: GatewayRooms,
+  walk: Walk,
+  { provider, target }: Way,
+  task: TaskForm,
+  submitted: Exchange,
+  cancellation: Cancellation,
+): Promise<Uint8Array> {
+  const { limits, maxReplyBytes } = rooms.settings;
+  const deadlineMs = walk.startedMs + limits.wholeMs;
+  return followTask(submitted, {
+    next: (answer) => task.next(target, answer),
+    async send(outgoing) {
+      await provider.authorize(outgoing, target, rooms.signing);
+      return rooms.transport.send(outgoing, limits, deadlineMs, cancellation);
+    },
+    maxBytes: maxReplyBytes,
+    deadlineMs,
+    cancellation,
+  });
 }
 
 /** Reads the answer in its dialect, through the host's own envelope where it has one. */
@@ -207,7 +234,11 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<
 }
 
 async function whole(exchange: Exchange, reader: Reader, same: boolean, maxBytes: number): Promise<Upstream> {
-  const body = await exchange.readAll(maxBytes);
+  return inOne(reader, await exchange.readAll(maxBytes), same);
+}
+
+/** A reply that is all there. */
+function inOne(reader: Reader, body: Uint8Array, same: boolean): Upstream {
   let frames: readonly Frame[] | undefined = [...reader.read(body), ...reader.end()];
   // Nothing of it has been delivered: an error anywhere in it leaves every other target to try.
   for (const frame of frames) for (const event of frame.events) if (event.type === 'error') throw event.error;

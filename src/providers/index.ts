@@ -25,6 +25,7 @@ import type { Provider } from './provider.ts';
 import { sandbox } from './sandbox.ts';
 import { siliconflow } from './siliconflow.ts';
 import { snowflake } from './snowflake.ts';
+import { stability } from './stability.ts';
 import { together } from './together.ts';
 import { vertex } from './vertex.ts';
 import { vllm } from './vllm.ts';
@@ -59,6 +60,7 @@ const ROWS: readonly Provider[] = [
   sandbox,
   siliconflow,
   snowflake,
+  stability,
   together,
   vertex,
   vllm,

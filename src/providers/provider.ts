@@ -1,6 +1,6 @@
 /** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
-import type { Json } from '../canonical/json.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 import type { Framing } from '../dialects/framing.ts';
 import type { VideoAdapter } from './video.ts';
@@ -49,6 +49,14 @@ export interface Signing {
   token(exchange: TokenExchange): Promise<string>;
 }
 
+/** How a vendor is asked after work it has taken on. */
+export interface TaskForm {
+  /** Sent along with the work. */
+  readonly headers: { readonly [name: string]: string };
+  /** Where to ask after it next; nothing: this answer is the last word. */
+  next(target: Target, answer: JsonObject): string | undefined;
+}
+
 export interface Provider {
   /** The `type` that names it in the configuration. */
   readonly name: string;
@@ -79,6 +87,8 @@ export interface Provider {
   url(target: Target, dialect: string, call: Call): string;
   /** Members of a body that this host wants otherwise than the dialect's own vendor: set, or left out (`undefined`). */
   members?(target: Target, dialect: string, call: Call): { [member: string]: Json | undefined };
+  /** Dialects whose first answer is a ticket: the work is asked after until it is done. */
+  readonly tasks?: { readonly [dialect: string]: TaskForm };
   /** Envelopes around the streams of these dialects. */
   readonly framings?: { readonly [dialect: string]: Framing };
   authorize(outgoing: Outgoing, target: Target, signing: Signing): void | Promise<void>;

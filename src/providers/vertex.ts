@@ -30,14 +30,15 @@ export const vertex: Provider = {
   },
   needsCredential: true,
   addressOf: ({ location = ANYWHERE }) => `https://${hostOf(location)}`,
-  speaks: { chat: ['gemini', MESSAGES, CHAT], embed: [EMBEDDINGS] },
-  only: { gemini: /^(?!.*claude)/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
+  speaks: { chat: ['gemini', MESSAGES, CHAT], image: ['imagen'], embed: [EMBEDDINGS] },
+  only: { gemini: /^(?!.*(claude|imagen))/, imagen: /imagen/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
   serves: ({ model }, dialect) => (dialect === CHAT) === OPEN_MODEL.test(model),
   url(target, dialect, { stream }) {
     switch (dialect) {
       case MESSAGES:
         return address(target, 'v1', `anthropic/models/${target.model}:${stream ? 'streamRawPredict' : 'rawPredict'}`);
       case EMBEDDINGS:
+      case 'imagen':
         return address(target, 'v1', `google/models/${target.model}:predict`);
       case CHAT:
         return joinUrl(versioned(target.baseUrl, 'v1'), `${placeOf(target)}/endpoints/openapi/chat/completions`);
@@ -62,6 +63,7 @@ export const vertex: Provider = {
     if (API_KEY.test(credential)) headers['x-goog-api-key'] = credential;
     else headers.authorization = `Bearer ${credential}`;
   },
+  otherQuirks: { image: { mostPictures: 4 } },
   quirks: {
     takesUrls: [],
     rejects: ['store'],

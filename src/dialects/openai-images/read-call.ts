@@ -53,7 +53,7 @@ export function readCall(request: WireRequest): ImageCall {
   if (typeof model !== 'string' || model === '') throw wrong('model', 'is required: the name of a model');
   if (typeof prompt !== 'string' || prompt.trim() === '')
     throw wrong('prompt', 'is required: a text that is not empty');
-  const isOwnBody = !form && !nested && !edit;
+  const isOwnBody = !form && !nested && !edit && pictures.length === 0;
   return {
     kind: 'image',
     model,

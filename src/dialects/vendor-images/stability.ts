@@ -1,0 +1,79 @@
+/** Stability AI's pictures, `POST /v2beta/stable-image/generate/{service}`: a form, and one picture a call. */
+import type { ImageCall } from '../../canonical/call.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Written } from '../dialect.ts';
+import { type FormPart, writeForm } from '../multipart.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { vendorDialect } from '../whole-reply.ts';
+import { encoded, fittedRatio, madeEvents, untold } from './made-pictures.ts';
+
+const RATIOS = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
+/** Longer than anything a prompt holds by chance. */
+const BOUNDARY = 'modelport-form-0d4a7be1c96f4f0a8e27';
+/** Models that share a service, which is told their name. */
+const NAMED = /^sd3/;
+/** How much of the picture given is left behind. */
+const STRENGTH = '0.7';
+
+export const stability = vendorDialect<ImageCall>({
+  name: 'stability',
+  kind: 'image',
+  writeCall,
+  meaning,
+  readError,
+});
+
+function writeCall(call: ImageCall, model: string): Written {
+  const losses: string[] = [];
+  const [picture, ...others] = call.pictures;
+  if (others.length > 0) losses.push('Of the pictures given the first was used: the model takes one.');
+  const ratio = picture ? undefined : fittedRatio(call, RATIOS, losses);
+  const isNamed = NAMED.test(model);
+  const fields: { [name: string]: string | undefined } = {
+    prompt: call.prompt,
+    model: isNamed ? model : undefined,
+    mode: isNamed && picture ? 'image-to-image' : undefined,
+    strength: picture ? STRENGTH : undefined,
+    negative_prompt: call.negativePrompt,
+    aspect_ratio: ratio,
+    seed: call.seed?.toString(),
+    output_format: call.format,
+    style_preset: call.style,
+  };
+  const parts: FormPart[] = Object.entries(fields).flatMap(([name, value]) =>
+    value === undefined ? [] : { name, bytes: new TextEncoder().encode(value) },
+  );
+  if (picture?.source.type === 'inline') {
+    const bytes = Buffer.from(picture.source.base64, 'base64');
+    parts.push({ name: 'image', filename: 'image', contentType: picture.mimeType ?? 'image/png', bytes });
+  }
+  return {
+    body: writeForm(parts, BOUNDARY),
+    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+    warnings: [...losses, ...untold(call, ['negativePrompt', 'seed', 'format', 'style'])],
+  };
+}
+
+function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
+  const isFiltered = finish === 'CONTENT_FILTERED';
+  const mimeType = `image/${call.format ?? 'png'}`;
+  const made = typeof image === 'string' && !isFiltered ? [{ base64: image, mimeType }] : [];
+  return madeEvents(made, call, isFiltered ? "The picture was held back by the vendor's content filter." : undefined);
+}
+
+/** Its refusals are lists of sentences. */
+function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
+  return readOpenaiError(status, headers, asUsual(body));
+}
+
+function asUsual(body: Uint8Array): Uint8Array {
+  try {
+    const said: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isObject(said) || !Array.isArray(said.errors)) return body;
+    return encoded({ error: { message: said.errors.join(' '), code: said.name ?? null } });
+  } catch {
+    return body;
+  }
+}

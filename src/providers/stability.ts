@@ -1,0 +1,21 @@
+/** Stability AI. */
+import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
+import type { Provider } from './provider.ts';
+
+/** Which service draws; models that are none of these share one. */
+const SERVICES: { readonly [model: string]: string } = { 'stable-image-core': 'core', 'stable-image-ultra': 'ultra' };
+
+export const stability: Provider = {
+  name: 'stability',
+  baseUrl: 'https://api.stability.ai',
+  credentialVariable: 'STABILITY_API_KEY',
+  needsCredential: true,
+  speaks: { image: ['stability'] },
+  url: ({ baseUrl, model }) => joinUrl(baseUrl, `/v2beta/stable-image/generate/${SERVICES[model] ?? 'sd3'}`),
+  authorize(outgoing, target) {
+    authorizeByBearer(outgoing, target);
+    // Else the picture comes as bare bytes.
+    outgoing.headers.accept = 'application/json';
+  },
+  otherQuirks: { image: { mostPictures: 1 } },
+};
