@@ -32,7 +32,7 @@ export interface StageSetup {
   baseUrls?: readonly string[];
   onDisconnect?: 'abort' | 'drain';
   /** `PRICE` unless given. */
-  price?: { [component: string]: number };
+  price?: { [component: string]: unknown };
   /** The model's window. */
   contextTokens?: number;
   amount?: string;

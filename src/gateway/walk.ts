@@ -10,6 +10,7 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
 import type { Hold } from '../ledger/ledger.ts';
+import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/transport.ts';
 import type { AddressedMedia } from './addressed-media.ts';
@@ -124,7 +125,8 @@ export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion
 
 async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
   const using = walk.meter.delivered ? walk.meter.final(rooms.countTexts) : undefined;
-  const used = using instanceof Promise ? await using : using;
+  const counted = using instanceof Promise ? await using : using;
+  const used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
   const cost = used ? charge(used, walk.model.price) : 0n;
   walk.media?.cancel();
   walk.pace.end(used ? used.input + used.output : 0, rooms.now());

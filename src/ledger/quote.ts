@@ -3,7 +3,7 @@ import type { Call, ChatCall, ImageCall } from '../canonical/call.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { ratesFor } from './rates.ts';
+import { askedPiece, dearestPiece, ratesFor } from './rates.ts';
 
 /** Tokens of the input, all kinds together. */
 export function estimateInput(call: Call): number {
@@ -53,7 +53,8 @@ function quotePictures(call: ImageCall, price: Price): Money {
     BigInt(text) * input +
     BigInt(image) * dearest(input, price.imageInput) +
     BigInt(each * call.n) * dearest(price.output ?? 0n, price.imageOutput);
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (price.perImage ?? 0n);
+  const picture = dearestPiece(price.pictures, price.perImage, askedPiece(call));
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * picture;
 }
 
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */

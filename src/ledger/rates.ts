@@ -1,4 +1,6 @@
 /** Which of a price's rates a call pays. */
+import type { Call } from '../canonical/call.ts';
+import { writePixels } from '../canonical/image-size.ts';
 import type { Money } from '../canonical/money.ts';
 import type { PiecePrice, Price, TokenRates } from '../canonical/price.ts';
 
@@ -11,8 +13,26 @@ export function ratesFor(price: Price, input: number): TokenRates {
 
 /** What was made, in the words it was asked for. */
 export interface Piece {
-  size?: string | undefined;
-  quality?: string | undefined;
+  size?: string;
+  quality?: string;
+}
+
+/** What a call that asks for pictures says of each of them. */
+export function askedPiece(call: Call): Piece {
+  if (call.kind === 'chat') return call.image?.size === undefined ? {} : { size: call.image.size };
+  if (call.kind !== 'image') return {};
+  const { pixels, fineness } = call.size;
+  const size = pixels ? writePixels(pixels) : fineness;
+  const isSaid = call.quality !== undefined && call.quality !== 'auto';
+  return { ...(size !== undefined && { size }), ...(isSaid && { quality: call.quality }) };
+}
+
+/** The most that a piece may cost of which not every word is said yet. */
+export function dearestPiece(prices: readonly PiecePrice[] = [], other: Money | undefined, piece: Piece): Money {
+  const mayBe = (said: string | undefined, asked: string | undefined) =>
+    said === undefined || asked === undefined || said === asked;
+  const possible = prices.filter(({ size, quality }) => mayBe(size, piece.size) && mayBe(quality, piece.quality));
+  return possible.reduce((most, { price }) => (price > most ? price : most), pricePiece(prices, other, piece));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Provider, Target } from './provider.ts';
 const MESSAGES = 'anthropic-messages';
 const CHAT = 'openai-chat';
 const EMBEDDINGS = 'vertex-embeddings';
+const IMAGEN = 'imagen';
 /** Stands in the body, where Anthropic itself has a header. */
 const VERSION = 'vertex-2023-10-16';
 const ANYWHERE = 'global';
@@ -30,15 +31,15 @@ export const vertex: Provider = {
   },
   needsCredential: true,
   addressOf: ({ location = ANYWHERE }) => `https://${hostOf(location)}`,
-  speaks: { chat: ['gemini', MESSAGES, CHAT], image: ['imagen'], embed: [EMBEDDINGS] },
-  only: { gemini: /^(?!.*(claude|imagen))/, imagen: /imagen/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
+  speaks: { chat: ['gemini', MESSAGES, CHAT], image: [IMAGEN], embed: [EMBEDDINGS] },
+  only: { gemini: /^(?!.*(claude|imagen))/, [IMAGEN]: /imagen/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
   serves: ({ model }, dialect) => (dialect === CHAT) === OPEN_MODEL.test(model),
   url(target, dialect, { stream }) {
     switch (dialect) {
       case MESSAGES:
         return address(target, 'v1', `anthropic/models/${target.model}:${stream ? 'streamRawPredict' : 'rawPredict'}`);
       case EMBEDDINGS:
-      case 'imagen':
+      case IMAGEN:
         return address(target, 'v1', `google/models/${target.model}:predict`);
       case CHAT:
         return joinUrl(versioned(target.baseUrl, 'v1'), `${placeOf(target)}/endpoints/openapi/chat/completions`);

@@ -241,6 +241,27 @@ describe('before a vendor of this format', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
+  test('size and quality have their price: as asked for, or as the vendor says it chose', async () => {
+    const perImage = [
+      { size: '1024x1024', price: 0.04 },
+      { size: '1024x1024', quality: 'high', price: 0.17 },
+      { size: '1536x1024', price: 0.06 },
+      { price: 0.01 },
+    ];
+    const stage = await scene.stage({ kind: 'image', price: { perImage }, type: 'openai-compatible' });
+    const asked: [object, object, bigint][] = [
+      [{ size: '1024x1024' }, {}, 40_000_000n],
+      [{ size: '1024x1024', quality: 'high' }, {}, 170_000_000n],
+      [{ size: '512x512' }, {}, 10_000_000n],
+      [{ size: 'auto' }, { size: '1536x1024', quality: 'medium' }, 60_000_000n],
+    ];
+    for (const [more, chosen] of asked) {
+      stage.script({ json: { created: 1, data: [{ b64_json: PNG }], ...chosen } });
+      expect((await ask(stage, GENERATE, cat({ model: stage.model, ...more }))).status).toBe(200);
+    }
+    expect((await stage.settled()).map(nanoCost)).toEqual(asked.map(([, , cost]) => cost));
+  });
+
   test('a refusal is the client’s, a failure costs nothing', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     const error = {

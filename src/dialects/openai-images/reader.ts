@@ -34,7 +34,7 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
       ...(Object.keys(extras).length > 0 && { extras }),
     },
     ...data.flatMap((picture, choice) => pictureEvents(picture, choice, call)),
-    { type: 'usage', usage: usageOf(usage, data.length) },
+    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, data.length) } },
   ];
 }
 
@@ -73,6 +73,11 @@ function usageOf(raw: Json | undefined, images: number): Usage {
   return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
 }
 
+/** What the vendor says it has made: `auto` leaves that to it. */
+function madeWords({ size, quality }: JsonObject): Pick<Usage, 'size' | 'quality'> {
+  return { ...(typeof size === 'string' && { size }), ...(typeof quality === 'string' && { quality }) };
+}
+
 function streamReader(call: ImageCall): Reader {
   const cutter = new SseCutter();
   let pictures = 0;
@@ -86,7 +91,7 @@ function streamReader(call: ImageCall): Reader {
     const type = typeof payload.type === 'string' ? payload.type : '';
     if (type.endsWith('.partial_image')) return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload }];
     if (!type.endsWith('.completed')) return [];
-    const own = usageOf(payload.usage, 1);
+    const own = { ...madeWords(payload), ...usageOf(payload.usage, 1) };
     usage = usage ? addUsage(usage, own) : own;
     const { created_at: created } = payload;
     const start: ReplyEvent = {
