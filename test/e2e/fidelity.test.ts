@@ -1,0 +1,104 @@
+/** What translation loses, as a client of each format meets it: named in the answer, or refused where it asks for that. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { hasFixtures } from '../fixtures.ts';
+import { type Scene, type Stage, startScene } from '../scene.ts';
+import { VENDORS } from '../vendor-answers.ts';
+
+const { chat, messages } = VENDORS;
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+const HELLO = [{ role: 'user', content: 'Hi' }];
+
+interface Door {
+  path(model: string): string;
+  body(model: string): object;
+  /** What no vendor of another format can be told; where the door's own vendor could. */
+  foreign: typeof chat;
+  named: string;
+}
+
+const DOORS: { readonly [client: string]: Door } = {
+  chat: {
+    path: () => '/v1/chat/completions',
+    body: (model) => ({ model, messages: HELLO, seed: 5 }),
+    foreign: messages,
+    named: 'seed',
+  },
+  messages: {
+    path: () => '/v1/messages',
+    body: (model) => ({
+      model,
+      max_tokens: 50,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }],
+    }),
+    foreign: chat,
+    named: 'Cache marks',
+  },
+  gemini: {
+    path: (model) => `/v1beta/models/${model}:generateContent`,
+    body: () => ({
+      contents: [{ role: 'user', parts: [{ text: 'Hi', partMetadata: { a: 1 } }] }],
+    }),
+    foreign: messages,
+    named: 'contents[].parts[].partMetadata',
+  },
+  responses: {
+    path: () => '/v1/responses',
+    body: (model) => ({ model, input: 'Hi', max_tool_calls: 3 }),
+    foreign: messages,
+    named: 'max_tool_calls',
+  },
+};
+
+async function ask(stage: Stage, door: Door, headers: { [name: string]: string } = {}) {
+  const authorization = `Bearer ${stage.caller.key}`;
+  const response = await fetch(scene.gateway.url + door.path(stage.model), {
+    method: 'POST',
+    headers: { authorization, 'anthropic-version': '2023-06-01', 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(door.body(stage.model)),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+describe('what a request loses', () => {
+  test.each(Object.entries(DOORS))('is named, or refused in strict mode, to a client of %s', async (_, door) => {
+    const { type, upstreamModel } = door.foreign;
+    const stage = await scene.stage({ type, upstreamModel });
+    stage.script(door.foreign.whole({ texts: ['Hi'] }));
+    const told = await ask(stage, door);
+    expect(told.status).toBe(200);
+    expect(told.headers.get('x-modelport-warnings')).toContain(door.named);
+
+    const refused = await ask(stage, door, { 'x-modelport-strict': 'true' });
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain(door.named);
+    expect(stage.journal()).toHaveLength(1);
+    expect(await stage.settled()).toHaveLength(2);
+  });
+});
+
+describe.skipIf(!hasFixtures)('what a reply loses', () => {
+  const chatDoor = (stream: boolean): Door => ({
+    ...(DOORS.chat as Door),
+    body: (model) => ({ model, messages: HELLO, stream }),
+  });
+
+  test('stands in the header of a whole one, and in a comment at the end of a stream', async () => {
+    const stage = await scene.stage({ type: messages.type, upstreamModel: messages.upstreamModel });
+    const recording = 'anthropic/anthropic-web-search-tool.1';
+    stage.script({ fixture: `${recording}.json` }, { fixture: `${recording}.chunks.txt` });
+    const whole = await ask(stage, chatDoor(false));
+    expect(whole.headers.get('x-modelport-warnings')).toContain('`web_search_tool_result` of anthropic-messages');
+    const { text } = await ask(stage, chatDoor(true));
+    expect(text).toMatch(
+      /\n: modelport-warnings: .*`web_search_tool_result` of anthropic-messages.*\n\ndata: \[DONE\]/,
+    );
+    await stage.settled();
+  });
+});
