@@ -1,12 +1,12 @@
 /** The engines that a Store runs over, each with databases of its own: what runs over the store runs over every one of them. */
 import { Database } from 'bun:sqlite';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
-import { hasPostgres, testPostgres } from './postgres.ts';
+import { hasPostgres, testPostgres, whenGone } from './postgres.ts';
 
 /** A database as the settings name it, and a way in that does not go through the Store. */
 export interface TestDatabase {
@@ -20,7 +20,7 @@ export interface Engine {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-engines-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+whenGone(`rm -rf ${folder}`);
 
 const sqlite: Engine = {
   name: 'SQLite',

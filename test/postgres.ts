@@ -1,6 +1,6 @@
 /** A Postgres of the tests' own: a fresh cluster in a temporary folder, reached over loopback, gone when the tests are. */
-import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,13 +66,8 @@ async function startPostgres(): Promise<TestPostgres> {
   const start = () => run('pg_ctl', '-D', data, '-o', options, '-l', join(home, 'log'), '-w', 'start');
   const stop = (mode: string) => run('pg_ctl', '-D', data, '-m', mode, '-w', 'stop');
   start();
-  process.on('exit', () => {
-    try {
-      stop('immediate');
-    } finally {
-      rmSync(home, { recursive: true, force: true });
-    }
-  });
+  const stopCommand = [...as, join(folder, 'pg_ctl'), '-D', data, '-m', 'immediate', 'stop'].join(' ');
+  whenGone(`${stopCommand}; rm -rf ${home}`);
   let databases = 0;
   return {
     start,
@@ -85,6 +80,12 @@ async function startPostgres(): Promise<TestPostgres> {
       return `postgres://${USER}@127.0.0.1:${port}/${name}`;
     },
   };
+}
+
+/** A shell command for when this process is no more, however it ends: the test runner does not tell that it exits. */
+export function whenGone(command: string): void {
+  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; ${command}`;
+  spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
 }
 
 async function freePort(): Promise<number> {

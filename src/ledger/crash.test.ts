@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 import { INPUT_COST, openAccount, openBooks } from './random-load.ts';
 
 /** More of them, for once: MODELPORT_KILLS=50. */
-const KILLS = Number(process.env.MODELPORT_KILLS ?? 10);
+const KILLS = Number(process.env.MODELPORT_KILLS ?? 6);
 const gone = () => 'gone' as const;
 
 /** Runs the load in a process of its own and kills it; returns what it told before it died, by call. */

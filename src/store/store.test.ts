@@ -275,35 +275,6 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     });
   });
 
-  describe('old calls', () => {
-    test('are dropped by days; sums, balances and the proof stay', async () => {
-      const { store } = await freshStore(engine);
-      const DAY = 86_400_000;
-      const midnight = NOON - DAY / 2;
-      await store.createAccount(account('acc_1'));
-      await store.tidy(NOON);
-      const days = [-1, 0, 1, 2, 9];
-      const usage = '{"input":10,"output":4,"source":"reported"}';
-      const rows = days.map((day) => call(`call_${day}`, { at: NOON + day * DAY, cost: 5n, usage }));
-      await store.ledger([topUp(1000n), ...rows.map(resolve)]);
-      await store.tidy(NOON + 2 * DAY);
-      const ids = async () => (await store.calls({ limit: 9 })).map(({ id }) => id);
-      expect(await ids()).toEqual(['call_9', 'call_2', 'call_1', 'call_0', 'call_-1']);
-      const sums = () =>
-        store.usage({ account: 'acc_1', from: midnight - DAY, to: midnight + 20 * DAY, groupBy: 'day' });
-      const before = await sums();
-      expect(before.map(({ group, calls, cost }) => [group, calls, cost])).toEqual(
-        ['04', '05', '06', '07', '14'].map((day) => [`2026-05-${day}`, 1, 5n]),
-      );
-      await store.tidy(NOON + 3 * DAY, midnight + DAY);
-      expect(await ids()).toEqual(['call_9', 'call_2', 'call_1']);
-      expect(await sums()).toEqual(before);
-      expect(await store.account('acc_1')).toMatchObject({ balance: 975n });
-      expect(await store.verify()).toMatchObject({ faults: [], entries: 6 });
-      await store.close();
-    });
-  });
-
   describe('the ledger', () => {
     test('a whole life in one batch: held, marked, resolved, and again', async () => {
       const { store } = await freshStore(engine);
