@@ -68,6 +68,8 @@ export interface ErrorDetail {
   rateLimits?: RateLimits;
   /** Whether another target may succeed where that differs from the row. */
   retryable?: boolean;
+  /** Nothing of the request left for the upstream: sent again, it is no second one. */
+  unsent?: boolean;
   /** For the log only: never shown to a client. */
   cause?: unknown;
 }
@@ -76,6 +78,7 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly retryable: boolean;
+  readonly unsent: boolean;
   readonly param: string | undefined;
   readonly vendorCode: string | undefined;
   readonly vendorType: string | undefined;
@@ -89,6 +92,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.status = detail.status ?? ERRORS[code].status;
     this.retryable = detail.retryable ?? ERRORS[code].retryable;
+    this.unsent = detail.unsent ?? false;
     this.param = detail.param;
     this.vendorCode = detail.vendorCode;
     this.vendorType = detail.vendorType;

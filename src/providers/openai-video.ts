@@ -1,11 +1,9 @@
 /** OpenAI's videos (Sora) and those of servers that took over its format: `/videos`, a form where a picture goes along. */
-import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
 import { readOpenaiError } from '../dialects/openai-errors.ts';
 import { joinUrl } from './openai-compatible.ts';
-
-import type { Answered, Started, Starting, VideoAdapter } from './video.ts';
+import { type Answered, type Started, type Starting, unreadable, type VideoAdapter } from './video.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
@@ -132,8 +130,4 @@ function errorIn(error: Json | undefined): { code: string; message: string } {
 
 function encoded(members: JsonObject): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(members));
-}
-
-function unreadable(): GatewayError {
-  return new GatewayError('upstream_failed', "The model's vendor sent an answer that could not be read.");
 }

@@ -1,4 +1,5 @@
 /** How a vendor makes videos: each step as data to send and data that came back, no I/O. */
+import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
 import type { Outgoing, Target } from './provider.ts';
@@ -41,10 +42,16 @@ export interface VideoAdapter {
     read(answered: Answered): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
-  /** Throws a retryable GatewayError where nothing can be said now, another where the task is lost. */
+  /** Throws where nothing can be said now; with status 404 or 410 where the task is lost. */
   readPoll(answered: Answered, handle: Json): Progress;
   /** Makes a video of the vendor's anew; `handle` is that one's. */
   remix?(handle: Json, ask: VideoAsk, target: Target): Starting;
   /** Ends a task under way, where the vendor can. */
   cancel?(handle: Json, target: Target): Outgoing;
+}
+
+/** Of an answer that is no refusal and says nothing: a start may have come of it, so it is not tried elsewhere. */
+export function unreadable(): GatewayError {
+  const sentence = "The model's vendor sent an answer that could not be read.";
+  return new GatewayError('upstream_failed', sentence, { retryable: false });
 }

@@ -1,7 +1,7 @@
 /** One request of a task to its vendor, signed, answered whole. */
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import type { Answered } from '../providers/video.ts';
-import { Cancellation, type TimeLimits } from '../transport/transport.ts';
+import { Cancellation, type Sending, type TimeLimits } from '../transport/transport.ts';
 import type { TaskRooms } from './rooms.ts';
 
 /** Starting may take a vendor long: it reads the pictures first. */
@@ -22,8 +22,12 @@ export async function exchange(
   outgoing: Outgoing,
   target: Target,
 ): Promise<Answered> {
-  const signing = provider.authorize(outgoing, target, rooms.signing);
-  if (signing) await signing;
+  await provider.authorize(outgoing, target, rooms.signing);
+  return send(rooms, outgoing);
+}
+
+/** The same with what has been signed already. */
+export async function send(rooms: TaskRooms, outgoing: Sending): Promise<Answered> {
   const answer = await rooms.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
   return { status: answer.status, headers: answer.headers, body: await answer.readAll(LARGEST_ANSWER_BYTES) };
 }

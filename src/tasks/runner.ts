@@ -2,7 +2,7 @@
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { TaskRooms } from './rooms.ts';
-import { conclude, LEASE_MS, step } from './steps.ts';
+import { conclude, holding, LEASE_MS, type Payable, step } from './steps.ts';
 import { readTask } from './task.ts';
 
 /** Tasks in one process's hands at once: their requests to vendors are as many at most. */
@@ -29,7 +29,8 @@ export function startRunner(rooms: TaskRooms): Runner {
     const now = rooms.now();
     const rows = await rooms.store.tasks.claim(rooms.worker, now, now + LEASE_MS, free);
     for (const row of rows) {
-      const work = step(rooms, { task: readTask(row), lost: false })
+      const held = { task: readTask(row), lost: false };
+      const work = holding(rooms, held, () => step(rooms, held))
         .catch((thrown) => rooms.trouble(`The task ${row.id} could not be looked after.`, thrown))
         .finally(() => inHand.delete(work));
       inHand.add(work);
@@ -71,7 +72,7 @@ async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
     const row = await rooms.store.tasks.task(hold.callId);
     const task = row && readTask(row);
     if (task && !isOver(task)) continue;
-    const ended = task ?? {
+    const ended: Payable = task ?? {
       id: hold.callId,
       account: hold.account,
       key: hold.key,
@@ -82,6 +83,6 @@ async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
       door: '',
       ask: { model: hold.model },
     };
-    await conclude(rooms, ended as Parameters<typeof conclude>[1], 0n, 'interrupted');
+    await conclude(rooms, ended, 0n, 'interrupted');
   }
 }

@@ -5,10 +5,10 @@ import type { Money } from '../canonical/money.ts';
 import { advance, end, type FoundOutput, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
-import type { Started, VideoAdapter } from '../providers/video.ts';
+import type { Answered, Started, VideoAdapter } from '../providers/video.ts';
 import type { CallRow } from '../store/store.ts';
 import { download } from './download.ts';
-import { exchange } from './exchange.ts';
+import { exchange, send } from './exchange.ts';
 import { afterFailure, nextLook } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
 import { type Task, type TaskRequest, writeBody } from './task.ts';
@@ -73,30 +73,51 @@ export async function start(
       attempts: held.task.attempts + 1,
     };
     if (!(await save(rooms, held, rooms.now()))) return;
+    let doubt: GatewayError | undefined;
     try {
-      await begin(rooms, held, maker, request);
-      rooms.catalog.observe(choice, { ok: true }, rooms.now());
-      return;
+      doubt = await begin(rooms, held, maker, request);
     } catch (thrown) {
-      const error = asGatewayError(thrown);
-      rooms.catalog.observe(choice, { ok: false, error }, rooms.now());
-      if (!error.retryable) throw error;
-      last = error;
+      last = asGatewayError(thrown);
+      rooms.catalog.observe(choice, { ok: false, error: last }, rooms.now());
+      if (!last.retryable) throw last;
+      continue;
     }
+    rooms.catalog.observe(choice, doubt ? { ok: false, error: doubt } : { ok: true }, rooms.now());
+    if (!doubt) return;
+    // Never at another target: there would be two.
+    if (maker.video.find || maker.video.repeatable) return later(rooms, held, doubt);
+    throw new GatewayError(doubt.code, UNCERTAIN.message, { retryable: false, cause: doubt });
   }
   throw last ?? new GatewayError('upstream_failed', 'The model has no vendor that makes videos.');
 }
 
+/** Throws where the vendor did not take it on; returns why where that is not known: what was sent brought no answer. */
 async function begin(
   rooms: TaskRooms,
   held: Held,
   { provider, video, target }: Maker,
   request: TaskRequest,
-): Promise<void> {
+): Promise<GatewayError | undefined> {
   const { task } = held;
   const { outgoing } = video.start({ ...task.ask, pictures: request.pictures }, target, task.id);
-  await startedBy(rooms, held, video.readStart(await exchange(rooms, provider, outgoing, target)), video);
+  await provider.authorize(outgoing, target, rooms.signing);
+  let answered: Answered;
+  try {
+    answered = await send(rooms, { ...outgoing, once: true });
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    if (error.unsent) throw error;
+    return error;
+  }
+  if (UNANSWERED.has(answered.status)) {
+    return new GatewayError('upstream_timeout', 'The model took too long to take the task on.');
+  }
+  await startedBy(rooms, held, video.readStart(answered), video);
+  return undefined;
 }
+
+/** Somebody before the vendor gave up waiting for it. */
+const UNANSWERED: ReadonlySet<number> = new Set([408, 504]);
 
 /** The vendor has taken it on: what it is known by there is kept before anything else. */
 export async function startedBy(
@@ -115,6 +136,8 @@ async function recover(rooms: TaskRooms, held: Held): Promise<void> {
   const { task } = held;
   const request = JSON.parse((await rooms.store.tasks.request(task.id)) ?? '{"pictures":[]}') as TaskRequest;
   try {
+    // Whether the request to make a video anew was sent is not known.
+    if (task.ask.remixOf !== undefined) return await fail(rooms, held, UNCERTAIN);
     if (!task.sent) {
       const model = rooms.catalog.find(task.ask.model);
       if (!model) return await fail(rooms, held, REMOVED);
@@ -122,18 +145,31 @@ async function recover(rooms: TaskRooms, held: Held): Promise<void> {
     }
     const maker = makerOf(rooms, task);
     if (!maker) return await fail(rooms, held, REMOVED);
-    const { video, provider, target } = maker;
-    if (video.find) {
-      const found = video.find.read(await exchange(rooms, provider, video.find.ask(task.id, target), target));
-      if (found) return await startedBy(rooms, held, found, video);
-      return await begin(rooms, held, maker, request);
-    }
-    if (video.repeatable) return await begin(rooms, held, maker, request);
-    return await fail(rooms, held, UNCERTAIN);
+    const { video } = maker;
+    if (!video.find && !video.repeatable) return await fail(rooms, held, UNCERTAIN);
+    const found = await lookedUp(rooms, task, maker);
+    if (found instanceof GatewayError) return await later(rooms, held, found);
+    if (found) return await startedBy(rooms, held, found, video);
+    const doubt = await begin(rooms, held, maker, request);
+    if (doubt) await later(rooms, held, doubt);
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (!error.retryable) return fail(rooms, held, { code: error.vendorCode ?? error.code, message: error.message });
     return later(rooms, held, error);
+  }
+}
+
+/** What the vendor knows of the task by our id; an error where it does not say. */
+async function lookedUp(
+  rooms: TaskRooms,
+  task: Task,
+  { provider, video, target }: Maker,
+): Promise<Started | GatewayError | undefined> {
+  if (!video.find) return undefined;
+  try {
+    return video.find.read(await exchange(rooms, provider, video.find.ask(task.id, target), target));
+  } catch (thrown) {
+    return asGatewayError(thrown);
   }
 }
 
@@ -170,7 +206,6 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
     });
   }
   const outputs: Task['outputs'] = [];
-  const lease = setInterval(() => void renew(rooms, held), LEASE_MS / 3);
   try {
     for (const one of found) {
       const file = newId('file_', 32);
@@ -186,8 +221,6 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
       });
     }
     return later(rooms, held, error);
-  } finally {
-    clearInterval(lease);
   }
   const { task } = held;
   const model = rooms.catalog.find(task.ask.model);
@@ -201,6 +234,16 @@ const MOST_DOWNLOADS = 8;
 
 /** How long a task stays in one process's hands without a sign of life. */
 export const LEASE_MS = 60_000;
+
+/** Keeps the task in this process's hands for as long as the work takes: vendors may be slower than a lease. */
+export async function holding<T>(rooms: TaskRooms, held: Held, work: () => Promise<T>): Promise<T> {
+  const lease = setInterval(() => void renew(rooms, held), LEASE_MS / 3);
+  try {
+    return await work();
+  } finally {
+    clearInterval(lease);
+  }
+}
 
 async function renew(rooms: TaskRooms, held: Held): Promise<void> {
   const kept = await rooms.store.tasks.extend(held.task.id, rooms.worker, rooms.now() + LEASE_MS).catch(() => true);
@@ -271,10 +314,16 @@ async function save(
   return kept;
 }
 
+/** What a settlement needs to know of a task. */
+export type Payable = Pick<
+  Task,
+  'id' | 'account' | 'key' | 'createdAt' | 'door' | 'priceId' | 'held' | 'attempts' | 'target'
+> & { ask: Pick<Task['ask'], 'model'> };
+
 /** Settles the hold and records the call, once: a second time changes nothing. */
 export async function conclude(
   rooms: TaskRooms,
-  task: Task,
+  task: Payable,
   cost: Money,
   outcome: CallRow['outcome'],
   usage?: string,

@@ -8,7 +8,7 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { exchange } from './exchange.ts';
 import type { TaskRooms } from './rooms.ts';
-import { cancel, conclude, fail, type Held, LEASE_MS, makerAt, makerOf, start, startedBy } from './steps.ts';
+import { cancel, conclude, fail, type Held, holding, LEASE_MS, makerAt, makerOf, start, startedBy } from './steps.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import { quoteVideo } from './video-price.ts';
 
@@ -86,8 +86,9 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     }
     const held: Held = { task, lost: false };
     try {
-      if (asked.remixOf === undefined) await start(rooms, held, request, targets);
-      else await remix(held, caller, asked);
+      await holding(rooms, held, () =>
+        asked.remixOf === undefined ? start(rooms, held, request, targets) : remix(held, caller, asked),
+      );
       return held.task;
     } catch (thrown) {
       await refuse(held);

@@ -10,6 +10,8 @@ export interface Request {
   method: string;
   head: string;
   body: Uint8Array | undefined;
+  /** It must not arrive twice. */
+  once?: boolean;
 }
 
 export interface Connections {
@@ -34,7 +36,7 @@ export function createConnections(): Connections {
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
   function send(address: Address, request: Request, exchange: ExchangeState): void {
-    const kept = takeIdle(address.origin);
+    const kept = request.once ? undefined : takeIdle(address.origin);
     if (kept) kept.exchange(request, exchange);
     else void open(address, request, exchange);
   }

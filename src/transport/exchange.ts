@@ -60,6 +60,11 @@ export class ExchangeState implements Exchange, Watched {
     return this.asHeaders;
   }
 
+  /** No connection has taken the request. */
+  private get unsent(): boolean {
+    return this.source === undefined && this.status === 0;
+  }
+
   header(name: string): string | undefined {
     return headerOf(this.pairs, name);
   }
@@ -73,7 +78,7 @@ export class ExchangeState implements Exchange, Watched {
   expire(): void {
     const whole = this.deadline === this.wholeDeadline;
     const sentence = whole ? 'The call took longer than a whole call may take.' : this.sentence;
-    this.fail(new GatewayError('upstream_timeout', sentence, { retryable: !whole }));
+    this.fail(new GatewayError('upstream_timeout', sentence, { retryable: !whole, unsent: this.unsent }));
   }
 
   cancel(): void {
@@ -145,7 +150,8 @@ export class ExchangeState implements Exchange, Watched {
       this.status === 0
         ? 'The upstream could not be reached or closed the connection without an answer.'
         : 'The upstream broke off in the middle of its answer.';
-    this.end(cause instanceof GatewayError ? cause : new GatewayError('upstream_failed', sentence, { cause }));
+    const { unsent } = this;
+    this.end(cause instanceof GatewayError ? cause : new GatewayError('upstream_failed', sentence, { cause, unsent }));
   }
 
   read(): Promise<Uint8Array | undefined> {

@@ -26,6 +26,8 @@ export interface Sending {
   url: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
+  /** It must not arrive twice: it goes over a new connection, where no closing can cross it. */
+  once?: boolean;
 }
 
 /** An answer under way. */
@@ -95,8 +97,8 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
   function connect(sending: Sending, exchange: ExchangeState): void {
     try {
       const address = addressOf(sending.url);
-      const { method, body } = sending;
-      connections.send(address, { method, head: writeHead(address, sending), body }, exchange);
+      const { method, body, once = false } = sending;
+      connections.send(address, { method, head: writeHead(address, sending), body, once }, exchange);
     } catch (thrown) {
       exchange.broke(thrown);
     }

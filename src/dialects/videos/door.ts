@@ -57,12 +57,13 @@ export class FieldReader {
 
   /** A number, or the text of one, within the range. */
   number(range: { least: number; most: number; whole?: boolean }, ...names: string[]): number | undefined {
+    const said = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
     if (value === undefined) return undefined;
     const number = typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number.NaN;
     const fits = number >= range.least && number <= range.most && (!range.whole || Number.isInteger(number));
     if (fits) return number;
-    throw wrong(names[0] ?? '', `must be a ${range.whole ? 'whole ' : ''}number from ${range.least} to ${range.most}`);
+    throw wrong(said, `must be a ${range.whole ? 'whole ' : ''}number from ${range.least} to ${range.most}`);
   }
 
   /** An object, or the text of one. */

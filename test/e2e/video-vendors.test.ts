@@ -1,0 +1,138 @@
+/** Video tasks over a scripted vendor that misbehaves: what the client sees, what was asked upstream, what was paid. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { refusingUrl } from '../upstream/scripted-upstream.ts';
+import { authorized, FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene({ environment: { MODELPORT_FILES_MAX_BYTES: '2000' } });
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+const videoStage = (more = {}) =>
+  scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE, ...more });
+const create = (stage: Stage, more = {}) =>
+  stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4', ...more });
+const created = async (stage: Stage) => ((await (await create(stage)).json()) as VideoView).id;
+/** The first look comes within six seconds, the next within seven more. */
+const LONG_MS = 60_000;
+
+describe.concurrent('while it is made', () => {
+  test('words nobody has heard mean that it goes on; progress never falls; the film is kept', async () => {
+    const stage = await videoStage();
+    stage.script(
+      vendorVideo('queued'),
+      vendorVideo('in_progress', { progress: 60 }),
+      vendorVideo('marinating', { progress: 20 }),
+      vendorVideo('completed', { progress: 100 }),
+      filmAnswer,
+    );
+    const id = await created(stage);
+    const { last, seen } = await watch(scene.gateway.url, stage, id, undefined, LONG_MS);
+    expect(last.status).toBe('completed');
+    const progress = seen.map((one) => one.progress);
+    expect(progress).toEqual([...progress].sort((a, b) => a - b));
+    expect(seen.some((one) => one.status === 'in_progress' && one.progress === 60)).toBe(true);
+    const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
+    expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+    expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
+    const sent = stage.journal();
+    expect(sent.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET', 'GET', 'GET']);
+    expect(sent[0]?.body).toEqual({ model: 'sora-2', prompt: 'A cat', seconds: '4' });
+    expect(sent[4]?.path).toEndWith('/videos/vid_upstream/content');
+    expect(sent.every(({ headers }) => headers.authorization?.startsWith('Bearer sk-upstream-secret'))).toBe(true);
+  }, 90_000);
+
+  test('a task that its vendor has forgotten has failed, and costs nothing', async () => {
+    const stage = await videoStage();
+    stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } } });
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
+  }, 90_000);
+
+  test('a vendor that fails for a while is waited for', async () => {
+    const stage = await videoStage();
+    const broken = { status: 500, json: { error: { message: 'broken' } } };
+    stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), filmAnswer);
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last.status).toBe('completed');
+    expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
+  }, 90_000);
+
+  test('a link that has expired is asked for anew', async () => {
+    const stage = await videoStage();
+    const at = (link: string) =>
+      vendorVideo('completed', { url: `${scene.upstream.url}/links/${stage.model}/${link}` });
+    scene.upstream.script(`/links/${stage.model}/old`, { status: 403, text: 'expired' });
+    scene.upstream.script(`/links/${stage.model}/new`, filmAnswer);
+    stage.script(vendorVideo('queued'), at('old'), at('new'));
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last.status).toBe('completed');
+    const [old] = scene.upstream.journal(`/links/${stage.model}/old`);
+    // A link is for everybody: the vendor's key does not go there.
+    expect(old?.headers.authorization).toBeUndefined();
+    expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
+  }, 90_000);
+
+  test('a result larger than is kept has failed, and costs nothing', async () => {
+    const stage = await videoStage();
+    stage.script(vendorVideo('queued'), vendorVideo('completed'), { ...filmAnswer, bytes: Buffer.alloc(5000) });
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
+  }, 90_000);
+
+  test("a failure in the vendor's words", async () => {
+    const stage = await videoStage();
+    stage.script(
+      vendorVideo('queued'),
+      vendorVideo('failed', { error: { code: 'moderation_blocked', message: 'Not this.' } }),
+    );
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last).toMatchObject({ status: 'failed', error: { code: 'moderation_blocked', message: 'Not this.' } });
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
+  }, 90_000);
+});
+
+describe('at its start', () => {
+  test("the vendor's refusal is the client's, and nothing is held or charged", async () => {
+    const stage = await videoStage({ targets: 2 });
+    stage.script({ status: 400, json: { error: { message: 'Bad prompt.', code: 'bad_prompt', param: 'prompt' } } });
+    const answer = await create(stage);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: { message: 'Bad prompt.', code: 'bad_prompt' } });
+    expect(stage.journal()).toHaveLength(1);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'refused', cost: '0' });
+  });
+
+  test('a target that fails or is not there is passed over', async () => {
+    const stage = await videoStage({
+      baseUrls: [`${await refusingUrl()}/v1`, `${scene.upstream.url}/busy/v1`, `${scene.upstream.url}/takes/v1`],
+    });
+    scene.upstream.script('/busy/', { status: 429, json: { error: { message: 'busy' } } });
+    scene.upstream.script('/takes/', vendorVideo('queued'), vendorVideo('failed'));
+    const answer = await create(stage);
+    expect(answer.status).toBe(200);
+    const { id } = (await answer.json()) as VideoView;
+    expect(scene.upstream.journal('/takes/')).toHaveLength(1);
+    await watch(scene.gateway.url, stage, id, undefined, LONG_MS);
+    await stage.settledCall();
+  }, 90_000);
+
+  test.each([
+    ['no answer', { fault: { before: 'headers', does: 'cut' } } as const],
+    ['a reset', { fault: { before: 'headers', does: 'reset' } } as const],
+    ['a 504', { status: 504, text: 'gateway timeout' }],
+    ['an answer without an id', { json: { object: 'video' } }],
+  ])('%s: nobody knows whether it was started, so nobody starts it again', async (_, reply) => {
+    const stage = await videoStage({ targets: 2 });
+    stage.script(reply);
+    stage.scriptTarget(1, vendorVideo('queued'));
+    const answer = await create(stage);
+    expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(stage.journal()).toHaveLength(1);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'refused', cost: '0' });
+  });
+});

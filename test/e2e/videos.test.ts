@@ -1,0 +1,276 @@
+/** Video tasks at every door, over the sandbox's real films: created at one, read at any other. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+const sandboxStage = (more = {}) =>
+  scene.stage({
+    type: 'sandbox',
+    kind: 'video',
+    upstreamModel: 'sandbox-video',
+    baseUrls: ['http://sandbox.invalid/v1'],
+    price: SECOND_PRICE,
+    ...more,
+  });
+const get = (stage: Stage, path: string, headers = {}) =>
+  fetch(`${scene.gateway.url}${path}`, { headers: { ...authorized(stage), ...headers } });
+const SOON = 'A cat [[delay 200]]';
+const PICTURE = 'iVBORw0KGgo=';
+const members = { prompt: SOON, seconds: '2', size: '128x96' };
+
+// biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
+type Body = any;
+
+/** Where each door takes a request, and where in the answer the id is. */
+const DOORS: { name: string; path: string; body(model: string): object; id(body: Body): string }[] = [
+  { name: '/v1/videos', path: '/v1/videos', body: (model) => ({ ...members, model }), id: ({ id }) => id },
+  {
+    name: '/v1/video/generations',
+    path: '/v1/video/generations',
+    body: (model) => ({ model, prompt: SOON, duration: 2, width: 128, height: 96 }),
+    id: ({ task_id }) => task_id,
+  },
+  ...['/vendor-a', '/kling'].map((prefix) => ({
+    name: prefix,
+    path: `${prefix}/v1/videos/text2video`,
+    body: (model: string) => ({ model_name: model, prompt: SOON, duration: '2', mode: 'std' }),
+    id: ({ task_id }: Body) => task_id,
+  })),
+  {
+    name: '/vendor-a image2video',
+    path: '/vendor-a/v1/videos/image2video',
+    body: (model) => ({ model_name: model, prompt: SOON, duration: '2', image: PICTURE }),
+    id: ({ task_id }) => task_id,
+  },
+  ...['/vendor-b/', '/vendor-b', '/jimeng/'].map((prefix) => ({
+    name: prefix,
+    path: `${prefix}?Action=CVSync2AsyncSubmitTask&Version=2022-08-31`,
+    body: (model: string) => ({ req_key: model, prompt: SOON, frames: 49 }),
+    id: ({ data }: Body) => data.task_id,
+  })),
+];
+
+describe('every door', () => {
+  test.each(DOORS)(
+    'created at $name, read at any',
+    async ({ path, body, id: idIn }) => {
+      const stage = await sandboxStage();
+      const created = await stage.post(path, body(stage.model));
+      expect(created.status).toBe(200);
+      const id = idIn(await created.json());
+      expect(id).toMatch(/^video_[0-9A-Za-z]{32}$/);
+      const { last } = await watch(scene.gateway.url, stage, id);
+      expect(last).toMatchObject({ id, object: 'video', status: 'completed', progress: 100, seconds: '2' });
+      const call = await stage.settledCall();
+      expect(call).toMatchObject({ outcome: 'ok', id });
+      expect(nanoCost(call)).toBe(200_000_000n);
+
+      const addresses: string[] = [];
+      for (const where of ['/v1/video/generations', '/vendor-a/v1/videos/text2video', '/kling/v1/videos/image2video']) {
+        const seen = (await (await get(stage, `${where}/${id}`)).json()) as Body;
+        expect(seen).toMatchObject({ task_id: id, status: 'completed', format: 'mp4', metadata: { duration: 2 } });
+        addresses.push(seen.url);
+      }
+      const asked = await stage.post('/vendor-b/?Action=CVSync2AsyncGetResult&Version=2022-08-31', {
+        req_key: stage.model,
+        task_id: id,
+      });
+      const result = (await asked.json()) as Body;
+      expect(result).toMatchObject({ code: 10_000, data: { task_id: id, status: 'done' } });
+      addresses.push(result.data.video_url);
+      expect(new Set(addresses).size).toBe(1);
+      const film = new Uint8Array(await (await fetch(addresses[0] ?? '')).arrayBuffer());
+      expect(Buffer.from(film.subarray(4, 8)).toString()).toBe('ftyp');
+      const content = await get(stage, `/v1/videos/${id}/content`);
+      expect(content.headers.get('content-type')).toBe('video/mp4');
+      expect(Buffer.from(await content.arrayBuffer()).equals(film)).toBe(true);
+    },
+    30_000,
+  );
+
+  test('a form: its files are pictures, numbers are texts, what nobody knows joins metadata', async () => {
+    const stage = await sandboxStage();
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...members, model: stage.model, mood: 'calm', seconds: '3' }))
+      form.append(name, value);
+    form.append('input_reference', new Blob([Buffer.from(PICTURE, 'base64')], { type: 'image/png' }), 'a.png');
+    const answer = await fetch(`${scene.gateway.url}/v1/videos`, {
+      method: 'POST',
+      headers: authorized(stage),
+      body: form,
+    });
+    expect(answer.status).toBe(200);
+    const video = (await answer.json()) as VideoView;
+    expect(video).toMatchObject({ object: 'video', seconds: '3', size: '128x96', metadata: { mood: 'calm' } });
+    expect((await watch(scene.gateway.url, stage, video.id)).last.status).toBe('completed');
+    expect(nanoCost(await stage.settledCall())).toBe(300_000_000n);
+  }, 30_000);
+
+  test('without a length the default of its vendor is made and paid', async () => {
+    const stage = await sandboxStage();
+    const video = (await (await stage.post('/v1/videos', { model: stage.model, prompt: SOON })).json()) as VideoView;
+    expect(video.seconds).toBe('4');
+    await watch(scene.gateway.url, stage, video.id);
+    expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
+  }, 30_000);
+});
+
+describe('refused, with nothing held and nothing on record but refusals', () => {
+  const wrong: [string, object, string][] = [
+    ['a size that is none', { size: 'large' }, 'size'],
+    ['a length that is none', { seconds: 'long' }, 'seconds'],
+    ['a length below any', { seconds: null, duration: -1 }, 'duration'],
+    ['a picture that is none', { image: '!!' }, 'image'],
+    ['a prompt that is no text', { prompt: 5 }, 'prompt'],
+    ['metadata that is no object', { metadata: 'x' }, 'metadata'],
+    ['a webhook at a private address', { webhook_url: 'http://10.0.0.1/hook' }, ''],
+    ['no model and no default', { model: '' }, 'model'],
+    ['a model nobody sells', { model: 'nobody' }, 'model'],
+  ];
+  test.each(wrong)('%s', async (_, more, param) => {
+    const stage = await sandboxStage();
+    const answer = await stage.post('/v1/videos', { ...members, model: stage.model, ...more });
+    const { error } = (await answer.json()) as Body;
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(answer.status).toBeLessThan(500);
+    expect(error.message).toBeString();
+    if (param) expect(error.param).toBe(param);
+    expect(await stage.settled()).toEqual([]);
+  });
+
+  test('a body that is neither JSON nor a form', async () => {
+    const stage = await sandboxStage();
+    const answer = await fetch(`${scene.gateway.url}/v1/videos`, {
+      method: 'POST',
+      headers: { ...authorized(stage), 'content-type': 'application/json' },
+      body: '{"prompt": ',
+    });
+    expect(answer.status).toBe(400);
+  });
+
+  test('vendor-b without Action, without Version, with an Action nobody knows', async () => {
+    const stage = await sandboxStage();
+    for (const [query, param] of [
+      ['Version=2022-08-31', 'Action'],
+      ['Action=CVSync2AsyncSubmitTask', 'Version'],
+      ['Action=Dance&Version=1', 'Action'],
+    ]) {
+      const answer = await stage.post(`/vendor-b/?${query}`, { req_key: stage.model, prompt: SOON });
+      expect(answer.status).toBe(400);
+      expect(((await answer.json()) as Body).error.param).toBe(param);
+    }
+  });
+
+  test('more than the account has', async () => {
+    const stage = await sandboxStage({ amount: '0.15' });
+    const answer = await stage.post('/v1/videos', { ...members, model: stage.model });
+    expect(answer.status).toBe(402);
+    expect(await stage.settled()).toEqual([]);
+  });
+});
+
+describe('tasks belong to who made them', () => {
+  test("somebody else's id is nobody's at every door", async () => {
+    const stage = await sandboxStage();
+    const stranger = await sandboxStage();
+    const video = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
+    const { id } = video;
+    const paths = [`/v1/videos/${id}`, `/v1/videos/${id}/content`, `/v1/video/generations/${id}`];
+    for (const path of [...paths, `/vendor-a/v1/videos/text2video/${id}`])
+      expect((await get(stranger, path)).status).toBe(404);
+    const removed = await fetch(`${scene.gateway.url}/v1/videos/${id}`, {
+      method: 'DELETE',
+      headers: authorized(stranger),
+    });
+    expect(removed.status).toBe(404);
+    const seen = await stranger.post('/vendor-b/?Action=CVSync2AsyncGetResult&Version=2022-08-31', { task_id: id });
+    expect(await seen.json()).toMatchObject({ code: 10_000, data: { status: 'not_found' } });
+    expect((await stranger.post(`/v1/videos/${id}/remix`, { prompt: 'x' })).status).toBe(404);
+    await watch(scene.gateway.url, stage, id);
+    await stage.settledCall();
+  }, 30_000);
+
+  test('the same idempotency key is the same task; with another request it is a conflict', async () => {
+    const stage = await sandboxStage();
+    const create = (body: object) =>
+      fetch(`${scene.gateway.url}/v1/videos`, {
+        method: 'POST',
+        headers: { ...authorized(stage), 'content-type': 'application/json', 'idempotency-key': 'once' },
+        body: JSON.stringify({ ...members, model: stage.model, ...body }),
+      });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => create({})));
+    const ids = await Promise.all(answers.map(async (one) => ((await one.json()) as VideoView).id));
+    expect(new Set(ids).size).toBe(1);
+    expect((await create({ prompt: 'another' })).status).toBe(409);
+    await watch(scene.gateway.url, stage, ids[0] ?? '');
+    const paid = (await stage.settled()).filter(({ cost }) => cost !== '0');
+    expect(paid).toHaveLength(1);
+  }, 30_000);
+
+  test('listed newest first, page by page; removed, it is gone with its file', async () => {
+    const stage = await sandboxStage();
+    const ids: string[] = [];
+    for (let made = 0; made < 3; made++) {
+      const answer = await stage.post('/v1/videos', { ...members, model: stage.model });
+      ids.unshift(((await answer.json()) as VideoView).id);
+      await Bun.sleep(3);
+    }
+    const page = async (query: string) => (await (await get(stage, `/v1/videos${query}`)).json()) as Body;
+    const first = await page('?limit=2');
+    expect(first).toMatchObject({ object: 'list', has_more: true, first_id: ids[0], last_id: ids[1] });
+    const second = await page(`?limit=2&after=${first.last_id}`);
+    expect([...first.data, ...second.data].map(({ id }: VideoView) => id)).toEqual(ids);
+    expect(second.has_more).toBe(false);
+    expect((await page('?order=asc')).data.map(({ id }: VideoView) => id)).toEqual([...ids].reverse());
+    expect((await get(stage, '/v1/videos?limit=0')).status).toBe(400);
+
+    for (const id of ids) await watch(scene.gateway.url, stage, id);
+    await stage.settled();
+    const [id = ''] = ids;
+    const { url } = (await (await get(stage, `/v1/video/generations/${id}`)).json()) as Body;
+    const removed = await fetch(`${scene.gateway.url}/v1/videos/${id}`, {
+      method: 'DELETE',
+      headers: authorized(stage),
+    });
+    expect(await removed.json()).toEqual({ id, object: 'video.deleted', deleted: true });
+    expect((await get(stage, `/v1/videos/${id}`)).status).toBe(404);
+    expect((await fetch(url)).status).toBe(404);
+    expect((await page('')).data).toHaveLength(2);
+  }, 30_000);
+});
+
+test('a film in parts: the beginning, the middle, the end, beyond it', async () => {
+  const stage = await sandboxStage();
+  const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
+  expect((await get(stage, `/v1/videos/${id}/content`)).status).toBe(404);
+  await watch(scene.gateway.url, stage, id);
+  await stage.settled();
+  const path = `/v1/videos/${id}/content`;
+  const whole = Buffer.from(await (await get(stage, path)).arrayBuffer());
+  const { length } = whole;
+  const parts: [string, number, number][] = [
+    ['bytes=0-9', 0, 10],
+    ['bytes=10-19', 10, 20],
+    ['bytes=-7', length - 7, length],
+    [`bytes=${length - 1}-`, length - 1, length],
+    [`bytes=5-${length + 100}`, 5, length],
+  ];
+  for (const [range, start, end] of parts) {
+    const part = await get(stage, path, { range });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toBe(`bytes ${start}-${end - 1}/${length}`);
+    expect(Buffer.from(await part.arrayBuffer()).equals(whole.subarray(start, end))).toBe(true);
+  }
+  const beyond = await get(stage, path, { range: `bytes=${length}-` });
+  expect(beyond.status).toBe(416);
+  expect(beyond.headers.get('content-range')).toBe(`bytes */${length}`);
+  const changed = await get(stage, path, { range: 'bytes=0-9', 'if-range': '"another"' });
+  expect(changed.status).toBe(200);
+  expect((await get(stage, `${path}?variant=thumbnail`)).status).toBe(400);
+}, 30_000);

@@ -1,0 +1,50 @@
+/** For tests: what clients of the video doors do, in plain HTTP, and a vendor's own videos as the scripted upstream tells of them. */
+import type { Stage } from './scene.ts';
+import type { Answer } from './upstream/answer.ts';
+
+/** USD for a second: 100 000 000 nano-USD. */
+export const SECOND_PRICE = { perSecond: 0.1 };
+
+export interface VideoView {
+  id: string;
+  object?: string;
+  model: string;
+  status: string;
+  progress: number;
+  seconds: string;
+  size?: string;
+  error?: { code: string; message: string };
+  metadata?: object;
+}
+
+/** A task as a vendor that speaks OpenAI's format shows it. */
+export const vendorVideo = (status: string, more: object = {}): Answer => ({
+  json: { id: 'vid_upstream', object: 'video', status, progress: 0, ...more },
+});
+
+export const FILM = Buffer.from('0123456789 a film of its own kind');
+export const filmAnswer: Answer = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+
+export function authorized(stage: Pick<Stage, 'caller'>): { authorization: string } {
+  return { authorization: `Bearer ${stage.caller.key}` };
+}
+
+/** Asks for the task until `wanted` holds of it; every state it was seen in. */
+export async function watch(
+  url: string,
+  stage: Pick<Stage, 'caller'>,
+  id: string,
+  wanted = (video: VideoView) => video.status === 'completed' || video.status === 'failed',
+  withinMs = 20_000,
+): Promise<{ last: VideoView; seen: VideoView[] }> {
+  const seen: VideoView[] = [];
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const answer = await fetch(`${url}/v1/videos/${id}`, { headers: authorized(stage) });
+    const last = (await answer.json()) as VideoView;
+    seen.push(last);
+    if (wanted(last)) return { last, seen };
+    if (Date.now() > deadline) throw new Error(`the video stayed as it was: ${JSON.stringify(last)}`);
+    await Bun.sleep(100);
+  }
+}
