@@ -8,6 +8,8 @@ export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
 export interface Asked {
   /** The answer is wanted piece by piece. */
   stream: boolean;
+  /** The stream is bare bytes: nothing can be told before, between or behind them, so one that breaks off is cut. */
+  mute?: true;
   /** The public model name, letter case as the client wrote it. */
   model: string;
   /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
@@ -114,7 +116,20 @@ export interface ImageCall extends Asked {
   user?: string;
 }
 
-export type Call = ChatCall | EmbedCall | RerankCall | ImageCall;
+/** A text to be spoken. */
+export interface SpeechCall extends Asked {
+  kind: 'speech';
+  input: string;
+  voice?: string;
+  instructions?: string;
+  /** Absent: as the vendor has it. */
+  format?: string;
+  speed?: number;
+  /** The sound is wanted in events, not bare. */
+  asEvents: boolean;
+}
+
+export type Call = ChatCall | EmbedCall | RerankCall | ImageCall | SpeechCall;
 
 /** What the server is asked to keep and to go on from: only formats whose server keeps conversations say it. */
 export interface Thread {

@@ -17,7 +17,7 @@ export type ReplyEvent =
   | { type: 'choice-end'; choice: number; finish: Finish }
   /** What only `dialect` can say about the reply or its choices: ratings, searches that were run … */
   | { type: 'aside'; dialect: string; members: JsonObject }
-  /** What is no text: there at once. */
+  /** What is no conversation. */
   | { type: 'result'; result: Result }
   /** The last one counts. */
   | { type: 'usage'; usage: Usage }
@@ -25,7 +25,11 @@ export type ReplyEvent =
   | { type: 'error'; error: GatewayError };
 
 /** What other calls than conversations bring back. */
-export type Result = { type: 'vectors'; vectors: Vector[] } | { type: 'ranking'; ranking: Ranked[] };
+export type Result =
+  | { type: 'vectors'; vectors: Vector[] }
+  | { type: 'ranking'; ranking: Ranked[] }
+  /** Speech comes in as many of these as there are pieces of it. */
+  | { type: 'sound'; bytes: Uint8Array };
 
 /** `values` are numbers, or base64 of little-endian float32, as the vendor gave them. */
 export interface Vector {

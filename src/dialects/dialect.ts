@@ -141,6 +141,8 @@ export interface Quirks {
   mostInputs?: number;
   /** The vendor writes vectors as numbers alone, whatever is asked. */
   plainVectors?: true;
+  /** Whether the vendor tells speech in events: they say what it cost, or (`never`) it has none. Absent: it is asked for what the client wants. */
+  speechEvents?: 'priced' | 'never';
   /** Base64 from the vendor is of whole numbers from -128 to 127, not of float32. */
   wholeNumbers?: true;
 }

@@ -11,6 +11,7 @@ import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
 import { openaiImages } from './openai-images/openai-images.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
+import { openaiSpeech } from './openai-speech/openai-speech.ts';
 import { rerank } from './rerank/rerank.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
 import { dashscopeImages, dashscopeImageTasks } from './vendor-images/dashscope-images.ts';
@@ -33,6 +34,7 @@ const ROWS: readonly Dialect[] = [
   geminiEmbed,
   cohereEmbed,
   vertexEmbeddings,
+  openaiSpeech,
   rerank,
   voyageRerank,
   dashscopeRerank,

@@ -20,6 +20,8 @@ import { urlsTaken, type Way, wayTo } from './way.ts';
 export interface Upstream {
   /** Client and upstream speak the same dialect: frames pass instead of being written anew. */
   readonly same: boolean;
+  /** As it came; of one that is read in pieces there is none. */
+  readonly contentType?: string;
   /** The next frames, in order; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
   next(): Promise<readonly Frame[] | undefined>;
 }
@@ -113,9 +115,11 @@ async function begin(
   if (exchange.status >= 300) {
     throw way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
   }
-  const reader = readerFor(way, call, exchange.header('content-type') ?? '');
+  const contentType = exchange.header('content-type') ?? '';
+  const reader = readerFor(way, call, contentType);
   if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
-  return call.stream ? peek(exchange, reader, same) : whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+  if (call.stream) return peek(exchange, reader, same, contentType);
+  return whole(exchange, reader, same, rooms.settings.maxReplyBytes);
 }
 
 /** What comes of work that the vendor has taken on. */
@@ -207,7 +211,7 @@ function written({ provider, target, dialect, quirks }: Way, call: Call): Writte
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */
-async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<Upstream> {
+async function peek(exchange: Exchange, reader: Reader, same: boolean, contentType: string): Promise<Upstream> {
   let first: Frame[] = [];
   let ended = false;
   while (!ended && !first.some((frame) => frame.events.length > 0)) {
@@ -224,6 +228,7 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean): Promise<
   };
   return {
     same,
+    contentType,
     next() {
       if (!pending) return ended ? Promise.resolve(undefined) : exchange.read().then(framesOf);
       const frames = pending;

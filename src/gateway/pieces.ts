@@ -17,6 +17,7 @@ export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own
     case 'image':
       return drawings(call, quirks.mostPictures);
     case 'rerank':
+    case 'speech':
       return [call];
     default:
       return call satisfies never;

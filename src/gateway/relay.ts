@@ -72,6 +72,7 @@ export class StreamRelay {
 
   response(): Response {
     const headers = replyHeaders(this.walk, this.writer);
+    if (this.walk.call.mute) headers['content-type'] = soundType(this.upstream) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
     return new Response(new ReadableStream(this, { highWaterMark: 0 }), { headers });
@@ -121,7 +122,7 @@ export class StreamRelay {
       this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.soFar(), this.walk.model.price));
     }
     if (!this.pulling && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) void this.breakOff(notRead());
-    else if (now - this.lastSentMs >= keepAliveMs) this.enqueue([this.writer.keepAlive()]);
+    else if (now - this.lastSentMs >= keepAliveMs && !this.walk.call.mute) this.enqueue([this.writer.keepAlive()]);
   }
 
   /** Sends what the frames say; the last one's bytes are kept back. Whether anything went out. */
@@ -179,6 +180,7 @@ export class StreamRelay {
       this.rooms.trouble('A stream that broke off could not be settled.', thrown);
     }
     if (this.clientLeft) return;
+    if (this.walk.call.mute) return this.controller.error(told);
     const ending = this.writer.fail(told);
     await remember(this.rooms, this.walk, this.writer);
     this.enqueue([ending]);
@@ -265,6 +267,12 @@ export function limitHeaders(dialect: Dialect, limits: RateLimits, now: number):
 /** Header values are printable ASCII and of bounded length. */
 function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4000);
+}
+
+/** What the vendor itself says that its sound is. */
+function soundType(upstream: Upstream | Promise<Upstream>): string | undefined {
+  const said = upstream instanceof Promise ? undefined : upstream.contentType;
+  return said?.startsWith('audio/') ? said : undefined;
 }
 
 /** A client that stays and does not read would hold its money for ever. */

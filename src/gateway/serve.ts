@@ -66,7 +66,9 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     else signal.addEventListener('abort', gone, { once: true });
     const starting = attempt(rooms, walk);
     if (!walk.call.stream) return relayWhole(rooms, walk, await starting, signal);
-    relay = new StreamRelay(rooms, walk, (await within(starting, rooms.settings.keepAliveMs)) ?? starting, quiet);
+    // What has no words for a failure begins once there is something to deliver.
+    const begun = walk.call.mute ? await starting : await within(starting, rooms.settings.keepAliveMs);
+    relay = new StreamRelay(rooms, walk, begun ?? starting, quiet);
     const response = relay.response();
     // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
     if (signal.aborted) relay.cancel();

@@ -50,7 +50,7 @@ function describe(row: Documented): object {
     in: 'query',
     schema,
   }));
-  const content = (schema: object) => ({ 'application/json': { schema } });
+  const content = (schema: object, type = 'application/json') => ({ [type]: { schema } });
   return {
     summary: row.summary,
     tags: [TAGS[row.gate]],
@@ -58,7 +58,7 @@ function describe(row: Documented): object {
     ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
     ...(row.body && { requestBody: { required: true, content: content(row.body) } }),
     responses: {
-      200: { description: 'Done', content: content(row.reply) },
+      200: { description: 'Done', content: content(row.reply, row.replyType) },
       default: { description: 'Refused or failed', content: content({ $ref: '#/components/schemas/Error' }) },
     },
   };

@@ -177,6 +177,20 @@ export const EmbeddingsReply = Type.Object({
   usage: Type.Object({ prompt_tokens: count(), total_tokens: count() }),
 });
 
+export const SpeechRequest = Type.Object({
+  model: text(),
+  input: text(),
+  voice: Type.Optional(Type.Unknown({ description: 'the name of a voice, or an object with its id' })),
+  instructions: Type.Optional(text()),
+  response_format: Type.Optional(Type.Enum(['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm', 'ogg', 'mulaw'])),
+  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
+  stream_format: Type.Optional(Type.Enum(['audio', 'sse'], { default: 'audio' })),
+});
+export const Sound = Type.String({
+  format: 'binary',
+  description: 'the sound, of the media type that content-type says',
+});
+
 const EmbedContent = {
   content: Type.Object({ parts: Type.Array(Type.Object({ text: text() })) }),
   taskType: Type.Optional(text()),

@@ -31,6 +31,8 @@ export interface Documented {
   query: TObject;
   body: TSchema | undefined;
   reply: TSchema;
+  /** Where it is no JSON. */
+  replyType?: string;
 }
 
 /** A route that hands the call to the gateway, in the words of one dialect. */

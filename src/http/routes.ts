@@ -31,6 +31,8 @@ import {
   RerankRequest,
   ResponsesReply,
   ResponsesRequest,
+  Sound,
+  SpeechRequest,
 } from './public-schemas.ts';
 import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
@@ -127,6 +129,18 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     query: NO_QUERY,
     body: EmbeddingsRequest,
     reply: EmbeddingsReply,
+  },
+  {
+    method: 'POST',
+    path: '/v1/audio/speech',
+    dialect: 'openai-speech',
+    gate: 'caller',
+    carriers: {},
+    summary: 'Speaks a text: the sound as it comes, or in server-sent events.',
+    query: NO_QUERY,
+    body: SpeechRequest,
+    reply: Sound,
+    replyType: 'audio/*',
   },
   ...['/v1/rerank', '/v2/rerank'].map(
     (path): RelayedRoute => ({

@@ -39,6 +39,8 @@ export function estimateTokens(call: Call): InputEstimate {
         image: (call.pictures.length + (call.mask ? 1 : 0)) * IMAGE_TOKENS,
         audio: 0,
       };
+    case 'speech':
+      return { text: tokensOfAll([call.input, call.instructions ?? '']), image: 0, audio: 0 };
     case 'rerank':
       return { text: rankingTokens(call), image: 0, audio: 0 };
     default:

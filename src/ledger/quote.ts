@@ -1,5 +1,5 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
-import type { Call, ChatCall, ImageCall } from '../canonical/call.ts';
+import type { Call, ChatCall, ImageCall, SpeechCall } from '../canonical/call.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -15,6 +15,7 @@ export function estimateInput(call: Call): number {
 export function quote(call: Call, price: Price, ceiling: number): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
   if (call.kind === 'image') return quotePictures(call, price);
+  if (call.kind === 'speech') return quoteSpeech(call, price);
   const { text } = estimateTokens(call);
   return roundUp(BigInt(text) * (ratesFor(price, text).input ?? 0n)) + (price.perCall ?? 0n);
 }
@@ -55,6 +56,22 @@ function quotePictures(call: ImageCall, price: Price): Money {
     BigInt(each * call.n) * dearest(price.output ?? 0n, price.imageOutput);
   const picture = dearestPiece(price.pictures, price.perImage, askedPiece(call));
   return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * picture;
+}
+
+/** Slow speakers, and what a second is at most where it is billed by the token. */
+const BYTES_PER_SECOND = 6;
+const TOKENS_PER_SECOND = 30;
+
+function quoteSpeech(call: SpeechCall, price: Price): Money {
+  const { text } = estimateTokens(call);
+  const seconds = BigInt(
+    Math.ceil(2 + Buffer.byteLength(call.input) / BYTES_PER_SECOND / Math.min(call.speed ?? 1, 1)),
+  );
+  const pico =
+    BigInt(text) * (price.input ?? 0n) +
+    seconds * BigInt(TOKENS_PER_SECOND) * dearest(price.output ?? 0n, price.audioOutput) +
+    BigInt(call.input.length) * (price.perCharacter ?? 0n);
+  return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
 
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */

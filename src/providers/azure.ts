@@ -2,7 +2,13 @@
 import { unusable } from './credential.ts';
 import { readToken, tokenForm } from './oauth-form.ts';
 import { joinUrl, openaiCompatibleVendor, pathOf } from './openai-compatible.ts';
-import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_PICTURES, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import {
+  OPENAI_MODELS,
+  OPENAI_ONLY,
+  OPENAI_PICTURES,
+  OPENAI_SPEECH,
+  OPENAI_UNTHINKING_TOOLS,
+} from './openai-models.ts';
 import type { Provider, Target, TokenExchange } from './provider.ts';
 
 const CHAT = 'openai-chat';
@@ -27,6 +33,7 @@ export const azure: Provider = {
     responses: true,
     images: { ...OPENAI_PICTURES, editForm: true },
     embeddings: {},
+    speech: OPENAI_SPEECH,
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },

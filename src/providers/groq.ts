@@ -6,6 +6,7 @@ export const groq = openaiCompatibleVendor({
   baseUrl: 'https://api.groq.com/openai/v1',
   credentialVariable: 'GROQ_API_KEY',
   responses: true,
+  speech: { speechEvents: 'never', rejects: ['instructions'] },
   quirks: {
     fixed: { n: 1 },
     rejects: ['logprobs', 'top_logprobs', 'logit_bias'],

@@ -16,6 +16,8 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly images?: Quirks;
   /** It embeds texts, with these deviations. */
   readonly embeddings?: Quirks;
+  /** It speaks texts, with these deviations. */
+  readonly speech?: Quirks;
   /** It ranks documents, with these deviations. */
   readonly rerank?: Quirks;
 }
@@ -26,12 +28,13 @@ const PATHS: { readonly [dialect: string]: string } = {
   'openai-responses': '/responses',
   'openai-images': '/images/generations',
   'openai-embeddings': '/embeddings',
+  'openai-speech': '/audio/speech',
   rerank: '/rerank',
   'voyage-rerank': '/rerank',
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, responses, images, embeddings, rerank, quirks, ...row } = vendor;
+  const { completions, responses, images, embeddings, speech, rerank, quirks, ...row } = vendor;
   return {
     needsCredential: true,
     ...row,
@@ -39,6 +42,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
       chat: ['openai-chat', ...(completions ? ['openai-completions'] : []), ...(responses ? ['openai-responses'] : [])],
       ...(images && { image: ['openai-images'] }),
       ...(embeddings && { embed: ['openai-embeddings'] }),
+      ...(speech && { speech: ['openai-speech'] }),
       ...(rerank && { rerank: ['rerank'] }),
     },
     url: (target, dialect, call) => joinUrl(target.baseUrl, pathOf(dialect, call)),
@@ -48,6 +52,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
     otherQuirks: {
       ...(images && { image: images }),
       ...(embeddings && { embed: embeddings }),
+      ...(speech && { speech }),
       ...(rerank && { rerank }),
     },
   };
@@ -80,5 +85,6 @@ export const openaiCompatible = openaiCompatibleVendor({
   completions: true,
   images: { editForm: true },
   embeddings: { plainVectors: true },
+  speech: {},
   rerank: {},
 });

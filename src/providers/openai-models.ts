@@ -91,3 +91,9 @@ export const OPENAI_PICTURES = {
     },
   ],
 } satisfies Quirks;
+
+/** The first models that speak have no events; of the others only those say how many tokens it was. */
+export const OPENAI_SPEECH = {
+  speechEvents: 'priced',
+  models: [{ match: '^tts-1', quirks: { speechEvents: 'never' } }],
+} satisfies Quirks;

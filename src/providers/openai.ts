@@ -1,6 +1,12 @@
 /** OpenAI itself. */
 import { authorizeByBearer, openaiCompatibleVendor } from './openai-compatible.ts';
-import { OPENAI_MODELS, OPENAI_ONLY, OPENAI_PICTURES, OPENAI_UNTHINKING_TOOLS } from './openai-models.ts';
+import {
+  OPENAI_MODELS,
+  OPENAI_ONLY,
+  OPENAI_PICTURES,
+  OPENAI_SPEECH,
+  OPENAI_UNTHINKING_TOOLS,
+} from './openai-models.ts';
 import { openaiVideo } from './openai-video.ts';
 import type { Provider } from './provider.ts';
 
@@ -13,6 +19,7 @@ export const openai: Provider = {
     responses: true,
     images: OPENAI_PICTURES,
     embeddings: {},
+    speech: OPENAI_SPEECH,
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: {

@@ -24,6 +24,7 @@ export const sandbox: Provider = {
     image: ['openai-images'],
     embed: ['openai-embeddings'],
     rerank: ['rerank'],
+    speech: ['openai-speech'],
   },
   only: {
     'openai-chat': NO_PICTURES,

@@ -301,6 +301,7 @@ describe('what it refuses', () => {
       'sandbox-image',
       'sandbox-embed',
       'sandbox-rerank',
+      'sandbox-speech',
       'sandbox-video',
     ]);
   });

@@ -1,5 +1,5 @@
 /** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
-import type { ChatCall, ImageCall } from '../canonical/call.ts';
+import type { ChatCall, ImageCall, SpeechCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
@@ -15,6 +15,7 @@ import { DRAWING_MODEL } from './picture.ts';
 import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
+import { SPEECH_MODEL, soundEvents, soundOf } from './speech.ts';
 
 export interface SandboxOptions {
   /** Resolves after that time; rejects as soon as the signal aborts. */
@@ -30,6 +31,9 @@ export type Sandbox = (request: Request) => Promise<Response>;
 
 /** Those that converse. */
 const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', DRAWING_MODEL] as const;
+
+/** Who answers calls of each kind. */
+const MODELS = { chat: CHAT_MODELS, image: [DRAWING_MODEL], speech: [SPEECH_MODEL] } as const;
 
 const DEFAULT_TOKEN_MS = 20;
 const NO_BYTES = new Uint8Array();
@@ -98,6 +102,7 @@ const PATHS: { readonly [path: string]: string } = {
   '/v1/messages': 'anthropic-messages',
   '/v1/images/generations': 'openai-images',
   '/v1/images/edits': 'openai-images',
+  '/v1/audio/speech': 'openai-speech',
 };
 const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
 /** What comes whole. */
@@ -148,21 +153,21 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
 
 function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
   const call = dialect.readCall(request);
-  if (call.kind !== 'chat' && call.kind !== 'image')
-    throw new GatewayError('not_found', 'The sandbox converses and draws here.');
-  const models = call.kind === 'image' ? [DRAWING_MODEL] : CHAT_MODELS;
+  if (call.kind === 'embed' || call.kind === 'rerank')
+    throw new GatewayError('not_found', 'The sandbox converses, draws and speaks here.');
+  const models = MODELS[call.kind];
   if (!models.some((name) => name === call.model))
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
   call.receivedSeconds = createdSeconds;
   const { origin, extras, headers, stream, receivedSeconds, ...said } = { ...call, wantsUsage: undefined };
   const key = keyOf(said);
   const id = (ID_BEGINNINGS[call.origin.dialect] ?? '') + key;
-  const events = eventsFor(call, { key, id, createdSeconds });
   const writer = dialect.writer(call);
+  const events = eventsFor(call, { key, id, createdSeconds });
   return {
     prompt: promptOf(call),
     key,
-    contentType: writer.contentType,
+    contentType: call.kind === 'speech' && call.mute ? soundOf(call).mimeType : writer.contentType,
     stream,
     pieces() {
       const pieces = [...events].map((group) => writer.write({ bytes: NO_BYTES, events: group }));
@@ -171,13 +176,15 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
   };
 }
 
-function promptOf(call: ChatCall | ImageCall): string {
+function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
   if (call.kind === 'image') return call.prompt;
+  if (call.kind === 'speech') return call.input;
   return call.completion ? promptsOf(call).join(' ') : lastPrompt(call);
 }
 
-function eventsFor(call: ChatCall | ImageCall, head: ReplyHead): Iterable<ReplyEvent[]> {
+function eventsFor(call: ChatCall | ImageCall | SpeechCall, head: ReplyHead): Iterable<ReplyEvent[]> {
   if (call.kind === 'image') return pictureEvents(call, head);
+  if (call.kind === 'speech') return soundEvents(call);
   return replyEvents({ call, ...head, answers: answersTo(call, head.key) });
 }
 
@@ -206,7 +213,7 @@ function keyOf(said: object): string {
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, VIDEO_MODEL].map((id) => ({
+    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, SPEECH_MODEL, VIDEO_MODEL].map((id) => ({
       id,
       object: 'model',
       created: 0,

@@ -16,11 +16,11 @@ const LOUDNESS = 6000;
 const LOWEST_HZ = 110;
 
 /** The same words in the same voice give the same bytes. */
-export function speak(words: string, voice: string, format: string): Sound {
+export function speak(words: string, voice: string, format: string, param = 'audio.format'): Sound {
   const write = FORMATS[format];
   if (!write) {
     const sentence = `The sandbox speaks ${Object.keys(FORMATS).join(', ')}, not \`${format}\`.`;
-    throw new GatewayError('invalid_request', sentence, { param: 'audio.format' });
+    throw new GatewayError('invalid_request', sentence, { param });
   }
   const tones = tokensOf(words).filter((token) => /\w/.test(token));
   const perTone = Math.round(WORD_SECONDS * SAMPLE_RATE);

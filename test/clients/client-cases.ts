@@ -188,7 +188,14 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     [SCENARIOS, 'results of tools: a picture'],
     [SCENARIOS, 'results of tools: two with pictures'],
   ),
-  shown(33, 2, 'sound in, speech out', [SCENARIOS, 'a sound'], ['test/e2e/pictures.test.ts', 'speech on chat']),
+  shown(
+    33,
+    2,
+    'sound in, speech out',
+    [SCENARIOS, 'a sound'],
+    ['test/e2e/pictures.test.ts', 'speech on chat'],
+    ['test/e2e/speech.test.ts', 'a real WAV'],
+  ),
   shown(34, 2, 'documents in', [SCENARIOS, 'a document'], GRID),
   shown(35, 2, 'answers of web searches', [SCENARIOS, 'sources of a text'], GRID),
   shown(

@@ -7,6 +7,11 @@ import OpenAI from 'openai';
 // Each takes `{url, apiKey}` and the library's own request, and gives the library's own reply.
 const CALLS = {
   'openai embeddings': (at, request) => openai(at).embeddings.create(request),
+  'openai speech': async (at, request) => {
+    const response = await openai(at).audio.speech.create(request);
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return { type: response.headers.get('content-type'), base64: bytes.toString('base64') };
+  },
   'genai embedContent': ({ url, apiKey }, request) =>
     new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, retryOptions: { attempts: 1 } } }).models.embedContent(
       request,

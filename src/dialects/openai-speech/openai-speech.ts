@@ -1,0 +1,82 @@
+/** OpenAI's speech, `POST /v1/audio/speech`: a text in, bare sound out, or events that hold it. */
+import type { SpeechCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { Dialect, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import { openaiError } from '../error-bodies.ts';
+import { patchMembers } from '../json.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { memberPatches, quirksOf } from '../quirks.ts';
+import { parseBody, wrong } from '../request-body.ts';
+import { createReader } from './reader.ts';
+import { isSpeechFormat, SPEECH_FORMATS } from './speech-formats.ts';
+import { createWriter } from './writer.ts';
+
+const NAME = 'openai-speech';
+/** What the vendors' own bounds of `speed` are. */
+const SLOWEST = 0.25;
+const FASTEST = 4;
+
+export const openaiSpeech: Dialect<SpeechCall> = {
+  name: NAME,
+  kind: 'speech',
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  patches,
+  reader: createReader,
+  readError: readOpenaiError,
+};
+
+function readCall({ body: bytes }: WireRequest): SpeechCall {
+  const body = parseBody(bytes);
+  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { model, input, instructions, response_format: format, stream_format: delivery } = body;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  if (typeof input !== 'string' || input === '') throw wrong('input', 'must be a text that is not empty');
+  if (instructions != null && typeof instructions !== 'string') throw wrong('instructions', 'must be a text');
+  if (format != null && !isSpeechFormat(format))
+    throw wrong('response_format', `must be one of ${SPEECH_FORMATS.join(', ')}`);
+  if (delivery != null && delivery !== 'audio' && delivery !== 'sse')
+    throw wrong('stream_format', 'must be `audio` or `sse`');
+  const asEvents = delivery === 'sse';
+  return {
+    kind: 'speech',
+    model,
+    stream: true,
+    ...(!asEvents && { mute: true as const }),
+    origin: { dialect: NAME, body: bytes },
+    extras: {},
+    headers: {},
+    input,
+    asEvents,
+    ...readVoice(body),
+    ...(instructions != null && { instructions }),
+    ...(format != null && { format }),
+  };
+}
+
+function readVoice({ voice, speed }: JsonObject): Pick<SpeechCall, 'voice' | 'speed'> {
+  const name = isObject(voice) ? voice.id : voice;
+  if (name != null && typeof name !== 'string')
+    throw wrong('voice', 'must be the name of a voice, or an object with its `id`');
+  if (speed != null && !(typeof speed === 'number' && speed >= SLOWEST && speed <= FASTEST))
+    throw wrong('speed', `must be a number from ${SLOWEST} to ${FASTEST}`);
+  return { ...(name != null && { voice: name }), ...(speed != null && { speed }) };
+}
+
+function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
+  const { members, warnings } = patches(call, model, quirks);
+  return { body: patchMembers(call.origin.body, members), warnings };
+}
+
+function patches(call: SpeechCall, model: string, all: Quirks): Patches {
+  const quirks = quirksOf(all, model);
+  // How the sound is delivered is no loss: the gateway itself makes events of it, or sound of events.
+  const { stream_format: _, ...said } = { ...(parseBody(call.origin.body) as JsonObject) };
+  const fit = memberPatches(said, quirks);
+  if (quirks.speechEvents) fit.members.stream_format = quirks.speechEvents === 'priced' ? 'sse' : undefined;
+  if (model !== call.model) fit.members.model = model;
+  return fit;
+}

@@ -1,0 +1,128 @@
+/** Reads speech: bare sound as it comes, or events that hold it and say what it cost. */
+import type { SpeechCall } from '../../canonical/call.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import type { Frame, Reader } from '../dialect.ts';
+import { joinBytes } from '../json.ts';
+import { readErrorObject } from '../openai-errors.ts';
+import { readUsage } from '../openai-usage.ts';
+import { SseCutter, type SseEvent } from '../sse.ts';
+import { unreadable, wholeReader } from '../whole-reply.ts';
+import { secondsOf } from './speech-formats.ts';
+
+export function createReader(call: SpeechCall, contentType: string): Reader {
+  if (contentType.includes('event-stream')) return eventReader(call);
+  return /json|^text\//.test(contentType) ? refusalReader() : soundReader(call);
+}
+
+/** What a second of speech is counted as where the vendor says nothing, and the bytes of a token of text. */
+const TOKENS_PER_SECOND = 25;
+const BYTES_PER_TOKEN = 4;
+
+/** Counts what was spoken: the whole text is charged as soon as any of it is heard, the sound by its length. */
+function counter(call: SpeechCall): (sound: Uint8Array) => Usage {
+  const input = Math.ceil(Buffer.byteLength(call.input + (call.instructions ?? '')) / BYTES_PER_TOKEN);
+  const characters = charactersIn(call.input);
+  let heard = 0;
+  return (sound) => {
+    heard += sound.length;
+    const seconds = secondsOf(heard, call.format);
+    const output = Math.ceil(seconds * TOKENS_PER_SECOND);
+    return { input, output, audioOutput: output, characters, seconds, source: 'counted' };
+  };
+}
+
+/** Code points: no vendor charges an emoji twice. */
+export function charactersIn(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
+}
+
+/** The last byte is kept back until the sound has ended: no client takes a reply for complete that is not. */
+function soundReader(call: SpeechCall): Reader {
+  const count = counter(call);
+  let held = new Uint8Array();
+  const frameOf = (bytes: Uint8Array, ...ending: ReplyEvent[]): Frame => ({
+    bytes,
+    events: [soundEvent(bytes), { type: 'usage', usage: count(bytes) }, ...ending],
+  });
+  return {
+    read(chunk) {
+      if (chunk.length === 0) return [];
+      const ready = joinBytes([held, chunk.subarray(0, -1)]);
+      held = chunk.slice(-1);
+      return ready.length > 0 ? [frameOf(ready)] : [];
+    },
+    end: () =>
+      held.length > 0
+        ? [frameOf(held, { type: 'reply-end' })]
+        : [{ bytes: held, events: [{ type: 'error', error: unreadable() }] }],
+  };
+}
+
+/** Words where sound was asked for. */
+function refusalReader(): Reader {
+  return wholeReader((body) => {
+    throw isObject(body.error) ? readErrorObject(body.error) : unreadable();
+  });
+}
+
+function eventReader(call: SpeechCall): Reader {
+  const cutter = new SseCutter();
+  const count = counter(call);
+  let over = false;
+  let counted: Usage | undefined;
+
+  function eventsOf({ data }: SseEvent): ReplyEvent[] {
+    const payload = over ? undefined : payloadOf(data);
+    if (!payload) return [];
+    if (isObject(payload.error)) return ending({ type: 'error', error: readErrorObject(payload.error) });
+    if (payload.type === 'speech.audio.delta' && typeof payload.audio === 'string') {
+      const bytes = Buffer.from(payload.audio, 'base64');
+      counted = count(bytes);
+      return [soundEvent(bytes), { type: 'usage', usage: counted }];
+    }
+    if (payload.type !== 'speech.audio.done') return [];
+    if (!counted) return ending({ type: 'error', error: unreadable() });
+    const usage = isObject(payload.usage) ? reported(payload.usage, counted) : counted;
+    return [{ type: 'usage', usage }, ...ending({ type: 'reply-end' })];
+  }
+
+  function ending(event: ReplyEvent): ReplyEvent[] {
+    over = true;
+    return [event];
+  }
+
+  const frameOf = (event: SseEvent): Frame => ({ bytes: event.bytes, events: eventsOf(event) });
+  return {
+    read: (chunk) => cutter.read(chunk).map(frameOf),
+    end() {
+      const left = cutter.end().map(frameOf);
+      return over ? left : [...left, { bytes: new Uint8Array(), events: [{ type: 'error', error: unreadable() }] }];
+    },
+  };
+}
+
+const soundEvent = (bytes: Uint8Array): ReplyEvent => ({ type: 'result', result: { type: 'sound', bytes } });
+
+/** All that such a model writes is sound. */
+function reported(raw: JsonObject, { characters, seconds }: Usage): Usage {
+  const usage = readUsage(raw, {});
+  return {
+    ...usage,
+    audioOutput: usage.output,
+    ...(characters !== undefined && { characters }),
+    ...(seconds !== undefined && { seconds }),
+  };
+}
+
+function payloadOf(data: string | undefined): JsonObject | undefined {
+  try {
+    const payload: unknown = JSON.parse(data ?? '');
+    return isObject(payload) ? payload : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,208 @@
+/** Speech through the running gateway: the official library over the sandbox and a recording, and vendors that fail. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(30_000);
+
+let scene: Scene;
+let client: OthersClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(() => {
+  client.stop();
+  return scene.close();
+}, 30_000);
+
+const PATH = '/v1/audio/speech';
+const INPUT = 'Grüße 😀';
+const CHARACTERS = 7n;
+/** A character costs 15,000 nano-USD. */
+const PRICE = { perMillionCharacters: 15 };
+const speechOf = (type: string, more: object = {}) => scene.stage({ type, kind: 'speech', price: PRICE, ...more });
+const asked = ({ model }: Stage, more: object = {}) => ({ model, input: INPUT, voice: 'alloy', ...more });
+const SOUND = Buffer.from(Array.from({ length: 5000 }, (_, place) => place % 251));
+const sound = (more: object = {}) => ({ bytes: SOUND, headers: { 'content-type': 'audio/mpeg' }, ...more });
+const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
+const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
+
+async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; bytes: Buffer }> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
+  const { reply, error } = await client.run({ call: 'openai speech', at, request: asked(stage, more) });
+  if (error) throw new Error(JSON.stringify(error));
+  const { type, base64 } = reply as { type: string; base64: string };
+  return { type, bytes: Buffer.from(base64, 'base64') };
+}
+
+describe('the sandbox', () => {
+  const onSandbox = async () => ({ ...(await scene.stage()), model: 'sandbox-speech' });
+
+  test('a real WAV, its samples bare, charged by the character', async () => {
+    const stage = await onSandbox();
+    const wav = await spoken(stage, { input: 'two words' });
+    expect(wav.type).toBe('audio/wav');
+    expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
+    expect(wav.bytes.readUInt32LE(40)).toBe(wav.bytes.length - 44);
+    const pcm = await spoken(stage, { input: 'two words', response_format: 'pcm' });
+    expect(pcm.bytes.equals(wav.bytes.subarray(44))).toBe(true);
+    const calls = await stage.settled();
+    expect(calls.map(({ cost }) => nanoOf(cost))).toEqual([9000n, 9000n]);
+  });
+
+  test('in events, with a figure at the end', async () => {
+    const stage = await onSandbox();
+    const response = await stage.post(PATH, asked(stage, { stream_format: 'sse' }));
+    expect(response.headers.get('content-type')).toStartWith('text/event-stream');
+    const events = (await response.text())
+      .trim()
+      .split('\n\n')
+      .map((line) => JSON.parse(line.slice(6)));
+    const bytes = Buffer.concat(events.slice(0, -1).map(({ audio }) => Buffer.from(audio, 'base64')));
+    expect(bytes.toString('latin1', 0, 4)).toBe('RIFF');
+    expect(events.at(-1)).toMatchObject({ type: 'speech.audio.done', usage: { total_tokens: expect.any(Number) } });
+    expect(await stage.settled()).toHaveLength(1);
+  });
+
+  test('who leaves ends the call; what broke off is no whole answer', async () => {
+    const stage = await onSandbox();
+    const left = new AbortController();
+    const input = `[[pace 50]] ${'word '.repeat(60)}`;
+    const response = await stage.post(PATH, asked(stage, { input }), left.signal);
+    await response.body?.getReader().read();
+    left.abort();
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted' });
+    const cut = await stage.post(PATH, asked(stage, { input: '[[cut]] some words that are never said' }));
+    expect(cut.status).toBe(200);
+    expect(cut.arrayBuffer()).rejects.toThrow();
+    expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['aborted', 'broken']);
+  });
+});
+
+describe('vendors', () => {
+  test.each(['openai-compatible', 'groq', 'azure'])(
+    '%s: every byte, in every cutting, and its own media type',
+    async (type) => {
+      const stage = await speechOf(type, { upstreamModel: 'tts-1' });
+      for (const chunking of ['byte', 'whole', { seed: 7 }] as const) {
+        stage.script(sound({ chunking, headers: { 'content-type': 'audio/x-own' } }));
+        const reply = await spoken(stage, { response_format: 'flac', speed: 1.5 });
+        expect(reply.bytes.equals(SOUND)).toBe(true);
+        expect(reply.type).toBe('audio/x-own');
+      }
+      expect(stage.journal()[0]?.path).toEndWith('/audio/speech');
+      expect(stage.journal()[0]?.body).toMatchObject({ model: 'tts-1', input: INPUT, voice: 'alloy', speed: 1.5 });
+      for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
+    },
+  );
+
+  test('openai: a model that tells its tokens in events alone is asked for them, and charged by them', async () => {
+    const price = { input: 1, audioOutput: 12 };
+    const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts', price });
+    stage.script({
+      events: [delta(SOUND.subarray(0, 3000)), delta(SOUND.subarray(3000)), DONE],
+      withoutTerminator: true,
+    });
+    const { bytes, type } = await spoken(stage);
+    expect(bytes.equals(SOUND)).toBe(true);
+    expect(type).toBe('audio/mpeg');
+    expect(stage.journal()[0]?.body).toMatchObject({ stream_format: 'sse' });
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(14_000n + 101n * 12_000n);
+  });
+
+  test('events pass as they came; a vendor without them is told anew', async () => {
+    const own = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
+    own.script({ events: [delta(SOUND), DONE], withoutTerminator: true });
+    const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();
+    expect(passed).toBe([delta(SOUND), DONE].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+    const bare = await speechOf('groq');
+    bare.script(sound());
+    const written = await (await bare.post(PATH, asked(bare, { stream_format: 'sse' }))).text();
+    expect(written).toContain('"type":"speech.audio.done"');
+    expect(bare.journal()[0]?.body).not.toHaveProperty('stream_format');
+    await Promise.all([own.settledCall(), bare.settledCall()]);
+  });
+
+  test('bare sound that breaks off is cut, and charged as delivered', async () => {
+    const stage = await speechOf('openai-compatible');
+    stage.script(
+      sound({
+        chunking: { seed: 3 },
+        paceMs: 1,
+        ending: 'chunked',
+        fault: { before: 0, inside: 'event', does: 'cut' },
+      }),
+    );
+    const response = await stage.post(PATH, asked(stage));
+    expect(response.status).toBe(200);
+    expect(response.arrayBuffer()).rejects.toThrow();
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'broken' });
+    expect(nanoOf(call.cost)).toBe(15_000n * CHARACTERS);
+  });
+
+  test('events that break off say so', async () => {
+    const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
+    stage.script({ events: [delta(SOUND)], withoutTerminator: true });
+    const text = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
+    expect(text).toContain('"code":"upstream_failed"');
+    expect(text).not.toContain('speech.audio.done');
+    expect((await stage.settledCall()).outcome).toBe('broken');
+  });
+
+  test.each([
+    ['a failure', { status: 503, json: { error: { message: 'busy' } } }],
+    ['an empty answer', { bytes: new Uint8Array(), headers: { 'content-type': 'audio/mpeg' } }],
+    ['words instead of sound', { json: { error: { message: 'no voice', type: 'server_error' } } }],
+    ['a page', { text: '<html>', headers: { 'content-type': 'text/html' } }],
+  ])('%s lets the next target speak', async (_, answer) => {
+    const stage = await speechOf('openai-compatible', { targets: 2 });
+    stage.script(answer);
+    stage.scriptTarget(1, sound());
+    expect((await spoken(stage)).bytes.equals(SOUND)).toBe(true);
+    expect((await stage.settledCall()).attempts).toBe(2);
+  });
+
+  test('a refusal is told in OpenAI’s shape and costs nothing', async () => {
+    const stage = await speechOf('openai-compatible');
+    stage.script({
+      status: 400,
+      json: { error: { message: 'No such voice.', type: 'invalid_request_error', param: 'voice' } },
+    });
+    const response = await stage.post(PATH, asked(stage));
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { message: 'No such voice.', param: 'voice' } });
+    expect((await stage.settledCall()).cost).toBe('0');
+  });
+
+  test.skipIf(!hasFixtures)('a recorded reply of OpenAI, byte for byte', async () => {
+    const recorded = recordedCase('gpt-4o-mini-tts_can_speak.0.audio.bin');
+    const bytes = Buffer.from(replyBytes(recorded));
+    const stage = await speechOf('openai', {
+      upstreamModel: 'gpt-4o-mini-tts',
+      price: { input: 0.6, audioOutput: 12 },
+    });
+    stage.script({ bytes, headers: { 'content-type': 'audio/mpeg' } });
+    expect((await spoken(stage)).bytes.equals(bytes)).toBe(true);
+    expect(nanoOf((await stage.settledCall()).cost)).toBeGreaterThan(0n);
+  });
+});
+
+test.each([
+  ['input', { input: '' }],
+  ['input', { input: 7 }],
+  ['voice', { voice: 5 }],
+  ['response_format', { response_format: 'midi' }],
+  ['speed', { speed: 9 }],
+  ['stream_format', { stream_format: 'ws' }],
+  ['model', { model: 'sandbox-chat' }],
+])('a wrong %s is refused, charged for nothing', async (param, more) => {
+  const stage = await speechOf('openai-compatible');
+  const response = await stage.post(PATH, asked(stage, more));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
+  expect(stage.journal()).toEqual([]);
+  expect(await stage.settled()).toEqual([]);
+});
