@@ -12,6 +12,8 @@ export const SCOPE_OF: { readonly [kind in Kind]: Scope } = {
   rerank: 'rerank',
   image: 'images',
   speech: 'audio',
+  transcription: 'audio',
+  moderation: 'chat',
   video: 'video',
 };
 

@@ -2,7 +2,7 @@
 import type { PictureSize } from './image-size.ts';
 import type { Json, JsonObject } from './json.ts';
 
-export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'video';
+export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'transcription' | 'moderation' | 'video';
 
 /** What every call carries. */
 export interface Asked {
@@ -129,7 +129,26 @@ export interface SpeechCall extends Asked {
   asEvents: boolean;
 }
 
-export type Call = ChatCall | EmbedCall | RerankCall | ImageCall | SpeechCall;
+/** Sound to be written down, in its own language or in English. */
+export interface TranscriptionCall extends Asked {
+  kind: 'transcription';
+  translate: boolean;
+  file: { name: string; bytes: Uint8Array; mimeType?: string };
+  /** As its bytes say: the likeliest, and the most it can be. */
+  length: { seconds: number; mostSeconds: number };
+  /** What else the form says, in order. */
+  fields: readonly (readonly [name: string, value: string])[];
+  format?: string;
+}
+
+/** Texts and pictures to be judged. */
+export interface ModerationCall extends Asked {
+  kind: 'moderation';
+  /** The texts among them. */
+  texts: string[];
+}
+
+export type Call = ChatCall | EmbedCall | RerankCall | ImageCall | SpeechCall | TranscriptionCall | ModerationCall;
 
 /** What the server is asked to keep and to go on from: only formats whose server keeps conversations say it. */
 export interface Thread {

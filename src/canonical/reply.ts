@@ -28,6 +28,9 @@ export type ReplyEvent =
 export type Result =
   | { type: 'vectors'; vectors: Vector[] }
   | { type: 'ranking'; ranking: Ranked[] }
+  | { type: 'ratings'; ratings: JsonObject[] }
+  /** What was heard, or the next of it. */
+  | { type: 'transcript'; text: string; isWhole: boolean }
   /** Speech comes in as many of these as there are pieces of it. */
   | { type: 'sound'; bytes: Uint8Array };
 

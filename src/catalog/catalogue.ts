@@ -35,6 +35,8 @@ const CHARGED: { readonly [kind in Kind]: readonly (readonly (keyof Price)[])[] 
   rerank: [['input'], ['perCall']],
   image: [['perImage'], ['perCall'], ['input', 'output'], ['input', 'imageOutput']],
   speech: [['perCharacter'], ['perSecond'], ['perCall'], ['input', 'output'], ['input', 'audioOutput']],
+  transcription: [['perSecond'], ['perCall'], ['input', 'output'], ['audioInput', 'output']],
+  moderation: [['perCall'], ['input']],
   video: [['perSecond'], ['perCall'], ['output']],
 };
 const KINDS = Object.keys(CHARGED);

@@ -10,8 +10,10 @@ import { vertexEmbeddings } from './gemini/vertex-embeddings.ts';
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
 import { openaiImages } from './openai-images/openai-images.ts';
+import { openaiModerations } from './openai-moderations.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 import { openaiSpeech } from './openai-speech/openai-speech.ts';
+import { openaiTranscriptions } from './openai-transcriptions/openai-transcriptions.ts';
 import { rerank } from './rerank/rerank.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
 import { dashscopeImages, dashscopeImageTasks } from './vendor-images/dashscope-images.ts';
@@ -35,6 +37,8 @@ const ROWS: readonly Dialect[] = [
   cohereEmbed,
   vertexEmbeddings,
   openaiSpeech,
+  openaiTranscriptions,
+  openaiModerations,
   rerank,
   voyageRerank,
   dashscopeRerank,

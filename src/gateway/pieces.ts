@@ -18,6 +18,8 @@ export function inPieces(call: Call, dialect: VendorDialect, quirks: Quirks, own
       return drawings(call, quirks.mostPictures);
     case 'rerank':
     case 'speech':
+    case 'transcription':
+    case 'moderation':
       return [call];
     default:
       return call satisfies never;

@@ -70,6 +70,8 @@ const GOOGLE_METHODS: { readonly [kind in Kind]: readonly string[] } = {
   rerank: [],
   image: ['generateContent'],
   speech: ['generateContent'],
+  transcription: [],
+  moderation: [],
   video: [],
 };
 

@@ -56,7 +56,7 @@ function describe(row: Documented): object {
     tags: [TAGS[row.gate]],
     security: security(row),
     ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
-    ...(row.body && { requestBody: { required: true, content: content(row.body) } }),
+    ...(row.body && { requestBody: { required: true, content: content(row.body, row.bodyType) } }),
     responses: {
       200: { description: 'Done', content: content(row.reply, row.replyType) },
       default: { description: 'Refused or failed', content: content({ $ref: '#/components/schemas/Error' }) },

@@ -191,6 +191,27 @@ export const Sound = Type.String({
   description: 'the sound, of the media type that content-type says',
 });
 
+export const TranscriptionRequest = Type.Object({
+  file: Type.String({ format: 'binary' }),
+  model: text(),
+  language: Type.Optional(text()),
+  prompt: Type.Optional(text()),
+  response_format: Type.Optional(Type.Enum(['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'])),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+});
+export const TranscriptionReply = Type.Object({ text: text() });
+
+export const ModerationsRequest = Type.Object({
+  model: Type.Optional(text()),
+  input: Type.Unknown({ description: 'a text, texts, or objects with a text or a picture' }),
+});
+export const ModerationsReply = Type.Object({
+  id: text(),
+  model: text(),
+  results: Type.Array(Type.Object({ flagged: Type.Boolean() })),
+});
+
 const EmbedContent = {
   content: Type.Object({ parts: Type.Array(Type.Object({ text: text() })) }),
   taskType: Type.Optional(text()),

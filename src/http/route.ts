@@ -31,7 +31,8 @@ export interface Documented {
   query: TObject;
   body: TSchema | undefined;
   reply: TSchema;
-  /** Where it is no JSON. */
+  /** Where they are no JSON. */
+  bodyType?: string;
   replyType?: string;
 }
 

@@ -27,12 +27,16 @@ import {
   ImagesRequest,
   MessagesReply,
   MessagesRequest,
+  ModerationsReply,
+  ModerationsRequest,
   RerankReply,
   RerankRequest,
   ResponsesReply,
   ResponsesRequest,
   Sound,
   SpeechRequest,
+  TranscriptionReply,
+  TranscriptionRequest,
 } from './public-schemas.ts';
 import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
@@ -141,6 +145,32 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     body: SpeechRequest,
     reply: Sound,
     replyType: 'audio/*',
+  },
+  ...['transcriptions', 'translations'].map(
+    (action): RelayedRoute => ({
+      method: 'POST',
+      path: `/v1/audio/${action}`,
+      reading: { shown: `/v1/audio/${action}`, read: () => ({ action }) },
+      dialect: 'openai-transcriptions',
+      gate: 'caller',
+      carriers: {},
+      summary: 'Writes down what is said in a sound, sent as a form; as JSON, text, subtitles or server-sent events.',
+      query: NO_QUERY,
+      body: TranscriptionRequest,
+      bodyType: 'multipart/form-data',
+      reply: TranscriptionReply,
+    }),
+  ),
+  {
+    method: 'POST',
+    path: '/v1/moderations',
+    dialect: 'openai-moderations',
+    gate: 'caller',
+    carriers: {},
+    summary: 'Judges texts and pictures by categories of harm.',
+    query: NO_QUERY,
+    body: ModerationsRequest,
+    reply: ModerationsReply,
   },
   ...['/v1/rerank', '/v2/rerank'].map(
     (path): RelayedRoute => ({

@@ -20,6 +20,7 @@ const TOOL_PROMPT_TOKENS = 650;
 const SEARCH_TOKENS = 18_000;
 const IMAGE_TOKENS = 1600;
 const LOW_DETAIL_IMAGE_TOKENS = 300;
+const HEARD_TOKENS_PER_SECOND = 10;
 /** What is fetched by others has no size yet. */
 const UNSEEN_BYTES = 1_000_000;
 const DOCUMENT = { bytesPerToken: 16, least: 3000, most: 250_000 };
@@ -41,6 +42,10 @@ export function estimateTokens(call: Call): InputEstimate {
       };
     case 'speech':
       return { text: tokensOfAll([call.input, call.instructions ?? '']), image: 0, audio: 0 };
+    case 'moderation':
+      return { text: tokensOfAll(call.texts), image: 0, audio: 0 };
+    case 'transcription':
+      return { text: 0, image: 0, audio: Math.ceil(call.length.mostSeconds * HEARD_TOKENS_PER_SECOND) };
     case 'rerank':
       return { text: rankingTokens(call), image: 0, audio: 0 };
     default:

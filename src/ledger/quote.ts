@@ -1,5 +1,5 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
-import type { Call, ChatCall, ImageCall, SpeechCall } from '../canonical/call.ts';
+import type { Call, ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -15,6 +15,7 @@ export function estimateInput(call: Call): number {
 export function quote(call: Call, price: Price, ceiling: number): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
   if (call.kind === 'image') return quotePictures(call, price);
+  if (call.kind === 'transcription') return quoteTranscription(call, price);
   if (call.kind === 'speech') return quoteSpeech(call, price);
   const { text } = estimateTokens(call);
   return roundUp(BigInt(text) * (ratesFor(price, text).input ?? 0n)) + (price.perCall ?? 0n);
@@ -71,6 +72,18 @@ function quoteSpeech(call: SpeechCall, price: Price): Money {
     BigInt(text) * (price.input ?? 0n) +
     seconds * BigInt(TOKENS_PER_SECOND) * dearest(price.output ?? 0n, price.audioOutput) +
     BigInt(call.input.length) * (price.perCharacter ?? 0n);
+  return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
+}
+
+/** Quick speakers. */
+const SPOKEN_TOKENS_PER_SECOND = 8;
+
+function quoteTranscription(call: TranscriptionCall, price: Price): Money {
+  const { audio } = estimateTokens(call);
+  const seconds = BigInt(Math.ceil(call.length.mostSeconds));
+  const pico =
+    BigInt(audio) * dearest(price.input ?? 0n, price.audioInput) +
+    (seconds + 1n) * BigInt(SPOKEN_TOKENS_PER_SECOND) * (price.output ?? 0n);
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
 

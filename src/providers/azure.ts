@@ -34,6 +34,7 @@ export const azure: Provider = {
     images: { ...OPENAI_PICTURES, editForm: true },
     embeddings: {},
     speech: OPENAI_SPEECH,
+    transcription: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },

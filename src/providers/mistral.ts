@@ -5,6 +5,8 @@ export const mistral = openaiCompatibleVendor({
   name: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   credentialVariable: 'MISTRAL_API_KEY',
+  transcription: { rejects: ['response_format', 'prompt', 'include', 'chunking_strategy'] },
+  moderation: {},
   embeddings: { plainVectors: true, renames: { dimensions: 'output_dimension' }, rejects: ['user'] },
   quirks: {
     renames: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },

@@ -18,6 +18,10 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly embeddings?: Quirks;
   /** It speaks texts, with these deviations. */
   readonly speech?: Quirks;
+  /** It writes down what it hears, with these deviations. */
+  readonly transcription?: Quirks;
+  /** It judges texts, with these deviations. */
+  readonly moderation?: Quirks;
   /** It ranks documents, with these deviations. */
   readonly rerank?: Quirks;
 }
@@ -29,12 +33,15 @@ const PATHS: { readonly [dialect: string]: string } = {
   'openai-images': '/images/generations',
   'openai-embeddings': '/embeddings',
   'openai-speech': '/audio/speech',
+  'openai-transcriptions': '/audio/transcriptions',
+  'openai-moderations': '/moderations',
   rerank: '/rerank',
   'voyage-rerank': '/rerank',
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, responses, images, embeddings, speech, rerank, quirks, ...row } = vendor;
+  const { completions, responses, images, embeddings, speech, transcription, moderation, rerank, quirks, ...row } =
+    vendor;
   return {
     needsCredential: true,
     ...row,
@@ -43,6 +50,8 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
       ...(images && { image: ['openai-images'] }),
       ...(embeddings && { embed: ['openai-embeddings'] }),
       ...(speech && { speech: ['openai-speech'] }),
+      ...(transcription && { transcription: ['openai-transcriptions'] }),
+      ...(moderation && { moderation: ['openai-moderations'] }),
       ...(rerank && { rerank: ['rerank'] }),
     },
     url: (target, dialect, call) => joinUrl(target.baseUrl, pathOf(dialect, call)),
@@ -53,6 +62,8 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
       ...(images && { image: images }),
       ...(embeddings && { embed: embeddings }),
       ...(speech && { speech }),
+      ...(transcription && { transcription }),
+      ...(moderation && { moderation }),
       ...(rerank && { rerank }),
     },
   };
@@ -65,6 +76,7 @@ export function authorizeByBearer(outgoing: Outgoing, target: Target): void {
 /** Where below a base URL a dialect is served. */
 export function pathOf(dialect: string, call?: Call): string {
   if (call?.kind === 'image' && call.edit) return '/images/edits';
+  if (call?.kind === 'transcription' && call.translate) return '/audio/translations';
   const path = PATHS[dialect];
   if (path === undefined) {
     throw new GatewayError('internal_error', 'The gateway failed on its own side.', {
@@ -86,5 +98,7 @@ export const openaiCompatible = openaiCompatibleVendor({
   images: { editForm: true },
   embeddings: { plainVectors: true },
   speech: {},
+  transcription: {},
+  moderation: {},
   rerank: {},
 });

@@ -20,6 +20,8 @@ export const openai: Provider = {
     images: OPENAI_PICTURES,
     embeddings: {},
     speech: OPENAI_SPEECH,
+    transcription: {},
+    moderation: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: {

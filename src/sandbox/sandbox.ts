@@ -153,7 +153,7 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
 
 function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
   const call = dialect.readCall(request);
-  if (call.kind === 'embed' || call.kind === 'rerank')
+  if (call.kind !== 'chat' && call.kind !== 'image' && call.kind !== 'speech')
     throw new GatewayError('not_found', 'The sandbox converses, draws and speaks here.');
   const models = MODELS[call.kind];
   if (!models.some((name) => name === call.model))

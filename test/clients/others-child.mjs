@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { GoogleGenAI } from '@google/genai';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 
 // Each takes `{url, apiKey}` and the library's own request, and gives the library's own reply.
 const CALLS = {
@@ -12,6 +12,9 @@ const CALLS = {
     const bytes = Buffer.from(await response.arrayBuffer());
     return { type: response.headers.get('content-type'), base64: bytes.toString('base64') };
   },
+  'openai transcriptions': (at, { file, ...request }) => heard(openai(at).audio.transcriptions, file, request),
+  'openai translations': (at, { file, ...request }) => heard(openai(at).audio.translations, file, request),
+  'openai moderations': (at, request) => openai(at).moderations.create(request),
   'genai embedContent': ({ url, apiKey }, request) =>
     new GoogleGenAI({ apiKey, httpOptions: { baseUrl: url, retryOptions: { attempts: 1 } } }).models.embedContent(
       request,
@@ -23,6 +26,15 @@ const CALLS = {
 };
 
 const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+
+async function heard(door, base64, request) {
+  const file = await toFile(Buffer.from(base64, 'base64'), 'sound.wav');
+  const reply = await door.create({ ...request, file });
+  if (!request.stream) return reply;
+  const events = [];
+  for await (const event of reply) events.push(event);
+  return events;
+}
 
 process.on('unhandledRejection', (reason) => say({ id: null, unhandled: String(reason) }));
 

@@ -2,7 +2,15 @@
 import { type ClientChild, startChild } from './child.ts';
 
 export interface OtherCall {
-  call: 'openai embeddings' | 'openai speech' | 'genai embedContent' | 'cohere rerank' | 'cohere v2 rerank';
+  call:
+    | 'openai embeddings'
+    | 'openai speech'
+    | 'openai transcriptions'
+    | 'openai translations'
+    | 'openai moderations'
+    | 'genai embedContent'
+    | 'cohere rerank'
+    | 'cohere v2 rerank';
   at: { url: string; apiKey: string };
   request: object;
 }

@@ -10,6 +10,8 @@ export interface JournalEntry {
   headers: { [name: string]: string };
   /** The body as JSON; `undefined` where it was none. */
   body: { [member: string]: unknown } | undefined;
+  /** Of a form, a character for each byte. */
+  form?: string;
   atMs: number;
   /** The peer left before the answer was complete. */
   aborted: boolean;
@@ -117,7 +119,9 @@ function listen(server: Server): Promise<number> {
 
 function toEntry(request: RawRequest): JournalEntry {
   const { method, path, headers } = request;
-  return { method, path, headers, body: asJson(request.body), atMs: Date.now(), aborted: false, sentBytes: 0 };
+  const isForm = headers['content-type']?.startsWith('multipart/') === true;
+  const form = isForm ? { form: Buffer.from(request.body).toString('latin1') } : {};
+  return { method, path, headers, body: asJson(request.body), ...form, atMs: Date.now(), aborted: false, sentBytes: 0 };
 }
 
 function asJson(body: Uint8Array): { [member: string]: unknown } | undefined {

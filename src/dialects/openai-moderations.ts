@@ -1,0 +1,73 @@
+/** OpenAI's moderations, `POST /v1/moderations`. */
+import type { ModerationCall } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import type { ReplyEvent } from '../canonical/reply.ts';
+import type { Dialect, Patches, WireRequest } from './dialect.ts';
+import { openaiError } from './error-bodies.ts';
+import { patchMembers } from './json.ts';
+import { readOpenaiError } from './openai-errors.ts';
+import { readUsage } from './openai-usage.ts';
+import { parseBody, wrong } from './request-body.ts';
+import { unreadable, wholeReader, wholeWriter } from './whole-reply.ts';
+
+const NAME = 'openai-moderations';
+/** What OpenAI asks where no model is named. */
+const USUAL_MODEL = 'omni-moderation-latest';
+
+export const openaiModerations: Dialect<ModerationCall> = {
+  name: NAME,
+  kind: 'moderation',
+  readCall,
+  writer: (call) =>
+    wholeWriter(
+      ({ id, result }) => ({ id, model: call.model, results: result?.type === 'ratings' ? result.ratings : [] }),
+      (frame) => patchMembers(frame.bytes, { model: call.model }),
+    ),
+  writeError: openaiError,
+  writeCall: (call, model) => ({ body: patchMembers(call.origin.body, { model }), warnings: [] }),
+  patches,
+  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  readError: readOpenaiError,
+};
+
+function readCall({ body: bytes }: WireRequest): ModerationCall {
+  const body = parseBody(bytes);
+  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { model = USUAL_MODEL, input } = body;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  const inputs = Array.isArray(input) ? input : [input];
+  if (inputs.length === 0) throw wrong('input', 'must not be empty');
+  const texts = inputs.map((one, place) => textOf(one, Array.isArray(input) ? `input[${place}]` : 'input'));
+  return {
+    kind: 'moderation',
+    model,
+    stream: false,
+    origin: { dialect: NAME, body: bytes },
+    extras: {},
+    headers: {},
+    texts,
+  };
+}
+
+function textOf(input: Json | undefined, path: string): string {
+  if (typeof input === 'string') return input;
+  if (!isObject(input)) throw wrong(path, 'must be a text, or an object with a text or a picture');
+  return typeof input.text === 'string' ? input.text : '';
+}
+
+function patches(_: ModerationCall, model: string): Patches {
+  return { members: { model }, warnings: [] };
+}
+
+const BYTES_PER_TOKEN = 4;
+
+function meaningOf({ id, results, usage }: JsonObject, call: ModerationCall): ReplyEvent[] {
+  if (!Array.isArray(results) || !results.every(isObject)) throw unreadable();
+  const input = Math.ceil(Buffer.byteLength(call.texts.join('')) / BYTES_PER_TOKEN);
+  return [
+    { type: 'reply-start', id: typeof id === 'string' ? id : '', model: call.model },
+    { type: 'result', result: { type: 'ratings', ratings: results } },
+    { type: 'usage', usage: isObject(usage) ? readUsage(usage, {}) : { input, output: 0, source: 'counted' } },
+  ];
+}

@@ -1,0 +1,87 @@
+/** OpenAI's transcriptions and translations of sound, `POST /v1/audio/transcriptions` and `/v1/audio/translations`. */
+import type { TranscriptionCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
+import { openaiError } from '../error-bodies.ts';
+import { type FormPart, formBoundary, readForm, writeForm } from '../multipart.ts';
+import { readOpenaiError } from '../openai-errors.ts';
+import { memberPatches, quirksOf } from '../quirks.ts';
+import { wrong } from '../request-body.ts';
+import { createReader } from './reader.ts';
+import { lengthOf } from './sound-length.ts';
+import { createWriter } from './writer.ts';
+
+const NAME = 'openai-transcriptions';
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'];
+const encoder = new TextEncoder();
+
+export const openaiTranscriptions: Dialect<TranscriptionCall> = {
+  name: NAME,
+  kind: 'transcription',
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  // A form is always written anew.
+  patches: () => ({ members: {}, warnings: [] }),
+  reader: createReader,
+  readError: readOpenaiError,
+};
+
+function readCall({ body, headers, path }: WireRequest): TranscriptionCall {
+  const boundary = formBoundary(headers.get('content-type'));
+  if (boundary === undefined)
+    throw new GatewayError('invalid_request', 'The body must be a form (multipart/form-data).');
+  const parts = readForm(body, boundary);
+  const file = parts.find(({ name }) => name === 'file');
+  if (!file || file.filename === undefined || file.bytes.length === 0)
+    throw wrong('file', 'is required: the sound, as a file that is not empty');
+  const said = parts.filter((part) => part !== file && part.filename === undefined);
+  const fields = said.map(({ name, bytes }): [string, string] => [name, Buffer.from(bytes).toString()]);
+  const { model, response_format: format, stream, temperature } = Object.fromEntries(fields);
+  if (!model) throw wrong('model', 'must be the name of a model');
+  if (format !== undefined && !FORMATS.includes(format))
+    throw wrong('response_format', `must be one of ${FORMATS.join(', ')}`);
+  if (stream !== undefined && stream !== 'true' && stream !== 'false')
+    throw wrong('stream', 'must be `true` or `false`');
+  if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 1))
+    throw wrong('temperature', 'must be a number from 0 to 1');
+  return {
+    kind: 'transcription',
+    model,
+    stream: stream === 'true',
+    origin: { dialect: NAME, body, foreign: true },
+    extras: {},
+    headers: {},
+    translate: path.action === 'translations',
+    file: {
+      name: file.filename,
+      bytes: file.bytes,
+      ...(file.contentType !== undefined && { mimeType: file.contentType }),
+    },
+    length: lengthOf(file.bytes),
+    fields: fields.filter(([name]) => name !== 'model'),
+    ...(format !== undefined && { format }),
+  };
+}
+
+/** Longer than anything a prompt holds by chance. */
+const BOUNDARY = 'modelport-form-0b7c5e1d9f2a4836ae51';
+
+function writeCall({ file, fields }: TranscriptionCall, model: string, all: Quirks): Written {
+  const { members, warnings } = memberPatches(Object.fromEntries(fields), quirksOf(all, model));
+  const field = (name: string, value: string): FormPart => ({ name, bytes: encoder.encode(value) });
+  const added = Object.entries(members).map(([name, value]) => (typeof value === 'string' ? [field(name, value)] : []));
+  const parts: FormPart[] = [
+    field('model', model),
+    ...fields.filter(([name]) => !(name in members)).map(([name, value]) => field(name, value)),
+    ...added.flat(),
+    {
+      name: 'file',
+      filename: file.name,
+      bytes: file.bytes,
+      ...(file.mimeType !== undefined && { contentType: file.mimeType }),
+    },
+  ];
+  return { body: writeForm(parts, BOUNDARY), contentType: `multipart/form-data; boundary=${BOUNDARY}`, warnings };
+}

@@ -1,0 +1,114 @@
+/** Reads what was heard: a body in the format asked for, or a stream of events. */
+import type { TranscriptionCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
+import type { Frame, Reader } from '../dialect.ts';
+import { joinBytes } from '../json.ts';
+import { readErrorObject } from '../openai-errors.ts';
+import { readUsage } from '../openai-usage.ts';
+import { SseCutter, type SseEvent } from '../sse.ts';
+import { unreadable } from '../whole-reply.ts';
+
+const TEXTS = new Set(['text', 'srt', 'vtt']);
+const BYTES_PER_TOKEN = 4;
+const TOKENS_PER_SECOND = 10;
+
+export const isText = ({ format = 'json' }: TranscriptionCall): boolean => TEXTS.has(format);
+
+export function createReader(call: TranscriptionCall, contentType: string): Reader {
+  return contentType.includes('event-stream') ? eventReader(call) : bodyReader(call);
+}
+
+function bodyReader(call: TranscriptionCall): Reader {
+  const chunks: Uint8Array[] = [];
+  return {
+    read(chunk) {
+      chunks.push(chunk);
+      return [];
+    },
+    end() {
+      const bytes = joinBytes(chunks);
+      return [{ bytes, events: meaningOf(Buffer.from(bytes).toString(), call) }];
+    },
+  };
+}
+
+function meaningOf(said: string, call: TranscriptionCall): ReplyEvent[] {
+  const body = objectIn(said);
+  if (body && isObject(body.error)) return [{ type: 'error', error: readErrorObject(body.error) }];
+  const text = isText(call) ? said : body?.text;
+  if (typeof text !== 'string' || /^\s*<(!doctype|html)/i.test(text)) return [{ type: 'error', error: unreadable() }];
+  return [
+    { type: 'result', result: { type: 'transcript', text, isWhole: true } },
+    { type: 'usage', usage: usageOf(body ?? {}, text, call) },
+    { type: 'reply-end' },
+  ];
+}
+
+/** Tokens or seconds, as the vendor says them; else the length of the sound. */
+function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall): Usage {
+  const usage = isObject(body.usage) ? body.usage : {};
+  const said = [usage.seconds, body.duration, usage.prompt_audio_seconds].map(Number).find((one) => one > 0);
+  const seconds = said ?? lastCue(text) ?? length.seconds;
+  if (usage.input_tokens === undefined && usage.prompt_tokens === undefined) {
+    const heard = Math.ceil(seconds * TOKENS_PER_SECOND);
+    const output = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+    return { input: heard, audioInput: heard, output, seconds, source: said === undefined ? 'counted' : 'reported' };
+  }
+  const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
+  return { ...readUsage({ ...usage, input_tokens_details: details }, {}), seconds };
+}
+
+/** Subtitles say when the last of them ends. */
+function lastCue(text: string): number | undefined {
+  const [, hours = '0', minutes, seconds] =
+    [...text.matchAll(/-->\s*(?:(\d+):)?(\d{2}):(\d{2}[.,]\d{3})/g)].at(-1) ?? [];
+  if (minutes === undefined || seconds === undefined) return undefined;
+  return Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds.replace(',', '.'));
+}
+
+function eventReader(call: TranscriptionCall): Reader {
+  const cutter = new SseCutter();
+  let text = '';
+  let over = false;
+
+  function eventsOf({ data = '' }: SseEvent): ReplyEvent[] {
+    if (over) return [];
+    const payload = objectIn(data) ?? {};
+    if (isObject(payload.error)) return ending({ type: 'error', error: readErrorObject(payload.error) });
+    const type = typeof payload.type === 'string' ? payload.type : '';
+    if (type.endsWith('.done') || data === '[DONE]')
+      return [{ type: 'usage', usage: usageOf(payload, text, call) }, ...ending({ type: 'reply-end' })];
+    const words = payload.delta ?? payload.text;
+    if (data === '' || (type !== '' && typeof words !== 'string')) return [];
+    if (typeof words === 'string' && payload.delta !== undefined) text += words;
+    const piece = typeof words === 'string' ? words : '';
+    return [{ type: 'result', result: { type: 'transcript', text: piece, isWhole: false } }];
+  }
+
+  function ending(event: ReplyEvent): ReplyEvent[] {
+    over = true;
+    return [event];
+  }
+
+  const frameOf = (event: SseEvent): Frame => ({ bytes: event.bytes, events: eventsOf(event) });
+  const brokeOff = () => new GatewayError('upstream_failed', 'The reply broke off before it was complete.');
+  return {
+    read: (chunk) => cutter.read(chunk).map(frameOf),
+    end() {
+      const left = cutter.end().map(frameOf);
+      return over ? left : [...left, { bytes: new Uint8Array(), events: [{ type: 'error', error: brokeOff() }] }];
+    },
+  };
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}

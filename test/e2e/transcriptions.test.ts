@@ -1,0 +1,175 @@
+/** Transcriptions, translations and moderations through the running gateway, by the official library. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { wavOf } from '../../src/sandbox/sound.ts';
+import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(30_000);
+
+let scene: Scene;
+let client: OthersClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(() => {
+  client.stop();
+  return scene.close();
+}, 30_000);
+
+/** Two seconds. */
+const SOUND = Buffer.from(wavOf(Buffer.alloc(96_000, 7)));
+const PRICE = { perSecond: 0.001 };
+const stageOf = (type: string, more: object = {}) =>
+  scene.stage({ type, kind: 'transcription', price: PRICE, ...more });
+
+async function asked(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
+  const { reply, error } = await client.run({ call, at, request: { model: stage.model, ...request } });
+  if (error) throw new Error(JSON.stringify(error));
+  return reply;
+}
+const heard = (stage: Stage, more: object = {}) =>
+  asked(stage, 'openai transcriptions', { file: SOUND.toString('base64'), ...more });
+
+function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<Response> {
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  const headers = { authorization: `Bearer ${stage.caller.key}` };
+  return fetch(`${scene.gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers, body });
+}
+
+describe('transcriptions', () => {
+  test.each(['openai', 'groq', 'openai-compatible'])(
+    '%s: the form reaches the vendor with its own model',
+    async (type) => {
+      const stage = await stageOf(type, { upstreamModel: 'whisper-x' });
+      stage.script({ json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
+      expect(await heard(stage, { language: 'en', timestamp_granularities: ['word', 'segment'] })).toMatchObject({
+        text: 'Hello.',
+      });
+      const [sent] = stage.journal();
+      expect(sent?.path).toEndWith('/audio/transcriptions');
+      const words = sent?.form ?? '';
+      expect(words.includes(SOUND.toString('latin1'))).toBe(true);
+      expect(words).toContain('whisper-x');
+      expect(words).not.toContain(stage.model);
+      expect(words.match(/timestamp_granularities\[\]/g)).toHaveLength(2);
+      expect(nanoOf((await stage.settledCall()).cost)).toBe(3_000_000n);
+    },
+  );
+
+  test.each([
+    ['text', 'Hello.\n', 2_000_000n],
+    ['srt', '1\n00:00:00,000 --> 00:00:01,500\nHello.\n', 1_500_000n],
+    ['vtt', 'WEBVTT\n\n00:00.000 --> 00:01.500\nHello.\n', 1_500_000n],
+  ])('%s comes as it is, charged by the length of what was heard', async (format, text, cost) => {
+    const stage = await stageOf('openai-compatible');
+    stage.script({ text, headers: { 'content-type': 'text/plain' } });
+    expect(await heard(stage, { response_format: format })).toBe(text);
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(cost);
+  });
+
+  test('a translation goes to its own path, and is charged by its tokens', async () => {
+    const stage = await stageOf('openai', { price: { input: 1, audioInput: 6, output: 10 } });
+    const usage = { type: 'tokens', input_tokens: 20, output_tokens: 3, input_token_details: { audio_tokens: 15 } };
+    stage.script({ json: { text: 'Hello.', usage } });
+    await asked(stage, 'openai translations', { file: SOUND.toString('base64') });
+    expect(stage.journal()[0]?.path).toEndWith('/audio/translations');
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(5_000n + 15n * 6_000n + 30_000n);
+  });
+
+  test('a stream passes; a reply that comes whole becomes one', async () => {
+    const stage = await stageOf('openai');
+    const done = { type: 'transcript.text.done', text: 'Hello.', usage: { type: 'duration', seconds: 1 } };
+    const events = [
+      { type: 'transcript.text.delta', delta: 'Hel' },
+      { type: 'transcript.text.delta', delta: 'lo.' },
+      done,
+    ];
+    stage.script({ events, withoutTerminator: true }, { json: { text: 'Hello.' } });
+    expect(await heard(stage, { stream: true })).toEqual(events);
+    expect(await heard(stage, { stream: true })).toMatchObject([{ delta: 'Hello.' }, { text: 'Hello.' }]);
+    expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([1_000_000n, 2_000_000n]);
+  });
+
+  test('a stream that breaks off says so', async () => {
+    const stage = await stageOf('openai');
+    stage.script({ events: [{ type: 'transcript.text.delta', delta: 'Hel' }], withoutTerminator: true });
+    expect(heard(stage, { stream: true })).rejects.toThrow('broke off');
+    await Bun.sleep(200);
+    expect((await stage.settledCall()).outcome).toBe('broken');
+  });
+
+  test('what is no transcript is left for the next target', async () => {
+    const stage = await stageOf('openai-compatible', { targets: 2 });
+    stage.script({ json: { nothing: 1 } });
+    stage.scriptTarget(1, { json: { text: 'Hello.' } });
+    expect(await heard(stage)).toMatchObject({ text: 'Hello.' });
+    expect((await stage.settledCall()).attempts).toBe(2);
+  });
+
+  test.each([
+    ['file', {}],
+    ['file', { file: new File([], 'empty.wav') }],
+    ['file', { file: 'a text' }],
+    ['response_format', { file: new File([SOUND], 'a.wav'), response_format: 'midi' }],
+    ['stream', { file: new File([SOUND], 'a.wav'), stream: 'perhaps' }],
+    ['temperature', { file: new File([SOUND], 'a.wav'), temperature: '7' }],
+    ['model', { file: new File([SOUND], 'a.wav'), model: 'sandbox-chat' }],
+  ])('a wrong %s is refused, charged for nothing', async (param, fields) => {
+    const stage = await stageOf('openai-compatible');
+    const response = await form(stage, { model: stage.model, ...fields });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param, type: 'invalid_request_error' } });
+    expect(stage.journal()).toEqual([]);
+    expect(await stage.settled()).toEqual([]);
+  });
+
+  test('JSON, and a form that breaks off, are refused', async () => {
+    const stage = await stageOf('openai-compatible');
+    expect((await stage.post('/v1/audio/transcriptions', { model: stage.model })).status).toBe(400);
+    const headers = { authorization: `Bearer ${stage.caller.key}`, 'content-type': 'multipart/form-data; boundary=b' };
+    const body = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
+    const url = `${scene.gateway.url}/v1/audio/transcriptions`;
+    expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(400);
+    expect(await stage.settled()).toEqual([]);
+  });
+});
+
+describe('moderations', () => {
+  const results = [{ flagged: true, categories: { hate: true }, category_scores: { hate: 0.9 } }];
+
+  test.each(['openai', 'mistral', 'openai-compatible'])('%s: judged, charged by the call', async (type) => {
+    const stage = await scene.stage({ type, kind: 'moderation', price: { perCall: 0.001 } });
+    stage.script({ json: { id: 'modr-1', model: 'upstream-model', results } });
+    expect(await asked(stage, 'openai moderations', { input: ['a text', 'another'] })).toMatchObject({
+      id: 'modr-1',
+      model: stage.model,
+      results,
+    });
+    expect(stage.journal()[0]).toMatchObject({ body: { model: 'upstream-model', input: ['a text', 'another'] } });
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(1_000_000n);
+  });
+
+  test.skipIf(!hasFixtures)('recorded replies of OpenAI, but for the name of the model', async () => {
+    const ends = ['called_directly_on_the_moderation_class.0.json', 'moderates_text_with_an_image_attachment.0.json'];
+    for (const end of ends) {
+      const stage = await scene.stage({ type: 'openai', kind: 'moderation', price: { perCall: 0 } });
+      const recorded = recordedCase(end);
+      const own = JSON.parse(Buffer.from(replyBytes(recorded)).toString());
+      stage.script({ json: own });
+      expect(await asked(stage, 'openai moderations', { input: 'x' })).toEqual({ ...own, model: stage.model });
+      expect((await stage.settledCall()).cost).toBe('0');
+    }
+  });
+
+  test.each([[7], [[]], [[7]]])('an input %p is refused', async (input) => {
+    const stage = await scene.stage({ kind: 'moderation', price: { perCall: 0 } });
+    const response = await stage.post('/v1/moderations', { model: stage.model, input });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
+    expect(await stage.settled()).toEqual([]);
+  });
+});
