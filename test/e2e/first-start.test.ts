@@ -129,9 +129,7 @@ test('what the bundled program starts threads from stands beside it', async () =
   await untilReady(url, serving);
   const root = join(import.meta.dir, '..', '..');
   const sources = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter((path) => !path.endsWith('.test.ts'));
-  const starts = sources.flatMap((path) => [
-    ...readFileSync(join(root, path), 'utf8').matchAll(/import\.meta\.(?!main)\w+/g),
-  ]);
+  const starts = sources.filter((path) => /import\.meta\.(?!main)\w+/.test(readFileSync(join(root, path), 'utf8')));
   const workers = [...new Bun.Glob('src/**/*-worker.ts').scanSync(root)].map((path) => basename(path));
   expect(starts).toHaveLength(workers.length);
   for (const worker of workers) expect(existsSync(join(root, 'node_modules/.cache/modelport', worker))).toBe(true);

@@ -90,7 +90,7 @@ const WIRES: readonly Wire[] = [
     wire: 'openai-responses',
     type: 'openai',
     upstreamModel: 'gpt-5',
-    ask: (stage, stream) => post(stage, '/v1/responses', { model: stage.model, stream, input: 'Hello' }),
+    ask: (stage, stream) => post(stage, '/v1/responses', { model: stage.model, stream, input: 'Hello', store: false }),
     name: /"model":\s*"[^"]*"/g,
     usage(payloads) {
       const counts = lastOf(payloads.flatMap(({ response, usage }) => [response?.usage, usage]));
@@ -114,9 +114,12 @@ const MENDED = [
   'google-vertex/fb-vertexai-streaming-success-unknown-safety-enum.sse.txt',
   'google-vertex/fb-vertexai-unary-failure-invalid-response.json',
   'google-vertex/fb-vertexai-unary-failure-malformed-content.json',
+  'google-vertex/fb-vertexai-unary-success-empty-part.json',
   'google/fb-googleai-streaming-success-empty-parts.sse.txt',
   'google/fb-googleai-streaming-success-no-content-parts.sse.txt',
   'google/prism-stream-basic-text-1.sse.txt',
+  'openai/openai-apply-patch-tool.1.chunks.txt',
+  'openai/prism-stream-multiple-output-items-1.sse.txt',
   'openai/prism-stream-unknown-error-responses-1.sse.txt',
 ];
 
