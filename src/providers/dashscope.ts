@@ -1,6 +1,7 @@
 /** Alibaba Cloud Model Studio (Qwen, Wan): its compatible mode, and what that mode does not have. */
 import type { Call } from '../canonical/call.ts';
 import { isObject } from '../canonical/json.ts';
+import { dashscopeVideo } from './dashscope-video.ts';
 import { joinUrl, openaiCompatibleVendor } from './openai-compatible.ts';
 import type { Provider, TaskForm } from './provider.ts';
 
@@ -37,6 +38,7 @@ const task: TaskForm = {
 
 export const dashscope: Provider = {
   ...compatible,
+  video: dashscopeVideo,
   speaks: {
     ...compatible.speaks,
     rerank: ['dashscope-rerank'],

@@ -12,22 +12,26 @@ import { google } from './google.ts';
 import { groq } from './groq.ts';
 import { huggingface } from './huggingface.ts';
 import { jina } from './jina.ts';
+import { kling } from './kling.ts';
 import { llamacpp } from './llamacpp.ts';
 import { lmStudio } from './lm-studio.ts';
+import { minimax } from './minimax.ts';
 import { mistral } from './mistral.ts';
 import { moonshot } from './moonshot.ts';
 import { ollama } from './ollama.ts';
 import { openai } from './openai.ts';
-import { openaiCompatible } from './openai-compatible.ts';
+import { openaiServer } from './openai-server.ts';
 import { openrouter } from './openrouter.ts';
 import { perplexity } from './perplexity.ts';
 import type { Provider } from './provider.ts';
+import { runway } from './runway.ts';
 import { sandbox } from './sandbox.ts';
 import { siliconflow } from './siliconflow.ts';
 import { snowflake } from './snowflake.ts';
 import { stability } from './stability.ts';
 import { together } from './together.ts';
 import { vertex } from './vertex.ts';
+import { vidu } from './vidu.ts';
 import { vllm } from './vllm.ts';
 import { volcengine } from './volcengine.ts';
 import { voyage } from './voyage.ts';
@@ -36,7 +40,7 @@ import { zai, zhipu } from './zhipu.ts';
 
 const ROWS: readonly Provider[] = [
   openai,
-  openaiCompatible,
+  openaiServer,
   anthropic,
   azure,
   bedrock,
@@ -50,19 +54,23 @@ const ROWS: readonly Provider[] = [
   groq,
   huggingface,
   jina,
+  kling,
   llamacpp,
   lmStudio,
+  minimax,
   mistral,
   moonshot,
   ollama,
   openrouter,
   perplexity,
+  runway,
   sandbox,
   siliconflow,
   snowflake,
   stability,
   together,
   vertex,
+  vidu,
   vllm,
   volcengine,
   voyage,

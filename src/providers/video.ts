@@ -34,12 +34,12 @@ export interface VideoAdapter {
   /** `id` is the task's. Throws `invalid_request` where the vendor cannot do what is asked. */
   start(ask: VideoAsk, target: Target, id: string): Starting;
   /** Throws the vendor's refusal. */
-  readStart(answered: Answered): Started;
+  readStart(answered: Answered, ask: VideoAsk): Started;
   /** Looks a start up by our id after a crash. */
   readonly find?: {
-    ask(id: string, target: Target): Outgoing;
+    ask(id: string, target: Target, ask: VideoAsk): Outgoing;
     /** `undefined`: the vendor knows of none, it was never started. Throws where it could not be told. */
-    read(answered: Answered): Started | undefined;
+    read(answered: Answered, ask: VideoAsk): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
   /** Throws where nothing can be said now; with status 404 or 410 where the task is lost. */

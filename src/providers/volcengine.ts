@@ -1,6 +1,7 @@
 /** Volcengine Ark (Doubao, Seedream). */
 import { joinUrl, openaiCompatibleVendor, pathOf } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
+import { volcengineVideo } from './volcengine-video.ts';
 
 const ark = openaiCompatibleVendor({
   name: 'volcengine',
@@ -19,5 +20,6 @@ const ark = openaiCompatibleVendor({
 /** Pictures are changed where they are drawn. */
 export const volcengine: Provider = {
   ...ark,
+  video: volcengineVideo,
   url: ({ baseUrl }, dialect) => joinUrl(baseUrl, pathOf(dialect)),
 };

@@ -48,12 +48,13 @@ async function open(
   rooms: TaskRooms,
   provider: Provider,
   target: Target,
-  found: { url: string } | { path: string },
+  found: { url: string; signed?: true } | { path: string },
 ): Promise<Exchange> {
   const url = 'url' in found ? found.url : joinUrl(target.baseUrl, found.path);
   let outgoing: Outgoing = { method: 'GET', url, headers: { 'accept-encoding': 'identity' }, body: undefined };
   // A credential goes to the vendor's own address, never to where it redirects.
-  if ('path' in found) await provider.authorize(outgoing, target, rooms.signing);
+  if ('path' in found || (found.signed && isSameOrigin(url, target.baseUrl)))
+    await provider.authorize(outgoing, target, rooms.signing);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const answer = await rooms.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
     if (answer.status === 200) return answer;
@@ -65,6 +66,10 @@ async function open(
     outgoing = { ...outgoing, url: new URL(location, outgoing.url).href, headers: { 'accept-encoding': 'identity' } };
   }
   throw new GatewayError('upstream_failed', 'The finished video redirects too often.');
+}
+
+function isSameOrigin(one: string, other: string): boolean {
+  return URL.parse(one)?.origin === URL.parse(other)?.origin;
 }
 
 async function* piecesOf(answer: Exchange): AsyncGenerator<Uint8Array> {

@@ -4,6 +4,7 @@ import { newId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';
 import { advance, end, type FoundOutput, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
+import { readComponents } from '../catalog/price-text.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import type { Answered, Started, VideoAdapter } from '../providers/video.ts';
 import type { CallRow } from '../store/store.ts';
@@ -99,7 +100,8 @@ async function begin(
   request: TaskRequest,
 ): Promise<GatewayError | undefined> {
   const { task } = held;
-  const { outgoing } = video.start({ ...task.ask, pictures: request.pictures }, target, task.id);
+  const ask = { ...task.ask, pictures: request.pictures };
+  const { outgoing } = video.start(ask, target, task.id);
   await provider.authorize(outgoing, target, rooms.signing);
   let answered: Answered;
   try {
@@ -112,7 +114,7 @@ async function begin(
   if (UNANSWERED.has(answered.status)) {
     return new GatewayError('upstream_timeout', 'The model took too long to take the task on.');
   }
-  await startedBy(rooms, held, video.readStart(answered), video);
+  await startedBy(rooms, held, video.readStart(answered, ask), video);
   return undefined;
 }
 
@@ -147,7 +149,7 @@ async function recover(rooms: TaskRooms, held: Held): Promise<void> {
     if (!maker) return await fail(rooms, held, REMOVED);
     const { video } = maker;
     if (!video.find && !video.repeatable) return await fail(rooms, held, UNCERTAIN);
-    const found = await lookedUp(rooms, task, maker);
+    const found = await lookedUp(rooms, task, request, maker);
     if (found instanceof GatewayError) return await later(rooms, held, found);
     if (found) return await startedBy(rooms, held, found, video);
     const doubt = await begin(rooms, held, maker, request);
@@ -163,11 +165,13 @@ async function recover(rooms: TaskRooms, held: Held): Promise<void> {
 async function lookedUp(
   rooms: TaskRooms,
   task: Task,
+  { pictures }: TaskRequest,
   { provider, video, target }: Maker,
 ): Promise<Started | GatewayError | undefined> {
   if (!video.find) return undefined;
   try {
-    return video.find.read(await exchange(rooms, provider, video.find.ask(task.id, target), target));
+    const ask = { ...task.ask, pictures };
+    return video.find.read(await exchange(rooms, provider, video.find.ask(task.id, target, ask), target), ask);
   } catch (thrown) {
     return asGatewayError(thrown);
   }
@@ -223,9 +227,10 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
     return later(rooms, held, error);
   }
   const { task } = held;
-  const model = rooms.catalog.find(task.ask.model);
   const usage = videoUsage(task.ask, outputs.length, seen.billed);
-  const cost = model ? videoCharge(usage, outputs.length, model.price) : task.held;
+  // The price of the day it was ordered.
+  const price = await rooms.store.price(task.priceId);
+  const cost = price ? videoCharge(usage, outputs.length, readComponents(price.components)) : task.held;
   held.task = { ...task, outputs, due: { usage, cost } };
   if (await save(rooms, held, rooms.now())) await settle(rooms, held);
 }

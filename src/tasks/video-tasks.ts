@@ -109,7 +109,7 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     held.task = { ...held.task, ...(source.target && { target: source.target }), attempts: 1 };
     const { outgoing } = maker.video.remix(source.handle, asked, maker.target);
     const answered = await exchange(rooms, maker.provider, outgoing, maker.target);
-    await startedBy(rooms, held, maker.video.readStart(answered), maker.video);
+    await startedBy(rooms, held, maker.video.readStart(answered, asked), maker.video);
   }
 
   async function find(caller: Caller, id: string): Promise<Task> {

@@ -1,0 +1,12 @@
+/** Addresses in Google's Gemini API. */
+import { joinUrl } from './openai-compatible.ts';
+
+/** The official library's address ends before the version, others' with it. */
+const VERSIONED = /\/v\d+((alpha|beta)\d*)?\/?$/;
+const COLLECTION = /^(models|tunedModels|operations)\//;
+
+/** Of a model or another named thing, or of what is done with it. */
+export function googleUrl(baseUrl: string, name: string, action?: string): string {
+  const path = COLLECTION.test(name) ? `/${name}` : `/models/${name}`;
+  return joinUrl(VERSIONED.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1beta'), action ? `${path}:${action}` : path);
+}

@@ -1,0 +1,131 @@
+/** Kling: videos from texts and from pictures. Its credential is `accessKey:secretKey`, which signs a token, or a key as it is. */
+import { SignJWT } from 'jose';
+import type { Json, JsonObject } from '../canonical/json.ts';
+import { isObject } from '../canonical/json.ts';
+import type { Picture, Progress } from '../canonical/task.ts';
+import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
+import type { Outgoing, Target } from './provider.ts';
+import type { Answered, VideoAdapter } from './video.ts';
+import {
+  asking,
+  dropped,
+  failure,
+  memberOf,
+  membersIn,
+  pictureOf,
+  posting,
+  ratioOf,
+  refusalIn,
+  requiredText,
+  said,
+  stateOf,
+  videoVendor,
+  wordsFor,
+} from './video-vendor.ts';
+
+const WORDS = wordsFor({
+  queued: ['submitted'],
+  in_progress: ['processing'],
+  completed: ['succeed'],
+  failed: ['failed'],
+});
+const TOKEN_SECONDS = 1800;
+const CLOCK_SECONDS = 5;
+/** Its code for a task that is not there. */
+const NO_SUCH_TASK = 1203;
+
+const video: VideoAdapter = {
+  defaultSeconds: 5,
+  start(ask, target, id) {
+    const first = pictureOf(ask, 'first');
+    const last = pictureOf(ask, 'last');
+    const kind = kindFor(ask.pictures);
+    const members = said({
+      ...ask.metadata,
+      model_name: target.model,
+      prompt: ask.prompt,
+      negative_prompt: ask.negativePrompt,
+      duration: String(ask.seconds ?? 5),
+      aspect_ratio: kind === 'text2video' ? ratioOf(ask) : undefined,
+      image: first && bare(first),
+      image_tail: last && bare(last),
+      external_task_id: id,
+    });
+    return {
+      outgoing: posting(placeOf(target, kind), members),
+      warnings: dropped(ask, 'fps', 'seed', 'resolution', 'n'),
+    };
+  },
+  readStart: (answered, ask) => startedIn(answered, kindFor(ask.pictures)),
+  find: {
+    ask: (id, target, { pictures }) => asking(`${placeOf(target, kindFor(pictures))}/${encodeURIComponent(id)}`),
+    read(answered, { pictures }) {
+      if (answered.status === 404) return undefined;
+      const text = new TextDecoder().decode(answered.body);
+      if (text.includes(`"code":${NO_SUCH_TASK}`)) return undefined;
+      return startedIn(answered, kindFor(pictures));
+    },
+  },
+  poll: (handle, target) => asking(joinUrl(target.baseUrl, `/v1/videos/${String(handle)}`)),
+  readPoll: (answered) => seenIn(taskIn(answered)),
+};
+
+export const kling = videoVendor({
+  name: 'kling',
+  baseUrl: 'https://api-singapore.klingai.com',
+  credentialVariable: 'KLING_API_KEY',
+  video,
+  authorize(outgoing, target, { now }) {
+    const [issuer = '', secret] = target.credential?.split(':') ?? [];
+    if (secret === undefined) return authorizeByBearer(outgoing, target);
+    return sign(outgoing, issuer, secret, Math.floor(now() / 1000));
+  },
+});
+
+async function sign(outgoing: Outgoing, issuer: string, secret: string, seconds: number): Promise<void> {
+  const token = await new SignJWT({})
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(issuer)
+    .setExpirationTime(seconds + TOKEN_SECONDS)
+    .setNotBefore(seconds - CLOCK_SECONDS)
+    .sign(new TextEncoder().encode(secret));
+  outgoing.headers.authorization = `Bearer ${token}`;
+}
+
+function kindFor(pictures: readonly Picture[]): string {
+  return pictures.length === 0 ? 'text2video' : 'image2video';
+}
+
+function placeOf({ baseUrl }: Target, kind: string): string {
+  return joinUrl(baseUrl, `/v1/videos/${kind}`);
+}
+
+/** Base64 without a data URL's head. */
+function bare({ source }: Picture): string {
+  return source.type === 'url' ? source.url : source.base64;
+}
+
+function taskIn(answered: Answered): JsonObject {
+  const { code, message, data } = membersIn(answered);
+  if (code !== 0) throw refusalIn(400, answered, message);
+  return isObject(data) ? data : {};
+}
+
+/** The address says of what kind a task is: the handle is its end. */
+function startedIn(answered: Answered, kind: string): { handle: Json; seen: Progress } {
+  const task = taskIn(answered);
+  return { handle: `${kind}/${requiredText(task.task_id)}`, seen: seenIn(task) };
+}
+
+function seenIn(task: JsonObject): Progress {
+  const state = stateOf(WORDS, task.task_status);
+  const { videos } = memberOf(task, 'task_result');
+  const found = (Array.isArray(videos) ? videos : []).flatMap((one) =>
+    isObject(one) && typeof one.url === 'string' ? [{ url: one.url }] : [],
+  );
+  return {
+    state,
+    ...(state === 'completed' && { found }),
+    ...(state === 'failed' && { error: failure(undefined, task.task_status_msg) }),
+  };
+}

@@ -1,0 +1,116 @@
+/** What vendors of videos share: a row of the table, JSON out and in, pictures and sizes in their words, and what was dropped. */
+import type { GatewayError } from '../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import type { Picture, TaskError, TaskState, VideoAsk } from '../canonical/task.ts';
+import { readOpenaiError } from '../dialects/openai-errors.ts';
+import { authorizeByBearer } from './openai-compatible.ts';
+import type { Outgoing, Provider } from './provider.ts';
+import { type Answered, unreadable } from './video.ts';
+
+type Row = Pick<Provider, 'name' | 'baseUrl' | 'credentialVariable' | 'video'> & Partial<Provider>;
+
+/** A vendor that makes videos and nothing else. */
+export function videoVendor(row: Row): Provider {
+  return { needsCredential: true, speaks: {}, url: ({ baseUrl }) => baseUrl, authorize: authorizeByBearer, ...row };
+}
+
+export function posting(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
+  const body = new TextEncoder().encode(JSON.stringify(members));
+  return { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+export function asking(url: string, method = 'GET'): Outgoing {
+  return { method, url, headers: {}, body: undefined };
+}
+
+/** The answer's members. Throws the vendor's refusal. */
+export function membersIn({ status, headers, body }: Answered): JsonObject {
+  if (status >= 300) throw readOpenaiError(status, headers, body);
+  try {
+    const members: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (isObject(members)) return members;
+  } catch {
+    // Told below.
+  }
+  throw unreadable();
+}
+
+/** A refusal inside an answer that says 200. */
+export function refusalIn(status: number, { headers }: Answered, message: Json | undefined): GatewayError {
+  return readOpenaiError(status, headers, new TextEncoder().encode(JSON.stringify({ message: message ?? '' })));
+}
+
+export function memberOf(members: JsonObject, name: string): JsonObject {
+  const member = members[name];
+  return isObject(member) ? member : {};
+}
+
+export function requiredText(value: Json | undefined): string {
+  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'number') return String(value);
+  throw unreadable();
+}
+
+/** A word nobody has heard before means that the vendor still works. */
+export function stateOf(words: { readonly [word: string]: TaskState }, word: Json | undefined): TaskState {
+  return words[String(word)] ?? 'in_progress';
+}
+
+/** Which words mean what. */
+export function wordsFor(states: Record<TaskState, readonly string[]>): { readonly [word: string]: TaskState } {
+  const pairs = Object.entries(states).flatMap(([state, words]) => words.map((word) => [word, state]));
+  return Object.fromEntries(pairs);
+}
+
+export function failure(code: Json | undefined, message: Json | undefined): TaskError {
+  return {
+    code: typeof code === 'string' && code !== '' ? code : 'generation_failed',
+    message: typeof message === 'string' && message !== '' ? message : 'The model could not make the video.',
+  };
+}
+
+export function pictureOf({ pictures }: VideoAsk, role: Picture['role']): Picture | undefined {
+  return pictures.find((picture) => picture.role === role);
+}
+
+/** An address, or a data URL. */
+export function addressOf({ source }: Picture): string {
+  return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
+}
+
+/** `16:9` */
+export function ratioOf({ aspectRatio, width, height }: VideoAsk): string | undefined {
+  if (aspectRatio !== undefined || width === undefined || height === undefined) return aspectRatio;
+  const divisor = greatestDivisor(width, height);
+  return `${width / divisor}:${height / divisor}`;
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
+}
+
+/** `720p` */
+export function resolutionOf({ resolution, width, height }: VideoAsk): string | undefined {
+  if (resolution !== undefined || width === undefined || height === undefined) return resolution;
+  return `${Math.min(width, height)}p`;
+}
+
+const NAMES = {
+  negativePrompt: 'negative_prompt',
+  fps: 'fps',
+  seed: 'seed',
+  resolution: 'resolution',
+  n: 'n',
+} as const;
+
+/** A sentence for each of these that was asked for. */
+export function dropped(ask: VideoAsk, ...unsayable: (keyof typeof NAMES)[]): string[] {
+  return unsayable
+    .filter((member) => ask[member] !== undefined && ask[member] !== (member === 'n' ? 1 : undefined))
+    .map((member) => `\`${NAMES[member]}\` was dropped: the model's vendor does not take it.`);
+}
+
+/** The members that have a value. */
+export function said(members: { [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter((pair): pair is [string, Json] => pair[1] !== undefined));
+}

@@ -1,0 +1,78 @@
+/** Volcengine Ark's videos (Seedance): billed by tokens. */
+import type { JsonObject } from '../canonical/json.ts';
+import type { Picture, Progress } from '../canonical/task.ts';
+import { joinUrl } from './openai-compatible.ts';
+import type { Target } from './provider.ts';
+import type { VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  memberOf,
+  membersIn,
+  posting,
+  ratioOf,
+  requiredText,
+  resolutionOf,
+  said,
+  stateOf,
+  wordsFor,
+} from './video-vendor.ts';
+
+const WORDS = wordsFor({
+  queued: ['queued'],
+  in_progress: ['running'],
+  completed: ['succeeded'],
+  failed: ['failed', 'cancelled', 'expired'],
+});
+const TASKS = '/contents/generations/tasks';
+const ROLES: { readonly [role in Picture['role']]: string } = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+const taskAt = (handle: unknown, { baseUrl }: Target) =>
+  joinUrl(baseUrl, `${TASKS}/${encodeURIComponent(String(handle))}`);
+
+export const volcengineVideo: VideoAdapter = {
+  defaultSeconds: 5,
+  start(ask, { baseUrl, model }) {
+    const text = ask.prompt === undefined ? [] : [{ type: 'text', text: ask.prompt }];
+    const pictures = ask.pictures.map((picture) => ({
+      type: 'image_url',
+      image_url: { url: addressOf(picture) },
+      role: ROLES[picture.role],
+    }));
+    const members = said({
+      ...ask.metadata,
+      model,
+      content: [...text, ...pictures],
+      ratio: ratioOf(ask),
+      resolution: resolutionOf(ask),
+      duration: ask.seconds,
+      seed: ask.seed,
+    });
+    return {
+      outgoing: posting(joinUrl(baseUrl, TASKS), members),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'n'),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  poll: (handle, target) => asking(taskAt(handle, target)),
+  readPoll: (answered) => seenIn(membersIn(answered)),
+  cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
+};
+
+function seenIn(task: JsonObject): Progress {
+  const state = stateOf(WORDS, task.status);
+  const { video_url: url } = memberOf(task, 'content');
+  const { completion_tokens: outputTokens } = memberOf(task, 'usage');
+  const error = memberOf(task, 'error');
+  return {
+    state,
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : [] }),
+    ...(state === 'completed' && typeof outputTokens === 'number' && { billed: { outputTokens } }),
+    ...(state === 'failed' && { error: failure(error.code, error.message) }),
+  };
+}
