@@ -25,6 +25,7 @@ export const sandbox: Provider = {
     embed: ['openai-embeddings'],
     rerank: ['rerank'],
     speech: ['openai-speech'],
+    transcription: ['openai-transcriptions'],
   },
   only: {
     'openai-chat': NO_PICTURES,

@@ -302,6 +302,7 @@ describe('what it refuses', () => {
       'sandbox-embed',
       'sandbox-rerank',
       'sandbox-speech',
+      'sandbox-transcription',
       'sandbox-video',
     ]);
   });

@@ -1,5 +1,5 @@
 /** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
-import type { ChatCall, ImageCall, SpeechCall } from '../canonical/call.ts';
+import type { ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
@@ -16,6 +16,7 @@ import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
 import { SPEECH_MODEL, soundEvents, soundOf } from './speech.ts';
+import { TRANSCRIPTION_MODEL, transcriptOf } from './transcript.ts';
 
 export interface SandboxOptions {
   /** Resolves after that time; rejects as soon as the signal aborts. */
@@ -103,6 +104,8 @@ const PATHS: { readonly [path: string]: string } = {
   '/v1/images/generations': 'openai-images',
   '/v1/images/edits': 'openai-images',
   '/v1/audio/speech': 'openai-speech',
+  '/v1/audio/transcriptions': 'openai-transcriptions',
+  '/v1/audio/translations': 'openai-transcriptions',
 };
 const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
 /** What comes whole. */
@@ -153,6 +156,7 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
 
 function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
   const call = dialect.readCall(request);
+  if (call.kind === 'transcription') return heard(call);
   if (call.kind !== 'chat' && call.kind !== 'image' && call.kind !== 'speech')
     throw new GatewayError('not_found', 'The sandbox converses, draws and speaks here.');
   const models = MODELS[call.kind];
@@ -174,6 +178,15 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
       return [...pieces, writer.end()].filter((piece) => piece.length > 0);
     },
   };
+}
+
+function heard(call: TranscriptionCall): Told {
+  if (call.model !== TRANSCRIPTION_MODEL)
+    throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
+  const prompt = call.fields.find(([name]) => name === 'prompt')?.[1] ?? '';
+  const text = transcriptOf(call);
+  const contentType = text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
+  return { prompt, key: keyOf([text]), contentType, stream: false, pieces: () => [Buffer.from(text)] };
 }
 
 function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
@@ -213,7 +226,7 @@ function keyOf(said: object): string {
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, SPEECH_MODEL, VIDEO_MODEL].map((id) => ({
+    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, SPEECH_MODEL, TRANSCRIPTION_MODEL, VIDEO_MODEL].map((id) => ({
       id,
       object: 'model',
       created: 0,

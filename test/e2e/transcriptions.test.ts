@@ -40,6 +40,20 @@ function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<
   return fetch(`${scene.gateway.url}/v1/audio/transcriptions`, { method: 'POST', headers, body });
 }
 
+test.each([
+  ['json', { text: 'A sound of 2 seconds in 96044 bytes.' }],
+  ['verbose_json', { duration: 2, segments: [{ start: 0, end: 2 }] }],
+  ['text', expect.stringContaining('2 seconds')],
+  ['srt', expect.stringContaining('--> 00:00:02,000')],
+  ['vtt', expect.stringContaining('--> 00:00:02.000')],
+])('the sandbox says what it got, as %s', async (format, told) => {
+  const stage = { ...(await scene.stage()), model: 'sandbox-transcription' };
+  const reply = await heard(stage, { response_format: format });
+  if (typeof reply === 'string') expect(reply).toEqual(told as string);
+  else expect(reply).toMatchObject(told as object);
+  expect(nanoOf((await stage.settledCall()).cost)).toBe(200_000n);
+});
+
 describe('transcriptions', () => {
   test.each(['openai', 'groq', 'openai-compatible'])(
     '%s: the form reaches the vendor with its own model',
