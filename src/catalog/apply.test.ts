@@ -135,7 +135,7 @@ test.each([
   ],
   [
     { models: [{ ...model, kind: 'chatt' }] },
-    'models[0].kind must be one of chat, embed, rerank, image, speech, video.',
+    'models[0].kind must be one of chat, embed, rerank, image, speech, transcription, moderation, video.',
   ],
   [{ models: [{ ...model, maxOutputTokens: 0 }] }, 'models[0].maxOutputTokens must be a whole number above zero.'],
   [{ models: [{ ...model, onDisconnect: 'stop' }] }, 'models[0].onDisconnect must be one of abort, drain.'],
