@@ -17,6 +17,8 @@ export interface Launch {
   command: readonly string[];
   environment: { readonly [name: string]: string };
   headers: { readonly [name: string]: string };
+  /** What is put in order once it answers. */
+  furnish?(port: number): Promise<void>;
 }
 
 export interface Peer {
@@ -88,6 +90,7 @@ http {
 `;
 
 const KEY = `sk-${'b'.repeat(48)}`;
+const ADMIN_KEY = `sk-admin-${'b'.repeat(42)}`;
 
 /** As `npm start` does. */
 const LAUNCH_MODELPORT =
@@ -103,6 +106,45 @@ const modelportTranslating = gateway('modelport-translating', 'Modelport, OpenAI
   type: 'anthropic',
   baseUrl: upstreamUrl(place).slice(0, -'/v1'.length),
 }));
+
+/** As `modelport`, where the account has limits that are never reached: counted in this process. */
+const modelportLimited: Peer = limited('modelport-limited', 'Modelport, limits', {});
+
+/** The same on Postgres, limits counted in Redis. */
+const modelportShared: Peer = {
+  ...limited('modelport-shared', 'Modelport, limits, Postgres and Redis', {
+    DATABASE_URL: process.env.BENCH_DATABASE_URL ?? '',
+    REDIS_URL: process.env.BENCH_REDIS_URL ?? '',
+  }),
+  missing: async () =>
+    process.env.BENCH_DATABASE_URL && process.env.BENCH_REDIS_URL
+      ? undefined
+      : 'it needs BENCH_DATABASE_URL, an empty database of Postgres, and BENCH_REDIS_URL',
+};
+
+const NEVER_REACHED = { requestsPerMinute: 100_000_000, tokensPerMinute: 1_000_000_000_000, concurrency: 100_000 };
+
+function limited(name: string, title: string, environment: { [name: string]: string }): Peer {
+  const peer = gateway(name, title, (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) }));
+  return {
+    ...peer,
+    launch: (place) => {
+      const launch = peer.launch(place);
+      return {
+        ...launch,
+        environment: { ...launch.environment, ...environment, MODELPORT_ADMIN_KEY: ADMIN_KEY },
+        async furnish(port) {
+          const response = await fetch(`http://127.0.0.1:${port}/admin/v1/accounts/default`, {
+            method: 'PATCH',
+            headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },
+            body: JSON.stringify(NEVER_REACHED),
+          });
+          if (!response.ok) throw new Error(`the limits were refused: ${await response.text()}`);
+        },
+      };
+    },
+  };
+}
 
 interface Upstream {
   type: string;
@@ -184,4 +226,11 @@ const portkey: Peer = {
   }),
 };
 
-export const PEERS: readonly Peer[] = [nginx, modelport, modelportTranslating, portkey];
+export const PEERS: readonly Peer[] = [
+  nginx,
+  modelport,
+  modelportTranslating,
+  modelportLimited,
+  modelportShared,
+  portkey,
+];
