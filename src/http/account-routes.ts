@@ -98,6 +98,15 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
     reply: Account,
     answer: (rooms, asked) => changeAccount(rooms, asked, 'account.enabled', { disabledAt: null }),
   }),
+  route('GET', '/admin/v1/accounts/:id/webhook-secret', {
+    gate: 'admin',
+    summary: "Shows what the account's webhooks are signed with (Standard Webhooks).",
+    reply: Type.Object({ secret: Type.String() }),
+    answer: async ({ store }, { path }) => {
+      const { id } = await accountNamed(store, path.id);
+      return { secret: await store.tasks.webhookSecret(id) };
+    },
+  }),
   route('GET', '/admin/v1/accounts/:id/entries', {
     gate: 'admin',
     summary: "Lists the account's ledger.",

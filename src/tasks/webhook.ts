@@ -6,7 +6,7 @@ import type { Task } from './task.ts';
 type Webhook = NonNullable<Task['webhook']>;
 
 /** With the pauses between them these are about a day. */
-const MOST_TRIES = 20;
+const MOST_TRIES = 290;
 const TIMEOUT_MS = 15_000;
 
 /** The webhook after one try. */

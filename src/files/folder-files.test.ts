@@ -1,0 +1,54 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folderFiles } from './folder-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-files-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const files = folderFiles(folder);
+
+async function* pieces(...texts: (string | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) {
+    if (typeof text !== 'string') throw text;
+    yield new TextEncoder().encode(text);
+  }
+}
+const textOf = (name: string, start: number, end: number) => new Response(files.read(name, { start, end })).text();
+const everything = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
+
+test('written in pieces, read in parts, removed once and again', async () => {
+  expect(await files.size('file_a')).toBeUndefined();
+  expect(await files.write('file_a', pieces('one ', 'two'), 100)).toBe(7);
+  expect(await files.size('file_a')).toBe(7);
+  expect(await textOf('file_a', 0, 7)).toBe('one two');
+  expect(await textOf('file_a', 4, 6)).toBe('tw');
+  await files.remove('file_a');
+  await files.remove('file_a');
+  expect(await files.size('file_a')).toBeUndefined();
+});
+
+test('one that is too large, or whose source breaks, leaves nothing behind', async () => {
+  expect(files.write('file_b', pieces('12345', '6'), 5)).rejects.toMatchObject({
+    code: 'upstream_failed',
+    retryable: false,
+  });
+  expect(await files.write('file_c', pieces('12345'), 5)).toBe(5);
+  await files.remove('file_c');
+  await expect(files.write('file_d', pieces('1', new Error('gone')), 5)).rejects.toThrow('gone');
+  expect(everything()).toEqual([]);
+});
+
+test('nothing is there before all of it is', async () => {
+  const gate = Promise.withResolvers<void>();
+  async function* slow() {
+    yield new Uint8Array(3);
+    await gate.promise;
+  }
+  const writing = files.write('file_e', slow(), 10);
+  await Bun.sleep(20);
+  expect(await files.size('file_e')).toBeUndefined();
+  gate.resolve();
+  await writing;
+  expect(await files.size('file_e')).toBe(3);
+});

@@ -1,0 +1,123 @@
+import { describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import type { TaskRow } from './tasks.ts';
+
+const NOON = Date.UTC(2026, 4, 5, 12);
+const LEASE_MS = 60_000;
+const UNTIL = NOON + LEASE_MS;
+
+const task = (id: string, more: Partial<TaskRow> = {}): TaskRow => ({
+  id,
+  account: 'acc_1',
+  createdAt: NOON,
+  dueAt: NOON,
+  body: `{"id":"${id}"}`,
+  ...more,
+});
+
+describe.each(ENGINES)('the tasks over $name', (engine) => {
+  test('one is inserted in its maker’s hands, read by its id, with its request apart', async () => {
+    const { store } = await freshStore(engine);
+    const row = task('t', { request: '{"pictures":[]}' });
+    expect(await store.tasks.insert(row, 'w1', UNTIL)).toEqual(task('t'));
+    expect(await store.tasks.task('t')).toEqual(task('t'));
+    expect(await store.tasks.request('t')).toBe('{"pictures":[]}');
+    expect(await store.tasks.task('other')).toBeUndefined();
+    expect(await store.tasks.claim('w2', NOON + 1, UNTIL, 10)).toEqual([]);
+    expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('exists already');
+    await store.close();
+  });
+
+  test('an idempotency key is one task of its account, and another of another', async () => {
+    const { store } = await freshStore(engine);
+    const first = task('a', { idempotencyKey: 'k' });
+    await store.tasks.insert(first, 'w1', UNTIL);
+    expect(await store.tasks.insert(task('b', { idempotencyKey: 'k' }), 'w1', UNTIL)).toEqual(first);
+    const others = task('c', { idempotencyKey: 'k', account: 'acc_2' });
+    expect(await store.tasks.insert(others, 'w1', UNTIL)).toEqual(others);
+    expect(await store.tasks.taskByKey('acc_1', 'k')).toEqual(first);
+    expect(await store.tasks.task('b')).toBeUndefined();
+    await store.close();
+  });
+
+  test('claimed at once by many, each is in one’s hands; the longest due first', async () => {
+    const { store } = await freshStore(engine);
+    for (let made = 0; made < 40; made++) {
+      await store.tasks.insert(task(`t${made}`, { dueAt: NOON - made }), 'maker', NOON - 1);
+    }
+    const claims = await Promise.all(
+      Array.from({ length: 8 }, (_, worker) => store.tasks.claim(`w${worker}`, NOON, UNTIL, 5)),
+    );
+    const claimed = claims.flat().map(({ id }) => id);
+    expect(new Set(claimed).size).toBe(claimed.length);
+    // Whoever came too late for a row got fewer.
+    for (let more = [1]; more.length > 0; ) {
+      const rows = await store.tasks.claim('late', NOON, UNTIL, 5);
+      for (const { id } of rows) expect(claimed).not.toContain(id);
+      claimed.push(...rows.map(({ id }) => id));
+      more = rows.map(() => 1);
+    }
+    expect(claimed).toHaveLength(40);
+    expect(await store.tasks.claim('next', UNTIL, UNTIL + LEASE_MS, 1)).toMatchObject([{ id: 't39' }]);
+    await store.close();
+  });
+
+  test('who has lost the lease saves nothing and extends nothing', async () => {
+    const { store } = await freshStore(engine);
+    await store.tasks.insert(task('t'), 'w1', UNTIL);
+    expect(await store.tasks.extend('t', 'w1', UNTIL + 1)).toBe(true);
+    expect(await store.tasks.claim('w2', UNTIL, UNTIL + LEASE_MS, 1)).toEqual([]);
+    expect(await store.tasks.claim('w2', UNTIL + 1, UNTIL + LEASE_MS, 1)).toHaveLength(1);
+    const change = { body: '{"by":"w1"}', dueAt: NOON, release: true };
+    expect(await store.tasks.save('t', 'w1', change)).toBe(false);
+    expect(await store.tasks.extend('t', 'w1', UNTIL)).toBe(false);
+    expect(await store.tasks.take('t', 'w3', UNTIL + 2, UNTIL + LEASE_MS)).toBe(false);
+    expect(await store.tasks.task('t')).toEqual(task('t'));
+    expect(await store.tasks.save('t', 'w2', { ...change, body: '{"by":"w2"}' })).toBe(true);
+    expect(await store.tasks.take('t', 'w3', UNTIL + 2, UNTIL + LEASE_MS)).toBe(true);
+    await store.close();
+  });
+
+  test('a save keeps or ends the lease, drops the request, and says when somebody is needed again', async () => {
+    const { store } = await freshStore(engine);
+    await store.tasks.insert(task('t', { request: 'r' }), 'w1', UNTIL);
+    await store.tasks.save('t', 'w1', { body: '{}', dueAt: NOON, release: false });
+    expect(await store.tasks.request('t')).toBe('r');
+    expect(await store.tasks.claim('w2', NOON, UNTIL, 1)).toEqual([]);
+    await store.tasks.save('t', 'w1', { body: '{}', dueAt: NOON + 5, release: true, dropRequest: true });
+    expect(await store.tasks.request('t')).toBeUndefined();
+    expect(await store.tasks.claim('w2', NOON + 4, UNTIL, 1)).toEqual([]);
+    expect(await store.tasks.claim('w2', NOON + 5, UNTIL, 1)).toMatchObject([{ id: 't', dueAt: NOON + 5 }]);
+    await store.tasks.save('t', 'w2', { body: '{}', dueAt: undefined, release: true });
+    expect(await store.tasks.claim('w2', UNTIL * 2, UNTIL * 3, 1)).toEqual([]);
+    await store.tasks.remove('t');
+    expect(await store.tasks.task('t')).toBeUndefined();
+    await store.close();
+  });
+
+  test('listed by account, newest or oldest first, on from an id', async () => {
+    const { store } = await freshStore(engine);
+    for (const id of ['a', 'b', 'c', 'd']) {
+      // Two of the same moment.
+      const createdAt = NOON + ['a', 'b', 'b', 'c'].indexOf(id === 'c' ? 'b' : id === 'd' ? 'c' : id);
+      await store.tasks.insert(task(id, { createdAt }), 'w1', UNTIL);
+    }
+    await store.tasks.insert(task('x', { account: 'acc_2' }), 'w1', UNTIL);
+    const ids = async (page: { limit: number; after?: string; oldestFirst?: boolean }) =>
+      (await store.tasks.tasks('acc_1', page)).map(({ id }) => id).join('');
+    expect(await ids({ limit: 9 })).toBe('dcba');
+    expect(await ids({ limit: 2 })).toBe('dc');
+    expect(await ids({ limit: 2, after: 'c' })).toBe('ba');
+    expect(await ids({ limit: 9, after: 'b', oldestFirst: true })).toBe('cd');
+    await store.close();
+  });
+
+  test('an account’s webhook secret is made once', async () => {
+    const { store } = await freshStore(engine);
+    const secrets = await Promise.all([1, 2, 3].map(() => store.tasks.webhookSecret('acc_1')));
+    expect(new Set(secrets).size).toBe(1);
+    expect(secrets[0]).toMatch(/^whsec_[A-Za-z0-9+/]{32}$/);
+    expect(await store.tasks.webhookSecret('acc_2')).not.toBe(secrets[0] ?? '');
+    await store.close();
+  });
+});

@@ -1,0 +1,26 @@
+/** The official openai library's videos in a child process: made, waited for, fetched, listed, deleted, looked for once more. */
+import { type ClientChild, startChild } from './child.ts';
+import type { OpenaiLibrary } from './openai-client.ts';
+
+export interface VideoScenario {
+  baseURL: string;
+  apiKey: string;
+  request: { [member: string]: unknown };
+  /** Base64, sent as a file. */
+  picture?: string;
+}
+
+export interface VideoClientView {
+  created?: { id: string; object: string; status: string; seconds: string };
+  ended?: { id: string; status: string; progress: number };
+  type?: string;
+  bytes?: number;
+  listed?: string[];
+  deleted?: { id: string; deleted: boolean };
+  /** Of the last step: what is deleted is not found. */
+  error?: { class: string; status: number; message: string };
+}
+
+export function startVideoClient(library: OpenaiLibrary): Promise<ClientChild<VideoScenario, VideoClientView>> {
+  return startChild('videos-child.mjs', library);
+}

@@ -1,0 +1,73 @@
+/** The official openai library makes videos of the sandbox; webhooks are signed as Standard Webhooks says, and sent again. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { createHmac } from 'node:crypto';
+import { startVideoClient } from '../clients/videos-client.ts';
+import { nanoCost, type Scene, startScene } from '../scene.ts';
+import { SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } });
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+const sandboxStage = () =>
+  scene.stage({
+    type: 'sandbox',
+    kind: 'video',
+    upstreamModel: 'sandbox-video',
+    baseUrls: ['http://sandbox.invalid/v1'],
+    price: SECOND_PRICE,
+  });
+
+test.each(['openai', 'openai-6'] as const)(
+  '%s: create, retrieve, downloadContent, list, delete',
+  async (library) => {
+    const client = await startVideoClient(library);
+    const stage = await sandboxStage();
+    const request = { model: stage.model, prompt: 'A cat [[delay 200]]', seconds: '4', size: '720x1280' };
+    for (const picture of [undefined, 'iVBORw0KGgo=']) {
+      const view = await client.run({ ...stage.at, request, ...(picture && { picture }) });
+      const id = view.created?.id ?? '';
+      expect(view).toMatchObject({
+        created: { object: 'video', seconds: '4' },
+        ended: { id, status: 'completed', progress: 100 },
+        type: 'video/mp4',
+        listed: [id],
+        deleted: { id, deleted: true },
+        error: { class: 'NotFoundError', status: 404 },
+      });
+      expect(view.bytes).toBeGreaterThan(1000);
+    }
+    client.stop();
+    const calls = await stage.settled();
+    expect(calls.map(nanoCost)).toEqual([400_000_000n, 400_000_000n]);
+  },
+  300_000,
+);
+
+test('a webhook is signed, and told again until it is heard', async () => {
+  const stage = await sandboxStage();
+  scene.upstream.script('/hook/', { status: 500 }, { status: 204 });
+  const body = { model: stage.model, prompt: 'A cat [[delay 200]]', seconds: '1' };
+  const answer = await stage.post('/v1/videos', { ...body, webhook_url: `${scene.upstream.url}/hook/here` });
+  const { id } = (await answer.json()) as VideoView;
+  await watch(scene.gateway.url, stage, id);
+  const deadline = Date.now() + 15_000;
+  while (scene.upstream.journal('/hook/').length < 2 && Date.now() < deadline) await Bun.sleep(50);
+  const told = scene.upstream.journal('/hook/');
+  expect(told).toHaveLength(2);
+  const { secret } = await scene.gateway.admin<{ secret: string }>(
+    'GET',
+    `/accounts/${stage.caller.account}/webhook-secret`,
+  );
+  for (const { headers, body: said } of told) {
+    expect(said).toMatchObject({ type: 'video.completed', data: { id, status: 'completed', model: stage.model } });
+    const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${JSON.stringify(said)}`;
+    const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+    expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+  }
+  expect(told[0]?.headers['webhook-id']).toBe(told[1]?.headers['webhook-id'] ?? '');
+  await stage.settled();
+}, 60_000);
