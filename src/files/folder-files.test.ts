@@ -29,7 +29,7 @@ test('written in pieces, read in parts, removed once and again', async () => {
 });
 
 test('one that is too large, or whose source breaks, leaves nothing behind', async () => {
-  expect(files.write('file_b', pieces('12345', '6'), 5)).rejects.toMatchObject({
+  await expect(files.write('file_b', pieces('12345', '6'), 5)).rejects.toMatchObject({
     code: 'upstream_failed',
     retryable: false,
   });

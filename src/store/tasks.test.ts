@@ -24,7 +24,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     expect(await store.tasks.request('t')).toBe('{"pictures":[]}');
     expect(await store.tasks.task('other')).toBeUndefined();
     expect(await store.tasks.claim('w2', NOON + 1, UNTIL, 10)).toEqual([]);
-    expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('exists already');
+    await expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('exists already');
     await store.close();
   });
 
