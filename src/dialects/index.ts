@@ -27,27 +27,30 @@ const ROWS: readonly Dialect[] = [
   anthropicMessages,
   gemini,
   openaiImages,
-  imagen,
-  dashscopeImages,
-  dashscopeImageTasks,
-  stability,
   openaiEmbeddings,
   geminiBatchEmbed,
   geminiEmbed,
-  cohereEmbed,
-  vertexEmbeddings,
   openaiSpeech,
   openaiTranscriptions,
   openaiModerations,
   rerank,
-  voyageRerank,
-  dashscopeRerank,
 ];
 
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(ROWS.map((dialect) => [dialect.name, dialect]));
 
 /** Those that vendors alone speak, beside the others. */
-const VENDOR_ROWS: readonly VendorDialect[] = [...ROWS, bedrockConverse];
+const VENDOR_ROWS: readonly VendorDialect[] = [
+  ...ROWS,
+  bedrockConverse,
+  imagen,
+  dashscopeImages,
+  dashscopeImageTasks,
+  stability,
+  cohereEmbed,
+  vertexEmbeddings,
+  voyageRerank,
+  dashscopeRerank,
+];
 const VENDOR_DIALECTS: ReadonlyMap<string, VendorDialect> = new Map(VENDOR_ROWS.map((row) => [row.name, row]));
 
 export function vendorDialectNamed(name: string): VendorDialect | undefined {

@@ -4,8 +4,7 @@ import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../canonical/reply.ts';
-import type { Dialect, Frame, Quirks, Reader, Writer, Written } from './dialect.ts';
-import { openaiError } from './error-bodies.ts';
+import type { Frame, Quirks, Reader, VendorDialect, Writer, Written } from './dialect.ts';
 import { joinBytes } from './json.ts';
 
 const NO_BYTES = new Uint8Array();
@@ -91,29 +90,10 @@ export interface VendorFormat<C extends Call> {
   writeCall(call: C, model: string, quirks: Quirks): Written;
   /** The events of a reply but for the last; may throw a GatewayError. */
   meaning(body: JsonObject, call: C): ReplyEvent[];
-  readError: Dialect['readError'];
+  readError: VendorDialect['readError'];
 }
 
-/** Such a format as a dialect: no client calls in it, so nothing is ever read from one or passed to one. */
-export function vendorDialect<C extends Call>({
-  name,
-  kind,
-  writeCall,
-  meaning,
-  readError,
-}: VendorFormat<C>): Dialect<C> {
-  const neverCalled = () => {
-    throw new GatewayError('not_found', `No client speaks ${name}.`);
-  };
-  return {
-    name,
-    kind,
-    readCall: neverCalled,
-    writer: neverCalled,
-    writeError: openaiError,
-    writeCall,
-    patches: neverCalled,
-    reader: (call) => wholeReader((body) => meaning(body, call)),
-    readError,
-  };
+/** Such a format as a dialect. */
+export function vendorDialect<C extends Call>({ meaning, ...format }: VendorFormat<C>): VendorDialect<C> {
+  return { ...format, reader: (call) => wholeReader((body) => meaning(body, call)) };
 }

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import type { EmbedCall, RerankCall } from '../../src/canonical/call.ts';
 import type { Reply, Vector } from '../../src/canonical/reply.ts';
 import { vectorBase64, vectorNumbers } from '../../src/canonical/vectors.ts';
-import type { Dialect, Quirks } from '../../src/dialects/dialect.ts';
-import { dialectNamed } from '../../src/dialects/index.ts';
+import type { Dialect, Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
+import { dialectNamed, vendorDialectNamed } from '../../src/dialects/index.ts';
 import { charge } from '../../src/ledger/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
@@ -21,7 +21,7 @@ const WIRES: { [wire: string]: string } = {
 const CLIENTS = ['openai-embeddings', 'gemini-batch-embed'] as const;
 
 for (const [wire, name] of Object.entries(WIRES)) {
-  const upstream = required(name);
+  const upstream = requiredUpstream(name);
   const cases = recordedCases(wire).map((recorded) => [recorded.file, recorded] as const);
   const answered = cases.filter(([, recorded]) => recorded.status === 200);
   const refused = cases.filter(([, recorded]) => recorded.status !== 200);
@@ -45,9 +45,10 @@ for (const [wire, name] of Object.entries(WIRES)) {
         if (name !== 'openai-embeddings' && name !== 'gemini-batch-embed') return;
         const body = requestBytes(recorded) ?? new Uint8Array();
         const path: { [name: string]: string } = name === 'gemini-batch-embed' ? { model: 'm' } : {};
-        const call = upstream.readCall({ body, headers: new Headers(), path, query: new URLSearchParams() });
+        const own = required(name);
+        const call = own.readCall({ body, headers: new Headers(), path, query: new URLSearchParams() });
         const written = upstream.writeCall(call, call.model, {});
-        const again = upstream.readCall({
+        const again = own.readCall({
           body: written.body,
           headers: new Headers(),
           path,
@@ -98,7 +99,7 @@ describe.skipIf(recordedCases('openai-embeddings').length === 0)('what is charge
   };
 
   test.each(Object.entries(TOKENS))('%s: the input it reports, at its price', (wire, tokensOf) => {
-    const upstream = required(WIRES[wire] ?? '');
+    const upstream = requiredUpstream(WIRES[wire] ?? '');
     let compared = 0;
     for (const recorded of recordedCases(wire).filter(({ status }) => status === 200)) {
       const raw = JSON.parse(Buffer.from(replyBytes(recorded)).toString()) as Raw;
@@ -123,7 +124,7 @@ interface Raw {
 }
 
 /** What the client's reader makes of what the client is sent for an upstream's reply. */
-function reread(client: Dialect, upstream: Dialect, call: EmbedCall, recorded: RecordedCase): Reply {
+function reread(client: Dialect, upstream: VendorDialect, call: EmbedCall, recorded: RecordedCase): Reply {
   const own = client.name === upstream.name;
   const writer = client.writer(call);
   const parts = frames(upstream, call, recorded, 7).map((frame) => (own ? writer.pass(frame) : writer.write(frame)));
@@ -133,12 +134,12 @@ function reread(client: Dialect, upstream: Dialect, call: EmbedCall, recorded: R
   );
 }
 
-function frames(dialect: Dialect, call: EmbedCall | RerankCall, recorded: RecordedCase, seed: number) {
+function frames(dialect: VendorDialect, call: EmbedCall | RerankCall, recorded: RecordedCase, seed: number) {
   const reader = dialect.reader(call, replyContentType(recorded), quirksOf(recorded));
   return [...cutBytes(replyBytes(recorded), seed).flatMap((chunk) => reader.read(chunk)), ...reader.end()];
 }
 
-function read(dialect: Dialect, call: EmbedCall | RerankCall, recorded: RecordedCase): Reply {
+function read(dialect: VendorDialect, call: EmbedCall | RerankCall, recorded: RecordedCase): Reply {
   const events = frames(dialect, call, recorded, 1).flatMap((frame) => frame.events);
   expect(events.at(-1)).toEqual({ type: 'reply-end' });
   return replyOf(events);
@@ -187,6 +188,12 @@ function rerankCall(): RerankCall {
     documents: Array.from({ length: 10 }, (_, place) => `document ${place}`),
     returnDocuments: true,
   };
+}
+
+function requiredUpstream(name: string): VendorDialect {
+  const dialect = vendorDialectNamed(name);
+  if (!dialect) throw new Error(`there is no dialect ${name}`);
+  return dialect;
 }
 
 function required(name: string): Dialect {
