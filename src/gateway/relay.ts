@@ -9,6 +9,7 @@ import type { Upstream } from './attempt.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
+import { warningsHeader } from './warnings-header.ts';
 
 const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
@@ -255,18 +256,13 @@ function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {
   };
   const { limits } = walk.pace;
   if (limits) Object.assign(headers, limitHeaders(walk.dialect, limits, walk.at));
-  if (walk.warnings.length > 0) headers['x-modelport-warnings'] = headerText(walk.warnings.join(' '));
+  if (walk.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(walk.warnings);
   return headers;
 }
 
 /** What is left of the caller's limits, in the names of the client's format. */
 export function limitHeaders(dialect: Dialect, limits: RateLimits, now: number): { [name: string]: string } {
   return (dialect.limitHeaders ?? openaiLimitHeaders)(limits, now);
-}
-
-/** Header values are printable ASCII and of bounded length. */
-function headerText(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 4000);
 }
 
 /** What the vendor itself says that its sound is. */

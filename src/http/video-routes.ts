@@ -7,6 +7,7 @@ import { openaiVideos } from '../dialects/videos/openai-videos.ts';
 import { vendorA } from '../dialects/videos/vendor-a.ts';
 import { NOT_FOUND, vendorB } from '../dialects/videos/vendor-b.ts';
 import { videoGenerations } from '../dialects/videos/video-generations.ts';
+import { warningsHeader } from '../gateway/warnings-header.ts';
 import type { Task } from '../tasks/task.ts';
 import { fileReply } from './file-reply.ts';
 import { readMembers } from './form.ts';
@@ -164,10 +165,13 @@ async function create(
     caller,
     door: door.name,
     ask: source ? { ...source.ask, ...ask, model: source.ask.model, remixOf: source.id, pictures: [] } : ask,
+    strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
   });
   const view = viewOf(task, asked);
-  return door.writeCreated?.(view) ?? door.writeTask(view);
+  const reply = Response.json(door.writeCreated?.(view) ?? door.writeTask(view));
+  if (task.warnings?.length) reply.headers.set('x-modelport-warnings', warningsHeader(task.warnings));
+  return reply;
 }
 
 async function show(rooms: Rooms, asked: Any, door: VideoDoor): Promise<object> {

@@ -101,7 +101,8 @@ async function begin(
 ): Promise<GatewayError | undefined> {
   const { task } = held;
   const ask = { ...task.ask, pictures: request.pictures };
-  const { outgoing } = video.start(ask, target, task.id);
+  const { outgoing, warnings } = video.start(ask, target, task.id);
+  held.task = told(task, warnings);
   await provider.authorize(outgoing, target, rooms.signing);
   let answered: Answered;
   try {
@@ -116,6 +117,14 @@ async function begin(
   }
   await startedBy(rooms, held, video.readStart(answered, ask), video);
   return undefined;
+}
+
+/** The task with what its vendor cannot be told. Throws `lossy_translation` where its client wants all of it told. */
+export function told(task: Task, warnings: string[]): Task {
+  if (task.strict && warnings.length > 0) {
+    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
+  }
+  return { ...task, warnings };
 }
 
 /** Somebody before the vendor gave up waiting for it. */

@@ -24,6 +24,10 @@ export interface Task extends TaskCourse {
   target?: { provider: string; model: string };
   /** A start is on its way or has been: whether it arrived may not be known. */
   sent?: true;
+  /** What of the request its vendor cannot be told, a sentence each. */
+  warnings?: string[];
+  /** Its client would rather have it refused than made with something left out. */
+  strict?: true;
   /** What the vendor knows it by. */
   handle?: Json;
   /** Looks so far, and those in a row that failed. */

@@ -8,7 +8,19 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { exchange } from './exchange.ts';
 import type { TaskRooms } from './rooms.ts';
-import { cancel, conclude, fail, type Held, holding, LEASE_MS, makerAt, makerOf, start, startedBy } from './steps.ts';
+import {
+  cancel,
+  conclude,
+  fail,
+  type Held,
+  holding,
+  LEASE_MS,
+  makerAt,
+  makerOf,
+  start,
+  startedBy,
+  told,
+} from './steps.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import { quoteVideo } from './video-price.ts';
 
@@ -18,6 +30,8 @@ export interface Submission {
   door: string;
   ask: VideoAsk;
   idempotencyKey?: string;
+  /** What cannot be told to the vendor is refused. */
+  strict: boolean;
 }
 
 export interface VideoTasks {
@@ -31,7 +45,7 @@ export interface VideoTasks {
 }
 
 export function createVideoTasks(rooms: TaskRooms): VideoTasks {
-  async function create({ caller, door, ask: asked, idempotencyKey }: Submission): Promise<Task> {
+  async function create({ caller, door, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
     const model = modelFor(rooms, caller, asked);
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
     const earlier =
@@ -46,6 +60,7 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       model,
       now,
       fingerprint,
+      strict,
     });
     const pace = await rooms.access.admit(caller, task.id, 0, now);
     try {
@@ -107,7 +122,8 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     const maker = makerOf(rooms, source);
     if (!maker?.video.remix || source.handle === undefined) throw noRemix();
     held.task = { ...held.task, ...(source.target && { target: source.target }), attempts: 1 };
-    const { outgoing } = maker.video.remix(source.handle, asked, maker.target);
+    const { outgoing, warnings } = maker.video.remix(source.handle, asked, maker.target);
+    held.task = told(held.task, warnings);
     const answered = await exchange(rooms, maker.provider, outgoing, maker.target);
     await startedBy(rooms, held, maker.video.readStart(answered, asked), maker.video);
   }
@@ -212,7 +228,12 @@ function newTask(
     model,
     now,
     fingerprint,
-  }: { caller: Caller; door: string; ask: VideoAsk; model: Model; now: number; fingerprint: string | undefined },
+    strict,
+  }: Pick<Submission, 'caller' | 'door' | 'ask' | 'strict'> & {
+    model: Model;
+    now: number;
+    fingerprint: string | undefined;
+  },
 ): Task {
   const { pictures: _, ...rest } = ask;
   return {
@@ -233,6 +254,7 @@ function newTask(
     outputs: [],
     ...(ask.webhook !== undefined && { webhook: { url: ask.webhook, tries: 0 } }),
     ...(fingerprint !== undefined && { fingerprint }),
+    ...(strict && { strict: true }),
   };
 }
 

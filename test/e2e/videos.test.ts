@@ -274,3 +274,33 @@ test('a film in parts: the beginning, the middle, the end, beyond it', async () 
   expect(changed.status).toBe(200);
   expect((await get(stage, `${path}?variant=thumbnail`)).status).toBe(400);
 }, 30_000);
+
+describe('what its vendor cannot be told', () => {
+  const ask = (stage: Stage, more: object, headers: { [name: string]: string } = {}) =>
+    fetch(`${scene.gateway.url}/v1/videos`, {
+      method: 'POST',
+      headers: { ...authorized(stage), 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ ...members, model: stage.model, ...more }),
+    });
+
+  test('is named in the answer of its creation', async () => {
+    const stage = await sandboxStage();
+    const lossy = await ask(stage, { fps: 30 });
+    expect(lossy.status).toBe(200);
+    expect(lossy.headers.get('x-modelport-warnings')).toContain('`fps` was dropped');
+    const whole = await ask(stage, {});
+    expect(whole.headers.get('x-modelport-warnings')).toBeNull();
+    for (const response of [lossy, whole]) {
+      await watch(scene.gateway.url, stage, ((await response.json()) as VideoView).id);
+    }
+    expect(await stage.settled()).toHaveLength(2);
+  }, 30_000);
+
+  test('is refused where the client wants all of it told, and nothing is charged', async () => {
+    const stage = await sandboxStage();
+    const response = await ask(stage, { fps: 30 }, { 'x-modelport-strict': 'true' });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: 'lossy_translation' } });
+    expect((await stage.settledCall()).cost).toBe('0');
+  });
+});
