@@ -115,6 +115,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     guard,
     signing,
     worker: owner,
+    fateOf,
     log(call) {
       metrics.called(call);
       log.info('task', callMembers(call, undefined, 0, undefined));

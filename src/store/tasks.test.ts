@@ -78,6 +78,24 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
+  test('what workers of these names had in hand is anybody’s, and they save nothing any more', async () => {
+    const { store } = await freshStore(engine);
+    for (const [id, worker] of [
+      ['a', 'dead'],
+      ['b', 'dead'],
+      ['c', 'killed'],
+      ['d', 'alive'],
+    ] as const)
+      await store.tasks.insert(task(id), worker, UNTIL);
+    expect((await store.tasks.workers()).sort()).toEqual(['alive', 'dead', 'killed']);
+    await store.tasks.releaseOf(['dead', 'killed', 'nobody']);
+    expect(await store.tasks.workers()).toEqual(['alive']);
+    expect(await store.tasks.save('a', 'dead', { body: '{}', dueAt: NOON, release: true })).toBe(false);
+    const claimed = await store.tasks.claim('heir', NOON, UNTIL, 9);
+    expect(claimed.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c']);
+    await store.close();
+  });
+
   test('a save keeps or ends the lease, drops the request, and says when somebody is needed again', async () => {
     const { store } = await freshStore(engine);
     await store.tasks.insert(task('t', { request: 'r' }), 'w1', UNTIL);

@@ -40,6 +40,10 @@ export interface TaskStore {
   save(id: string, worker: string, change: TaskChange): Promise<boolean>;
   /** `false`: the lease is another's by now. */
   extend(id: string, worker: string, leaseUntil: number): Promise<boolean>;
+  /** Who has tasks in hand, or had when it died. */
+  workers(): Promise<string[]>;
+  /** Ends all leases of these workers: what is due of theirs is anybody's. */
+  releaseOf(workers: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
   /** What the account's webhooks are signed with: made on first use. */
   webhookSecret(account: string): Promise<string>;

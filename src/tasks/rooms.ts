@@ -2,7 +2,7 @@
 import type { Access } from '../access/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Files } from '../files/files.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Fate, Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow, Store } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
@@ -22,6 +22,8 @@ export interface TaskRooms {
   settings: TaskSettings;
   /** Names this process among those that share the tasks. */
   worker: string;
+  /** What this machine knows of a worker. */
+  fateOf(worker: string): Fate;
   /** Milliseconds since 1970. */
   now(): number;
   /** In [0, 1). */

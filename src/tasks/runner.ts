@@ -1,13 +1,18 @@
 /** Looks after the tasks: claims what is due, takes each as far as it comes; any number of processes, each task in one's hands. */
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
+import type { HoldRow } from '../store/store.ts';
+import { conclude, type Payable } from './ending.ts';
+import { holding, LEASE_MS } from './held-task.ts';
 import type { TaskRooms } from './rooms.ts';
-import { conclude, holding, LEASE_MS, type Payable, step } from './steps.ts';
+import { step } from './step.ts';
 import { readTask } from './task.ts';
 
 /** Tasks in one process's hands at once: their requests to vendors are as many at most. */
 const MOST_AT_ONCE = 32;
 const IDLE_MS = 500;
+/** How often it is asked whether somebody who has tasks in hand is dead. */
+const INHERIT_MS = 1000;
 /** How often holds without a task are looked for. */
 const TIDY_MS = 60_000;
 /** A hold this young may have its task yet to come. */
@@ -21,12 +26,17 @@ export interface Runner {
 export function startRunner(rooms: TaskRooms): Runner {
   const inHand = new Set<Promise<void>>();
   let stopped = false;
+  let inheritedAt = 0;
   let tidiedAt = 0;
 
   async function turn(): Promise<void> {
     const free = MOST_AT_ONCE - inHand.size;
     if (free <= 0) return;
     const now = rooms.now();
+    if (now - inheritedAt >= INHERIT_MS) {
+      inheritedAt = now;
+      await inherit(rooms);
+    }
     const rows = await rooms.store.tasks.claim(rooms.worker, now, now + LEASE_MS, free);
     for (const row of rows) {
       const held = { task: readTask(row), lost: false };
@@ -65,24 +75,23 @@ export function startRunner(rooms: TaskRooms): Runner {
   };
 }
 
-/** A process that died between hold and task, or between the end of a task and its settlement, left a hold that nobody ends. */
-async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
+/** What a dead process had in hand is anybody's at once; of those that nobody here can tell about, the lease tells. */
+async function inherit({ store, worker, fateOf }: TaskRooms): Promise<void> {
+  const others = (await store.tasks.workers()).filter((other) => other !== worker);
+  const dead = others.filter((other) => fateOf(other) === 'gone');
+  if (dead.length > 0) await store.tasks.releaseOf(dead);
+}
+
+/** A process that died between hold and task, or between the failure of a task and its release, left a hold that nobody ends. */
+export async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
   for (const hold of await rooms.store.holds({ owners: [LASTING_OWNER] })) {
-    if (now - hold.at < YOUNG_MS) continue;
     const row = await rooms.store.tasks.task(hold.callId);
     const task = row && readTask(row);
-    if (task && !isOver(task)) continue;
-    const ended: Payable = task ?? {
-      id: hold.callId,
-      account: hold.account,
-      key: hold.key,
-      createdAt: hold.at,
-      priceId: hold.priceId,
-      held: hold.amount,
-      attempts: 0,
-      door: '',
-      ask: { model: hold.model },
-    };
-    await conclude(rooms, ended, 0n, 'interrupted');
+    if (task && isOver(task)) await conclude(rooms, task, 0n, 'failed', undefined, task.error?.code);
+    else if (!task && now - hold.at >= YOUNG_MS) await conclude(rooms, taskless(hold), 0n, 'interrupted');
   }
+}
+
+function taskless({ callId: id, account, key, at: createdAt, priceId, amount: held, model }: HoldRow): Payable {
+  return { id, account, key, createdAt, priceId, held, attempts: 0, door: '', ask: { model } };
 }

@@ -6,21 +6,13 @@ import { newId } from '../canonical/id.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
+import { cancel } from './cancel.ts';
+import { conclude, fail } from './ending.ts';
 import { exchange } from './exchange.ts';
+import { type Held, holding, LEASE_MS } from './held-task.ts';
+import { makerAt, makerOf } from './makers.ts';
 import type { TaskRooms } from './rooms.ts';
-import {
-  cancel,
-  conclude,
-  fail,
-  type Held,
-  holding,
-  LEASE_MS,
-  makerAt,
-  makerOf,
-  start,
-  startedBy,
-  told,
-} from './steps.ts';
+import { start, startedBy, told } from './starting.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import { quoteVideo } from './video-price.ts';
 

@@ -254,6 +254,9 @@ const STEPS: readonly string[] = [
     secret text COLLATE "C" NOT NULL
   );
   `,
+  `
+  CREATE INDEX tasks_leased ON tasks (lease) WHERE lease IS NOT NULL;
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

@@ -281,6 +281,9 @@ const STEPS: readonly string[] = [
     secret TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE INDEX tasks_leased ON tasks (lease) WHERE lease IS NOT NULL;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

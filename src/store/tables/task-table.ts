@@ -1,6 +1,6 @@
 /** Tasks and their leases, and what accounts sign their webhooks with. */
 import { randomBytes } from 'node:crypto';
-import { type Database, insertInto, raw, type Statement, sql } from '../database.ts';
+import { type Database, insertInto, raw, type Statement, sql, within } from '../database.ts';
 import type { TaskRow, TaskStore } from '../tasks.ts';
 
 interface TaskColumns {
@@ -84,6 +84,13 @@ export function taskTable(db: Database): TaskStore {
         sql`UPDATE tasks SET lease_until = ${leaseUntil} WHERE id = ${id} AND lease = ${worker} RETURNING id`,
       );
       return extended.length > 0;
+    },
+    async workers() {
+      const leases = await db.all<{ lease: string }>(sql`SELECT DISTINCT lease FROM tasks WHERE lease IS NOT NULL`);
+      return leases.map(({ lease }) => lease);
+    },
+    async releaseOf(workers) {
+      await db.all(sql`UPDATE tasks SET lease = NULL, lease_until = NULL WHERE lease ${within(workers)}`);
     },
     async remove(id) {
       await db.all(sql`DELETE FROM tasks WHERE id = ${id}`);

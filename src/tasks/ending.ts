@@ -1,0 +1,85 @@
+/** How a task ends: paid for and there, or failed and released; and what is left to do after that. */
+import type { Money } from '../canonical/money.ts';
+import { end, type TaskError } from '../canonical/task.ts';
+import type { CallRow } from '../store/store.ts';
+import { type Held, save } from './held-task.ts';
+import { afterFailure } from './pace.ts';
+import type { TaskRooms } from './rooms.ts';
+import type { Task } from './task.ts';
+import { tellWebhook } from './webhook.ts';
+
+/** Pays for what is kept, and only then says that it is there. The ledger takes a settlement once, however often it is tried. */
+export async function settle(rooms: TaskRooms, held: Held): Promise<void> {
+  const { task } = held;
+  if (!task.due) return;
+  const now = rooms.now();
+  await conclude(rooms, task, task.due.cost, 'ok', JSON.stringify(task.due.usage));
+  held.task = { ...end(task, 'completed', now), expiresAt: now + rooms.settings.keepMs };
+  await save(rooms, held, now);
+  await tidy(rooms, held);
+}
+
+/** Ends a task without a result: what was held for it is free again. */
+export async function fail(rooms: TaskRooms, held: Held, error: TaskError): Promise<void> {
+  held.task = end(held.task, { error }, rooms.now());
+  // First the end, then the money: a crash between the two leaves a hold to release, never a video that nobody pays for.
+  if (!(await save(rooms, held, rooms.now(), { dropRequest: true }))) return;
+  await conclude(rooms, held.task, 0n, 'failed', undefined, error.code);
+  await tidy(rooms, held);
+}
+
+/** What is left after the end: telling the webhook, and at last letting the files go. */
+export async function tidy(rooms: TaskRooms, held: Held): Promise<void> {
+  const now = rooms.now();
+  const { webhook } = held.task;
+  if (webhook && !webhook.told) {
+    held.task = { ...held.task, webhook: await tellWebhook(rooms, held.task, webhook) };
+    const again = held.task.webhook;
+    if (again && !again.told) return void (await save(rooms, held, now + afterFailure(again.tries, rooms.random())));
+  }
+  const { expiresAt, emptied } = held.task;
+  if (expiresAt === undefined || emptied) return void (await save(rooms, held, undefined));
+  if (now < expiresAt) return void (await save(rooms, held, expiresAt));
+  for (const { file } of held.task.outputs) await rooms.files.remove(file);
+  held.task = { ...held.task, emptied: true };
+  await save(rooms, held, undefined);
+}
+
+/** What a settlement needs to know of a task. */
+export type Payable = Pick<
+  Task,
+  'id' | 'account' | 'key' | 'createdAt' | 'door' | 'priceId' | 'held' | 'attempts' | 'target'
+> & { ask: Pick<Task['ask'], 'model'> };
+
+/** Settles the hold and records the call, once: a second time changes nothing. */
+export async function conclude(
+  rooms: TaskRooms,
+  task: Payable,
+  cost: Money,
+  outcome: CallRow['outcome'],
+  usage?: string,
+  errorCode?: string,
+): Promise<void> {
+  const call: CallRow = {
+    id: task.id,
+    account: task.account,
+    key: task.key,
+    at: task.createdAt,
+    model: task.ask.model,
+    provider: task.target?.provider ?? '',
+    targetModel: task.target?.model ?? '',
+    dialect: task.door,
+    upstreamDialect: task.target ? 'video-task' : '',
+    stream: false,
+    status: 200,
+    outcome,
+    attempts: task.attempts,
+    cost,
+    priceId: task.priceId,
+    durationMs: Math.max(0, rooms.now() - task.createdAt),
+    ...(usage !== undefined && { usage }),
+    ...(errorCode !== undefined && { errorCode }),
+  };
+  await rooms.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
+  rooms.log(call);
+}

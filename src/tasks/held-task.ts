@@ -1,0 +1,46 @@
+/** A task in this process's hands: kept there for as long as the work takes, saved as it changes. */
+import type { TaskRooms } from './rooms.ts';
+import { type Task, writeBody } from './task.ts';
+
+export interface Held {
+  task: Task;
+  /** The lease is another's: whatever was done here is that one's matter now. */
+  lost: boolean;
+}
+
+/** How long a task stays in one process's hands without a sign of life. */
+export const LEASE_MS = 30_000;
+
+/** Vendors may be slower than a lease: it is renewed while `work` lasts. */
+export async function holding<T>(rooms: TaskRooms, held: Held, work: () => Promise<T>): Promise<T> {
+  const lease = setInterval(() => void renew(rooms, held), LEASE_MS / 3);
+  try {
+    return await work();
+  } finally {
+    clearInterval(lease);
+  }
+}
+
+async function renew(rooms: TaskRooms, held: Held): Promise<void> {
+  const kept = await rooms.store.tasks.extend(held.task.id, rooms.worker, rooms.now() + LEASE_MS).catch(() => true);
+  if (!kept) held.lost = true;
+}
+
+/** `false`: it is another's by now. The lease ends with it, unless the task goes on in this process at once. */
+export async function save(
+  rooms: TaskRooms,
+  held: Held,
+  dueAt: number | undefined,
+  more: { dropRequest?: boolean } = {},
+): Promise<boolean> {
+  if (held.lost) return false;
+  const release = dueAt === undefined || dueAt > rooms.now();
+  const kept = await rooms.store.tasks.save(held.task.id, rooms.worker, {
+    body: writeBody(held.task),
+    dueAt,
+    release,
+    ...more,
+  });
+  if (!kept) held.lost = true;
+  return kept;
+}
