@@ -1,6 +1,6 @@
 /** Signing held against AWS's own test suite (aws-c-auth, tests/aws-signing-test-suite/v4). */
 import { describe, expect, test } from 'bun:test';
-import { verifySignature } from '../../test/aws-signature.ts';
+import { verifySignature } from '../../test/signature-v4.ts';
 import { authorizeByAws, sign } from './aws-signature.ts';
 import type { Outgoing, Target } from './provider.ts';
 

@@ -11,6 +11,7 @@ import { fireworks } from './fireworks.ts';
 import { google } from './google.ts';
 import { groq } from './groq.ts';
 import { huggingface } from './huggingface.ts';
+import { jimeng } from './jimeng.ts';
 import { jina } from './jina.ts';
 import { kling } from './kling.ts';
 import { llamacpp } from './llamacpp.ts';
@@ -53,6 +54,7 @@ const ROWS: readonly Provider[] = [
   google,
   groq,
   huggingface,
+  jimeng,
   jina,
   kling,
   llamacpp,

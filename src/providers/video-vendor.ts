@@ -95,19 +95,46 @@ export function resolutionOf({ resolution, width, height }: VideoAsk): string | 
   return `${Math.min(width, height)}p`;
 }
 
-const NAMES = {
-  negativePrompt: 'negative_prompt',
-  fps: 'fps',
-  seed: 'seed',
-  resolution: 'resolution',
-  n: 'n',
+const LOSSES = {
+  negativePrompt: '`negative_prompt` was dropped',
+  fps: '`fps` was dropped',
+  seed: '`seed` was dropped',
+  size: '`size` was dropped',
+  /** Its proportions are told all the same. */
+  exactSize: '`size` was told as its aspect ratio alone',
+  aspectRatio: '`aspect_ratio` was dropped',
+  resolution: '`resolution` was dropped',
+  n: '`n` was dropped',
+  last: '`image_tail` was dropped',
+  reference: 'A picture that neither begins nor ends the video was dropped',
 } as const;
+type Loss = keyof typeof LOSSES;
+
+/** A video that begins with a picture has its shape from that; of others a vendor that knows proportions alone is told those. */
+export function shapeLosses(framed: boolean): readonly Loss[] {
+  return framed ? ['size', 'aspectRatio'] : ['exactSize'];
+}
 
 /** A sentence for each of these that was asked for. */
-export function dropped(ask: VideoAsk, ...unsayable: (keyof typeof NAMES)[]): string[] {
+export function dropped(ask: VideoAsk, ...unsayable: readonly Loss[]): string[] {
   return unsayable
-    .filter((member) => ask[member] !== undefined && ask[member] !== (member === 'n' ? 1 : undefined))
-    .map((member) => `\`${NAMES[member]}\` was dropped: the model's vendor does not take it.`);
+    .filter((loss) => isAskedFor(ask, loss))
+    .map((loss) => `${LOSSES[loss]}: the model's vendor does not take it.`);
+}
+
+function isAskedFor(ask: VideoAsk, loss: Loss): boolean {
+  switch (loss) {
+    case 'n':
+      return ask.n !== 1;
+    case 'size':
+    case 'exactSize':
+      return ask.width !== undefined || ask.height !== undefined;
+    case 'last':
+    case 'reference':
+      return pictureOf(ask, loss) !== undefined;
+    default:
+      return ask[loss] !== undefined;
+  }
 }
 
 /** The members that have a value. */

@@ -1,13 +1,13 @@
 /** Bedrock behind the running gateway: recorded replies to clients of every format, its envelope, its failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
-import { verifySignature } from '../aws-signature.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
 import { packChunk, packEvent, packException } from '../event-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
+import { verifySignature } from '../signature-v4.ts';
 import { asker, FORMATS, heard, readBack } from './any-format.ts';
 
 const SECRET = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY';

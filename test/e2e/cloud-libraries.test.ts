@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { googleExchange } from '../../src/providers/google-token.ts';
-import { verifySignature } from '../aws-signature.ts';
 import type { ClientChild } from '../clients/child.ts';
 import { type CloudCall, type CloudView, startCloudsClient } from '../clients/clouds-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
 import { type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import { verifySignature } from '../signature-v4.ts';
 import type { Answer } from '../upstream/answer.ts';
 import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 

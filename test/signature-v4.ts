@@ -1,4 +1,4 @@
-/** Verifies Signature Version 4 as the service does: from what arrived on the wire, with nothing of the signer's code. */
+/** Verifies Signature Version 4 as the service does, AWS or Volcengine: from what arrived on the wire, with nothing of the signer's code. */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface Arrived {
@@ -15,10 +15,18 @@ const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', ke
 const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
+/** What the two services call things. */
+const AWS = { algorithm: 'AWS4-HMAC-SHA256', date: 'x-amz-date', keyPrefix: 'AWS4' };
+export const VOLCENGINE: typeof AWS = { algorithm: 'HMAC-SHA256', date: 'x-date', keyPrefix: '' };
+
 /** Whether the request was signed with this secret, and for which service and region. */
-export function verifySignature(arrived: Arrived, secret: string): { ok: boolean; scope: string; signed: string[] } {
-  const [, scope = '', names = '', signature] =
-    /^AWS4-HMAC-SHA256 Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
+export function verifySignature(
+  arrived: Arrived,
+  secret: string,
+  { algorithm, date, keyPrefix } = AWS,
+): { ok: boolean; scope: string; signed: string[] } {
+  const [, said, scope = '', names = '', signature] =
+    /^(\S+) Credential=[^/]+\/(\S+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
       arrived.headers.authorization ?? '',
     ) ?? [];
   const [path = '', query = ''] = arrived.path.split('?');
@@ -37,7 +45,7 @@ export function verifySignature(arrived: Arrived, secret: string): { ok: boolean
     names,
     sha256(arrived.body),
   ].join('\n');
-  const toSign = ['AWS4-HMAC-SHA256', arrived.headers['x-amz-date'], scope, sha256(canonical)].join('\n');
-  const key = scope.split('/').reduce<string | Uint8Array>((one, part) => hmac(one, part), `AWS4${secret}`);
-  return { ok: hmac(key, toSign).toString('hex') === signature, scope, signed };
+  const toSign = [algorithm, arrived.headers[date], scope, sha256(canonical)].join('\n');
+  const key = scope.split('/').reduce<string | Uint8Array>((one, part) => hmac(one, part), keyPrefix + secret);
+  return { ok: said === algorithm && hmac(key, toSign).toString('hex') === signature, scope, signed };
 }
