@@ -1,11 +1,14 @@
 /** The first start on an empty database: an account with credit, one caller key and one admin key, told once. */
+import { auditOf, auditRow } from './access/audit.ts';
 import { issueKey } from './access/key.ts';
 import { newId } from './canonical/id.ts';
 import type { Money } from './canonical/money.ts';
 import { startingCredit } from './ledger/starting-credit.ts';
-import type { KeyKind, KeyRow, Store } from './store/store.ts';
+import type { AccountRow, KeyKind, KeyRow, Store } from './store/store.ts';
 
 const ACCOUNT = 'default';
+/** As the record of changes names who did it. */
+const ACTOR = 'start';
 
 export interface FirstStartOptions {
   /** Keys given by the operator; absent: random ones. */
@@ -27,10 +30,16 @@ export async function firstStart(store: Store, options: FirstStartOptions): Prom
   const account = newId('acct_');
   const caller = newKey('caller', options.apiKey);
   const admin = newKey('admin', options.adminKey);
+  const keys = [caller.row, admin.row];
+  const row: AccountRow = { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now };
   const begun = await store.begin({
-    account: { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now },
+    account: row,
     steps: credit > 0n ? [startingCredit(account, credit, now)] : [],
-    keys: [caller.row, admin.row],
+    keys,
+    audits: [
+      auditRow({ actor: ACTOR, action: 'account.created', subject: account, after: row }, now),
+      ...keys.map((key) => auditRow({ actor: ACTOR, action: 'key.created', subject: key.id, after: key }, now)),
+    ],
   });
   return begun ? { apiKey: caller.key, adminKey: admin.key } : undefined;
 
@@ -52,14 +61,8 @@ export async function ensureKeys(store: Store, options: Omit<FirstStartOptions, 
     if (key === undefined) continue;
     const { hash, last4 } = issueKey(kind, key);
     if (await store.keyByHash(hash)) continue;
-    await store.createKey({
-      id: newId('key_'),
-      account: account.id,
-      kind,
-      name: 'environment',
-      hash,
-      last4,
-      createdAt: options.now,
-    });
+    const id = newId('key_');
+    const row = { id, account: account.id, kind, name: 'environment', hash, last4, createdAt: options.now };
+    await store.createKey(row, auditOf({ actor: ACTOR, action: 'key.created', subject: id }, options.now));
   }
 }

@@ -1,7 +1,7 @@
 /** Opens the rooms on one database and wires them together. */
 import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
-import { recordChange } from './access/audit.ts';
+import { auditRow } from './access/audit.ts';
 import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
@@ -155,14 +155,8 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       types: [...PROVIDERS.keys()],
       onDisconnect: config.onDisconnect,
       keepExisting,
-      onChange: ({ what, name, before, after }) =>
-        recordChange(store, now(), {
-          actor,
-          action: `${what}.${before ? 'changed' : 'created'}`,
-          subject: name,
-          before,
-          after,
-        }),
+      audit: (what, subject) => (before, after) =>
+        auditRow({ actor, action: `${what}.${before ? 'changed' : 'created'}`, subject, before, after }, now()),
     });
   const close = () => {
     access.close();

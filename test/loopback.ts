@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccess } from '../src/access/access.ts';
-import { recordChange } from '../src/access/audit.ts';
+import { auditOf } from '../src/access/audit.ts';
 import { issueKey } from '../src/access/key.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
@@ -73,8 +73,7 @@ export async function startLoopback(): Promise<Loopback> {
     videos: NO_VIDEOS,
     apply: (form, actor) =>
       applyCatalogue(store, form, Date.now(), {
-        onChange: ({ what, name, before, after }) =>
-          recordChange(store, Date.now(), { actor, action: `${what}.saved`, subject: name, before, after }),
+        audit: (what, subject) => auditOf({ actor, action: `${what}.saved`, subject }, Date.now()),
       }),
     metrics: createMetrics(Date.now()),
     settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [], metricsToken: undefined },

@@ -1,10 +1,9 @@
 /** The record of what admins change: who, what, when, and how it was before; never a secret. */
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
-import type { AuditRow, Store } from '../store/store.ts';
+import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
-/** A change that has been made. */
-export interface Change {
+interface Change {
   /** The admin key's id; `cli`, `start` where no key was used. */
   actor: string;
   /** `key.created`, `model.changed` … */
@@ -14,13 +13,34 @@ export interface Change {
   after?: object | undefined;
 }
 
-/** Keeps the change on record. Secrets in what was before and after are left out, credentials but for their last characters. */
-export async function recordChange(store: Store, now: number, change: Change): Promise<void> {
-  const { actor, action, subject, before, after } = change;
-  const entry: AuditRow = { id: newTimedId('audit_', now), at: now, actor, action, subject };
-  if (before) entry.before = auditText(before);
-  if (after) entry.after = auditText(after);
-  await store.audit(entry);
+/** The change as it is kept. Secrets in what was before and after are left out, credentials but for their last characters. */
+export function auditRow({ actor, action, subject, before, after }: Change, at: number): AuditRow {
+  const row: AuditRow = { id: newTimedId('audit_', at), at, actor, action, subject };
+  if (before) row.before = auditText(before);
+  if (after) row.after = auditText(after);
+  return row;
+}
+
+/** Keeps a change of rows as what they were before and after it. */
+export function auditOf(change: Omit<Change, 'before' | 'after'>, at: number): Audit<object> {
+  return (before, after) => auditRow({ ...change, before, after }, at);
+}
+
+/** What an entry by hand is called on record. */
+export const ENTRY_ACTIONS = {
+  'top-up': 'account.topped-up',
+  refund: 'account.refunded',
+  adjustment: 'account.adjusted',
+  redemption: 'account.redeemed',
+} as const;
+
+/** Keeps an entry as what moved: its account is the subject, and the ledger has the rest. */
+export function auditOfEntry(act: Omit<Change, 'before' | 'after'>, at: number): Audit<EntryRow> {
+  return (_, entry) => {
+    if (!entry) return auditRow(act, at);
+    const { amount, seq, callId, note, idempotencyKey } = entry;
+    return auditRow({ ...act, after: { amount, seq, callId, note, idempotencyKey } }, at);
+  };
 }
 
 const SECRETS: readonly string[] = ['hash', 'priorHash', 'key', 'secret'];

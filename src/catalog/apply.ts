@@ -1,6 +1,6 @@
 /** Brings the database to what people wrote: providers, models, and a new price version where a price changed. */
 import { newId } from '../canonical/id.ts';
-import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
+import type { Audit, ModelRow, ProviderRow, Store } from '../store/store.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
 import { writeComponents } from './price-text.ts';
 
@@ -11,15 +11,8 @@ export interface ApplyOptions {
   onDisconnect?: ModelRow['onDisconnect'];
   /** Leaves providers and models that are there as they are: the list prices never overwrite an operator's own. */
   keepExisting?: boolean;
-  /** Told of each provider and model that was added or changed, once it is saved. */
-  onChange?: (change: EntryChange) => Promise<void>;
-}
-
-export interface EntryChange {
-  what: 'provider' | 'model';
-  name: string;
-  before: object | undefined;
-  after: object;
+  /** Keeps each provider and model that is added or changed on record. */
+  audit?: (what: 'provider' | 'model', name: string) => Audit<object>;
 }
 
 /** What changed, by name; what was already so is in none of the lists. */
@@ -57,8 +50,7 @@ export async function applyCatalogue(
     const before = providers.get(entry.name);
     const provider = withCredentials(entry, before);
     if (before && (options.keepExisting || Bun.deepEquals(before, provider))) continue;
-    await store.saveProvider(provider);
-    await options.onChange?.({ what: 'provider', name: provider.name, before, after: provider });
+    await store.saveProvider(provider, options.audit?.('provider', provider.name));
     changes.providers[before ? 'changed' : 'added'].push(provider.name);
   }
   for (const entry of catalogue.models) {
@@ -85,8 +77,7 @@ export async function applyCatalogue(
     if (!before) changes.models.added.push(entry.name);
     else if (repriced) changes.models.repriced.push(entry.name);
     if (before && Bun.deepEquals(before, row)) return;
-    await store.saveModel(row);
-    await options.onChange?.({ what: 'model', name: row.name, before, after: row });
+    await store.saveModel(row, options.audit?.('model', row.name));
     if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
   }
 

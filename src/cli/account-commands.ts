@@ -1,10 +1,9 @@
 /** Accounts from a terminal. */
-import { recordChange } from '../access/audit.ts';
 import { newId } from '../canonical/id.ts';
 import type { AccountChange, AccountRow } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
-import { accountNamed, allRows, migratedStore } from './opened.ts';
+import { accountNamed, allRows, audited, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
@@ -21,9 +20,7 @@ const create: Command = {
     if (await store.account(name)) throw new UsageError(`There is an account "${name}" already.`);
     const empty = { id: newId('acct_'), name, balance: 0n, held: 0n, createdAt: open.now() };
     const account: AccountRow = { ...empty, ...limits };
-    await store.createAccount(account);
-    const change = { actor: 'cli', action: 'account.created', subject: account.id, after: account };
-    await recordChange(store, open.now(), change);
+    await store.createAccount(account, audited(open, 'account.created', account.id));
     printRow(open, given, rowOf(account));
     return 0;
   },
@@ -91,9 +88,8 @@ async function changeAccount(open: Opener, given: Given, action: string, change:
   const [name = ''] = given.words;
   const store = await migratedStore(open);
   const before = await accountNamed(store, name);
-  const after = (await store.updateAccount(before.id, change)) ?? before;
-  await recordChange(store, open.now(), { actor: 'cli', action, subject: before.id, before, after });
-  printRow(open, given, rowOf(after));
+  const after = await store.updateAccount(before.id, change, audited(open, action, before.id));
+  printRow(open, given, rowOf(after ?? before));
   return 0;
 }
 

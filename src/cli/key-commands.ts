@@ -1,11 +1,10 @@
 /** Keys from a terminal: made, listed, changed, disabled, given a new secret, removed. */
-import { recordChange } from '../access/audit.ts';
 import { issueKey } from '../access/key.ts';
 import { newId } from '../canonical/id.ts';
 import type { KeyChange, KeyRow, Store } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
-import { accountNamed, allRows, migratedStore } from './opened.ts';
+import { accountNamed, allRows, audited, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
@@ -32,8 +31,7 @@ const create: Command = {
       createdAt: open.now(),
       ...limits,
     };
-    await store.createKey(row);
-    await recordChange(store, open.now(), { actor: 'cli', action: 'key.created', subject: row.id, after: row });
+    await store.createKey(row, audited(open, 'key.created', row.id));
     printRow(open, given, { id: row.id, account: account.name, name, key });
     return 0;
   },
@@ -110,10 +108,9 @@ const remove: Command = {
   words: [1, 1],
   async run(open, given) {
     const store = await migratedStore(open);
-    const before = await keyOf(store, given);
-    await store.removeKey(before.id);
-    await recordChange(store, open.now(), { actor: 'cli', action: 'key.removed', subject: before.id, before });
-    printRow(open, given, { id: before.id, removed: true });
+    const { id } = await keyOf(store, given);
+    await store.removeKey(id, audited(open, 'key.removed', id));
+    printRow(open, given, { id, removed: true });
     return 0;
   },
 };
@@ -134,8 +131,7 @@ async function changeKey(
   const store = await migratedStore(open);
   const before = await keyOf(store, given);
   const { change, key } = changeTo(before);
-  const after = (await store.updateKey(before.id, change)) ?? before;
-  await recordChange(store, open.now(), { actor: 'cli', action, subject: before.id, before, after });
+  const after = (await store.updateKey(before.id, change, audited(open, action, before.id))) ?? before;
   printRow(open, given, { ...rowOf(after, open.now()), key });
   return 0;
 }

@@ -1,5 +1,5 @@
 /** Money from a terminal: added, given back, set right, handed out as codes, recomputed. */
-import { recordChange } from '../access/audit.ts';
+import { ENTRY_ACTIONS } from '../access/audit.ts';
 import { newId } from '../canonical/id.ts';
 import { type Money, readMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
@@ -8,7 +8,7 @@ import { hashCode, issueCode } from '../ledger/redemption-code.ts';
 import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
 import type { CodeRow } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { accountNamed, allRows, migratedStore } from './opened.ts';
+import { accountNamed, allRows, audited, auditedEntry, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
@@ -20,7 +20,7 @@ const topUp: Command = {
   summary: 'Adds USD to an account: modelport top-up default 5.00',
   options: { note: text, 'idempotency-key': text },
   words: [2, 2],
-  run: (open, given) => move(open, given, 'top-up', 'account.topped-up', amountToAdd),
+  run: (open, given) => move(open, given, 'top-up', amountToAdd),
 };
 
 const refund: Command = {
@@ -29,7 +29,7 @@ const refund: Command = {
   summary: 'Gives an account back what a call has cost, in whole or in part.',
   options: { call: text, note: text, 'idempotency-key': text },
   words: [2, 2],
-  run: (open, given) => move(open, given, 'refund', 'account.refunded', amountToAdd),
+  run: (open, given) => move(open, given, 'refund', amountToAdd),
 };
 
 const adjust: Command = {
@@ -40,7 +40,7 @@ const adjust: Command = {
   words: [2, 2],
   run(open, given) {
     if (given.option('note') === undefined) throw new UsageError('Say why: --note TEXT.');
-    return move(open, given, 'adjustment', 'account.adjusted', (written) => readMoney(written));
+    return move(open, given, 'adjustment', amountToSet);
   },
 };
 
@@ -49,28 +49,34 @@ const amountToAdd = (written: string): Money | undefined => {
   return amount !== undefined && amount > 0n ? amount : undefined;
 };
 
+const amountToSet = (written: string): Money | undefined => {
+  const amount = readMoney(written);
+  return amount === 0n ? undefined : amount;
+};
+
 async function move(
   open: Opener,
   given: Given,
   kind: MovingKind,
-  action: string,
   read: (written: string) => Money | undefined,
 ): Promise<number> {
   const [name = '', written = ''] = given.words;
   const amount = read(written);
-  if (amount === undefined)
-    throw new UsageError(`"${written}" is no amount to add: write USD above zero, such as 5.00.`);
+  if (amount === undefined) {
+    const right = kind === 'adjustment' ? 'above or below zero, such as -0.25' : 'above zero, such as 5.00';
+    throw new UsageError(`"${written}" is no amount to add: write USD ${right}.`);
+  }
   const store = await migratedStore(open);
   const account = await accountNamed(store, name);
   const [note, callId, idempotencyKey] = ['note', 'call', 'idempotency-key'].map((option) => given.option(option));
-  const detail = {
+  const entry = await (await open.ledger()).topUp(account.id, amount, {
+    kind,
+    at: open.now(),
+    audit: auditedEntry(open, ENTRY_ACTIONS[kind], account.id),
     ...(note !== undefined && { note }),
     ...(callId !== undefined && { callId }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
-  };
-  const entry = await (await open.ledger()).topUp(account.id, amount, { kind, at: open.now(), ...detail });
-  const after = { amount: entry.amount, seq: entry.seq, ...detail };
-  await recordChange(store, open.now(), { actor: 'cli', action, subject: account.id, after });
+  });
   printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
   return 0;
 }
@@ -97,10 +103,7 @@ const createCode: Command = {
       ...(expires !== undefined && { expiresAt: timeOf(expires, 'expires') }),
       ...(note !== undefined && { note }),
     };
-    const store = await migratedStore(open);
-    await store.createCode(row);
-    const { hash: _, ...after } = row;
-    await recordChange(store, open.now(), { actor: 'cli', action: 'code.created', subject: row.id, after });
+    await (await migratedStore(open)).createCode(row, audited(open, 'code.created', row.id));
     printRow(open, given, { id: row.id, amount, code });
     return 0;
   },
@@ -138,7 +141,8 @@ const redeem: Command = {
   async run(open, given) {
     const [name = '', code = ''] = given.words;
     const account = await accountNamed(await migratedStore(open), name);
-    const entry = await (await open.ledger()).redeem(account.id, hashCode(code), open.now());
+    const audit = auditedEntry(open, ENTRY_ACTIONS.redemption, account.id);
+    const entry = await (await open.ledger()).redeem(account.id, hashCode(code), open.now(), audit);
     printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
     return 0;
   },
@@ -165,7 +169,10 @@ const replayBills: Command = {
     });
     if (given.flag('enter')) {
       const ledger = await open.ledger();
-      for (const difference of differences) await enterCorrection(ledger, difference, open.now());
+      for (const difference of differences) {
+        const audit = auditedEntry(open, ENTRY_ACTIONS.adjustment, difference.call.account);
+        await enterCorrection(ledger, difference, open.now(), audit);
+      }
     }
     if (!given.json) open.terminal.out(`${replayed.calls} calls, ${replayed.skipped} of them without usage or price.`);
     printRows(open, given, differences.map(differenceRow), 'Every bill is as its usage and price make it.');

@@ -1,5 +1,6 @@
 /** What several commands ask of the rooms: a migrated store, an account by name, a whole list. */
-import type { AccountRow, Page, Store } from '../store/store.ts';
+import { auditOf, auditOfEntry } from '../access/audit.ts';
+import type { AccountRow, Audit, EntryRow, Page, Store } from '../store/store.ts';
 import { UsageError } from './command.ts';
 import type { Opener } from './rooms.ts';
 
@@ -14,6 +15,16 @@ export async function accountNamed(store: Store, idOrName: string): Promise<Acco
   if (account) return account;
   throw new UsageError(`There is no account "${idOrName}". "modelport accounts list" shows those there are.`);
 }
+
+const ACTOR = 'cli';
+
+/** Keeps on record what is done from a terminal. */
+export const audited = (open: Opener, action: string, subject: string): Audit<object> =>
+  auditOf({ actor: ACTOR, action, subject }, open.now());
+
+/** The same of money moved. */
+export const auditedEntry = (open: Opener, action: string, account: string): Audit<EntryRow> =>
+  auditOfEntry({ actor: ACTOR, action, subject: account }, open.now());
 
 const PAGE_LIMIT = 1000;
 

@@ -45,8 +45,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
       const id = newId('acct_');
       const empty = { id, name: body.name, balance: 0n, held: 0n, createdAt: rooms.now() };
       const account: AccountRow = { ...empty, ...limitsOf(body) };
-      await rooms.store.createAccount(account);
-      await audited(rooms, caller, 'account.created', id, { after: account });
+      await rooms.store.createAccount(account, audited(rooms, caller, 'account.created', id));
       return writeAccount(account);
     },
   }),
@@ -137,10 +136,9 @@ async function changeAccount<Body>(
   change: AccountChange,
 ): Promise<object> {
   const before = await accountNamed(rooms.store, path.id);
-  const after = (await rooms.store.updateAccount(before.id, change)) ?? before;
+  const after = await rooms.store.updateAccount(before.id, change, audited(rooms, caller, action, before.id));
   rooms.access.forget();
-  await audited(rooms, caller, action, before.id, { before, after });
-  return writeAccount(after);
+  return writeAccount(after ?? before);
 }
 
 function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {

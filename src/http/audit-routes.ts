@@ -1,13 +1,13 @@
 /** The admin API's record of what admins have changed. */
 import { Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
-import { recordChange } from '../access/audit.ts';
-import type { AuditRow } from '../store/store.ts';
+import { auditOf } from '../access/audit.ts';
+import type { Audit, AuditRow } from '../store/store.ts';
 import { listOf, PAGE, pageOf, Time, writeTime } from './fields.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, route } from './route.ts';
 
-const Audit = Type.Object({
+const AuditEntry = Type.Object({
   id: Type.String(),
   at: Time,
   actor: Type.String({ description: "an admin key's id; cli, start" }),
@@ -25,7 +25,7 @@ export const AUDIT_ROUTES: readonly AnsweredRoute[] = [
       ...PAGE,
       subject: Type.Optional(Type.String({ description: 'the id or name of what was changed' })),
     }),
-    reply: listOf(Audit),
+    reply: listOf(AuditEntry),
     answer: ({ store }, { query }) =>
       pageOf(
         query,
@@ -45,13 +45,7 @@ function writeAudit({ at, before, after, ...entry }: AuditRow): object {
   };
 }
 
-/** Keeps on record what this admin has done. */
-export function audited(
-  { store, now }: Rooms,
-  { key }: Caller,
-  action: string,
-  subject: string,
-  { before, after }: { before?: object | undefined; after?: object | undefined },
-): Promise<void> {
-  return recordChange(store, now(), { actor: key, action, subject, before, after });
+/** Keeps on record what this admin does. */
+export function audited({ now }: Rooms, { key }: Caller, action: string, subject: string): Audit<object> {
+  return auditOf({ actor: key, action, subject }, now());
 }

@@ -90,11 +90,9 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Takes a model off sale; its prices and calls stay on record.',
     reply: Removed,
     answer: async (rooms, { path, caller }) => {
-      const before = named(await rooms.store.models(), path.name, 'model');
-      const { name } = before;
-      await rooms.store.removeModel(name);
+      const { name } = named(await rooms.store.models(), path.name, 'model');
+      await rooms.store.removeModel(name, audited(rooms, caller, 'model.removed', name));
       await rooms.catalog.reload();
-      await audited(rooms, caller, 'model.removed', name, { before });
       return { name, removed: true };
     },
   }),
@@ -148,15 +146,13 @@ async function applyEntry(rooms: Rooms, list: 'providers' | 'models', entry: Wri
 }
 
 async function removeProvider(rooms: Rooms, { path, caller }: Asked<unknown, unknown>): Promise<object> {
-  const before = named(await rooms.store.providers(), path.name, 'provider');
-  const { name } = before;
+  const { name } = named(await rooms.store.providers(), path.name, 'provider');
   const user = (await rooms.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
   if (user) {
     throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change that first.`);
   }
-  await rooms.store.removeProvider(name);
+  await rooms.store.removeProvider(name, audited(rooms, caller, 'provider.removed', name));
   await rooms.catalog.reload();
-  await audited(rooms, caller, 'provider.removed', name, { before });
   return { name, removed: true };
 }
 

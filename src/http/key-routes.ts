@@ -160,9 +160,8 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
     reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
     answer: async (rooms, { path, caller }) => {
       const before = await keyOf(rooms, path.id);
-      await rooms.store.removeKey(before.id);
+      await rooms.store.removeKey(before.id, audited(rooms, caller, 'key.removed', before.id));
       rooms.access.forget();
-      await audited(rooms, caller, 'key.removed', before.id, { before });
       return { id: before.id, removed: true };
     },
   }),
@@ -190,9 +189,8 @@ async function createKey(rooms: Rooms, { body, caller }: Asked<unknown, NewKey>)
     ...(scopes !== undefined && { scopes }),
     ...limitsOf(body),
   };
-  await rooms.store.createKey(row);
+  await rooms.store.createKey(row, audited(rooms, caller, 'key.created', row.id));
   rooms.access.forget();
-  await audited(rooms, caller, 'key.created', row.id, { after: row });
   return { ...writeKey(row), key };
 }
 
@@ -242,10 +240,10 @@ async function changeKey<Body>(
   changeTo: (before: KeyRow) => KeyChange,
 ): Promise<KeyRow> {
   const before = await keyOf(rooms, path.id);
-  const after = (await rooms.store.updateKey(before.id, changeTo(before))) ?? before;
+  const audit = audited(rooms, caller, action, before.id);
+  const after = await rooms.store.updateKey(before.id, changeTo(before), audit);
   rooms.access.forget();
-  await audited(rooms, caller, action, before.id, { before, after });
-  return after;
+  return after ?? before;
 }
 
 function writeKey({ hash: _, priorHash: __, ...key }: KeyRow): object {

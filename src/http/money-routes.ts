@@ -1,5 +1,6 @@
 /** The admin API's money: top-ups, refunds, adjustments and redemption codes; and the caller's door for a code. */
 import { type Static, type TProperties, Type } from 'typebox';
+import { auditOfEntry, ENTRY_ACTIONS } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
@@ -131,18 +132,10 @@ async function move(
     ...(body.note !== undefined && { note: noteOf(body.note) }),
     ...(callId !== undefined && { callId }),
     ...(idempotencyKey && { idempotencyKey: shortKey(idempotencyKey) }),
+    audit: auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS[kind], subject: id }, rooms.now()),
   });
-  const { seq, note } = entry;
-  const after = { amount, seq, ...(callId !== undefined && { callId }), ...(note !== undefined && { note }) };
-  await audited(rooms, caller, ACTIONS[kind], id, { after });
   return writeEntry(entry);
 }
-
-const ACTIONS: { readonly [kind in MovingKind]: string } = {
-  'top-up': 'account.topped-up',
-  refund: 'account.refunded',
-  adjustment: 'account.adjusted',
-};
 
 async function makeCode(rooms: Rooms, { body, caller }: Asked<unknown, Static<typeof NewCode>>): Promise<object> {
   const { code, hash, last4 } = issueCode();
@@ -155,9 +148,7 @@ async function makeCode(rooms: Rooms, { body, caller }: Asked<unknown, Static<ty
     ...(body.note !== undefined && { note: noteOf(body.note) }),
     ...(body.expiresAt !== undefined && { expiresAt: timeOf(body.expiresAt, 'expiresAt') }),
   };
-  await rooms.store.createCode(row);
-  const { hash: _, ...after } = row;
-  await audited(rooms, caller, 'code.created', row.id, { after });
+  await rooms.store.createCode(row, audited(rooms, caller, 'code.created', row.id));
   return { ...writeCode(row), code };
 }
 

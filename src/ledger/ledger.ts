@@ -1,6 +1,6 @@
 /** What it costs: hold before the first byte goes upstream, resolve exactly once whatever happens after. */
 import type { Money } from '../canonical/money.ts';
-import type { Budget, CallRow, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
+import type { Audit, Budget, CallRow, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
 
 /** An owner that is no process: its holds outlive every one, and who made them ends them. */
 export const LASTING_OWNER = 'tasks';
@@ -37,14 +37,22 @@ export interface Ledger {
    *  does not take it, it is tried again until it does, and waited for within bounds. */
   settle(hold: Hold, call: CallRow): Promise<void>;
   /** Moves money, in unless `kind` says otherwise. Throws GatewayError `not_found` where there is no such account or call; the same
-   *  `idempotencyKey` again is the first entry, for another entry it throws `conflict`. A call is not refunded more than it cost. */
+   *  `idempotencyKey` again is the first entry, for another entry it throws `conflict`. A call is not refunded more than it cost.
+   *  `audit` keeps a new entry on record, in its own transaction. */
   topUp(
     account: string,
     amount: Money,
-    detail: { note?: string; idempotencyKey?: string; kind?: MovingKind; callId?: string; at: number },
+    detail: {
+      note?: string;
+      idempotencyKey?: string;
+      kind?: MovingKind;
+      callId?: string;
+      at: number;
+      audit?: Audit<EntryRow>;
+    },
   ): Promise<EntryRow>;
   /** Enters what the code with this hash is worth, once; who has redeemed it gets the first entry again. Throws `not_found` or `conflict`. */
-  redeem(account: string, hash: string, at: number): Promise<EntryRow>;
+  redeem(account: string, hash: string, at: number, audit?: Audit<EntryRow>): Promise<EntryRow>;
   /** `undefined` where there is no such account. */
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;

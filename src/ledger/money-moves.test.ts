@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
+import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 import { hashCode, issueCode } from './redemption-code.ts';
@@ -108,7 +109,15 @@ describe.each(ENGINES)('$name', (engine) => {
       ['call_3', 10_000n, 17_000n],
       ['call_2', 20_000n, 17_000n],
     ]);
-    for (const difference of [...found, ...found]) await enterCorrection(ledger, difference, NOON);
+    const audit: Audit<EntryRow> = (_, entry) => ({
+      id: `audit_${entry?.seq}`,
+      at: NOON,
+      actor: 'cli',
+      action: 'account.adjusted',
+      subject: `${entry?.callId}`,
+    });
+    for (const difference of [...found, ...found]) await enterCorrection(ledger, difference, NOON, audit);
+    expect(await store.audits({ limit: 9 })).toMatchObject([{ subject: 'call_2' }, { subject: 'call_3' }]);
     expect((await run()).found).toEqual([]);
     expect((await ledger.balance(ACCOUNT))?.available).toBe(100_000n - 3n * 17_000n - 9n);
     expect((await ledger.verify()).faults).toEqual([]);

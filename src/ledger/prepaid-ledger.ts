@@ -119,8 +119,10 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
       if (outcome.type !== 'entered') throw refusal(outcome, account, amount);
       return outcome.entry;
     },
-    async redeem(account, hash, at) {
-      const outcome = await commits.submit({ type: 'redeem', account, hash, counter: COUNTERS.redemption, at });
+    async redeem(account, hash, at, audit) {
+      const step: LedgerStep = { type: 'redeem', account, hash, counter: COUNTERS.redemption, at };
+      if (audit) step.audit = audit;
+      const outcome = await commits.submit(step);
       if (outcome.type !== 'entered') throw refusal(outcome, account, 0n);
       return outcome.entry;
     },

@@ -2,7 +2,7 @@
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { CallRow, Store } from '../store/store.ts';
+import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import { charge } from './charge.ts';
 import type { Ledger } from './ledger.ts';
 
@@ -68,12 +68,18 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
 }
 
 /** Enters what the bill lacks or has too much; the same difference again is entered once. */
-export async function enterCorrection(ledger: Ledger, { call, charged, due }: Difference, at: number): Promise<void> {
+export async function enterCorrection(
+  ledger: Ledger,
+  { call, charged, due }: Difference,
+  at: number,
+  audit: Audit<EntryRow>,
+): Promise<void> {
   await ledger.topUp(call.account, charged - due, {
     kind: 'adjustment',
     callId: call.id,
     note: 'recomputed from usage and price',
     idempotencyKey: `replay:${call.id}:${charged}:${due}`,
     at,
+    audit,
   });
 }

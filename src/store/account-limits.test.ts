@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/engines.ts';
-import type { CallRow, KeyRow, LedgerStep, Store } from './store.ts';
+import type { Audit, CallRow, KeyRow, LedgerStep, Store } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
 const DAY_MS = 86_400_000;
@@ -108,9 +108,17 @@ describe.each(ENGINES)('limits over $name', (engine) => {
 
   test('what admins changed is listed newest first, of one thing or of all', async () => {
     const entry = (id: string, subject: string) => ({ id, at: NOON, actor: 'cli', action: 'key.changed', subject });
-    await store.audit({ ...entry('a1', 'key_1'), after: '{"name":"x"}' });
-    await store.audit(entry('a2', 'key_2'));
-    await store.audit({ ...entry('a3', 'key_1'), before: '{"name":"x"}', after: '{"name":"y"}' });
+    const nameOf = (row: { name: string }) => JSON.stringify({ name: row.name });
+    const audited =
+      (id: string, subject: string): Audit<KeyRow> =>
+      (from, to) => ({
+        ...entry(id, subject),
+        ...(from && { before: nameOf(from) }),
+        ...(to && { after: nameOf(to) }),
+      });
+    for (const id of ['key_1', 'key_2'])
+      await store.createKey({ ...key(id, 'acc_3'), name: 'x' }, audited(`a${id.at(-1)}`, id));
+    await store.updateKey('key_1', { name: 'y' }, audited('a3', 'key_1'));
     expect((await store.audits({ limit: 2 })).map(({ id }) => id)).toEqual(['a3', 'a2']);
     expect((await store.audits({ limit: 2, after: 'a2' })).map(({ id }) => id)).toEqual(['a1']);
     expect(await store.audits({ limit: 9, subject: 'key_1' })).toEqual([

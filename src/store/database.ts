@@ -12,11 +12,14 @@ export interface Statement {
 export interface Database {
   /** Runs a statement as a transaction of its own. */
   all<Row>(statement: Statement): Promise<Row[]>;
-  /** The same, of something other processes keep in memory: they notice. */
-  change<Row>(statement: Statement): Promise<Row[]>;
+  /** Runs the steps in one transaction; where they throw, nothing has happened. They may be run again from their beginning. */
+  steps<T>(steps: () => Steps<T>): Promise<T>;
   /** Runs the statements in order in one transaction, and returns the rows of each. */
   together<Row>(statements: readonly Statement[]): Promise<Row[][]>;
 }
+
+/** A transaction whose statements depend on each other: each is yielded, its rows are what the yield returns. */
+export type Steps<T> = Generator<Statement, T, unknown[]>;
 
 /** A statement from a template: what stands in `${}` becomes a value, or is put in whole where it is a statement itself. */
 export function sql(parts: TemplateStringsArray, ...inserted: readonly (Value | Statement)[]): Statement {

@@ -3,7 +3,7 @@ import type { Money } from '../canonical/money.ts';
 import { type Tokens, tokensOf } from './call-sums.ts';
 import { entryHash } from './entry-hash.ts';
 import { budgetLeft, noSpending, type Spending, spend, turnTo } from './spending.ts';
-import type { CallRow, CodeRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
+import type { AuditRow, CallRow, CodeRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
@@ -56,6 +56,7 @@ export interface LedgerChanges {
   readonly entries: EntryRow[];
   readonly calls: RecordedCall[];
   readonly redeemed: RedeemedCode[];
+  readonly audits: AuditRow[];
 }
 
 /** A batch being decided: what was read, and what is to be written. */
@@ -79,6 +80,7 @@ export function applySteps(
     entries: [],
     calls: [],
     redeemed: [],
+    audits: [],
   };
   return { outcomes: steps.map((step) => apply(batch, step)), changes: batch };
 }
@@ -184,7 +186,9 @@ function enterOnce(batch: Batch, step: StepOf<'enter'>): LedgerOutcome {
     const left = call.cost - correctionsOf(batch, step.callId);
     if (step.kind === 'refund' && step.amount > left) return { type: 'beyond-charge', left };
   }
-  return { type: 'entered', entry: enter(batch, account, step), repeated: false };
+  const entry = enter(batch, account, step);
+  if (step.audit) batch.audits.push(step.audit(undefined, entry));
+  return { type: 'entered', entry, repeated: false };
 }
 
 /** Whether the entry is what the step would enter; when it does so does not matter. */
@@ -209,6 +213,7 @@ function redeem(batch: Batch, step: StepOf<'redeem'>): LedgerOutcome {
     note: `code ${code.id}`,
     idempotencyKey: `code:${code.id}`,
     at: step.at,
+    ...(step.audit && { audit: step.audit }),
   };
   if (redeemedBy === account.id) return enterOnce(batch, enterCode);
   if (redeemedBy !== undefined) return { type: 'unredeemable', why: 'redeemed' };

@@ -85,7 +85,8 @@ describe.each(ENGINES)('the store over $name', (engine) => {
           await store.migrate();
           const id = `acc_${index}`;
           const steps: LedgerStep[] = [{ ...topUp(10n, id) } as LedgerStep];
-          const first = { account: account(id, 'default'), steps, keys: [key(`key_${index}`, { account: id })] };
+          const keys = [key(`key_${index}`, { account: id })];
+          const first = { account: account(id, 'default'), steps, keys, audits: [] };
           const begins = await store.begin(first);
           await store.close();
           return begins;

@@ -98,6 +98,9 @@ export interface AuditRow {
   after?: string;
 }
 
+/** Says how a change is kept on record, in the change's own transaction. `before` is absent of what was made, `after` of what was removed. */
+export type Audit<Row> = (before: Row | undefined, after: Row | undefined) => AuditRow;
+
 export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment' | 'redemption';
 
 /** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`, `adjustments`, `codes`). */
@@ -236,9 +239,11 @@ export type LedgerStep =
       note?: string;
       idempotencyKey?: string;
       at: number;
+      /** Keeps the entry on record as an admin's; a repeat enters nothing and records nothing. */
+      audit?: Audit<EntryRow>;
     }
   /** Enters what the code with this hash is worth. */
-  | { type: 'redeem'; account: string; hash: string; counter: string; at: number };
+  | { type: 'redeem'; account: string; hash: string; counter: string; at: number; audit?: Audit<EntryRow> };
 
 export type LedgerOutcome =
   | { type: 'held' }
@@ -302,8 +307,10 @@ export interface FirstRows {
   account: AccountRow;
   steps: readonly LedgerStep[];
   keys: readonly KeyRow[];
+  audits: readonly AuditRow[];
 }
 
+/** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
 export interface Store {
   /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code. */
   migrate(): Promise<void>;
@@ -324,27 +331,27 @@ export interface Store {
   /** What was entered for the call beside its charge: refunds and corrections. */
   corrections(callId: string): Promise<Money>;
 
-  createCode(code: CodeRow): Promise<void>;
+  createCode(code: CodeRow, audit?: Audit<CodeRow>): Promise<void>;
   codes(page: Page): Promise<CodeRow[]>;
 
   /** Furnishes an empty database, in one transaction; `false` where there is an account already. */
   begin(first: FirstRows): Promise<boolean>;
   /** An account begins with neither balance nor holds. Throws `conflict` where its name is taken. */
-  createAccount(account: AccountRow): Promise<void>;
+  createAccount(account: AccountRow, audit?: Audit<AccountRow>): Promise<void>;
   /** By id, else by name. */
   account(idOrName: string): Promise<AccountRow | undefined>;
   accounts(page: Page): Promise<AccountRow[]>;
-  updateAccount(id: string, change: AccountChange): Promise<AccountRow | undefined>;
+  updateAccount(id: string, change: AccountChange, audit?: Audit<AccountRow>): Promise<AccountRow | undefined>;
   /** Spent and held of an account in all, this UTC day and this UTC month. */
   accountSpending(id: string, now: number): Promise<Required<Budget>>;
 
-  createKey(key: KeyRow): Promise<void>;
-  updateKey(id: string, change: KeyChange): Promise<KeyRow | undefined>;
+  createKey(key: KeyRow, audit?: Audit<KeyRow>): Promise<void>;
+  updateKey(id: string, change: KeyChange, audit?: Audit<KeyRow>): Promise<KeyRow | undefined>;
   /** By its hash or by the one before it. */
   keyByHash(hash: string): Promise<KeyRow | undefined>;
   keyById(id: string): Promise<KeyRow | undefined>;
   /** Its calls and what it spent stay on record. */
-  removeKey(id: string): Promise<boolean>;
+  removeKey(id: string, audit?: Audit<KeyRow>): Promise<boolean>;
   keys(page: Page & { account?: string }): Promise<KeyRow[]>;
   /** Spent and held of a key in all, this UTC day and this UTC month. */
   keySpending(id: string, now: number): Promise<Required<Budget>>;
@@ -353,14 +360,13 @@ export interface Store {
   savePrice(price: PriceRow): Promise<void>;
   price(id: string): Promise<PriceRow | undefined>;
   prices(page: Page & { model?: string }): Promise<PriceRow[]>;
-  saveProvider(provider: ProviderRow): Promise<void>;
+  saveProvider(provider: ProviderRow, audit?: Audit<ProviderRow>): Promise<void>;
   providers(): Promise<ProviderRow[]>;
-  removeProvider(name: string): Promise<boolean>;
-  saveModel(model: ModelRow): Promise<void>;
+  removeProvider(name: string, audit?: Audit<ProviderRow>): Promise<boolean>;
+  saveModel(model: ModelRow, audit?: Audit<ModelRow>): Promise<void>;
   models(): Promise<ModelRow[]>;
-  removeModel(name: string): Promise<boolean>;
+  removeModel(name: string, audit?: Audit<ModelRow>): Promise<boolean>;
 
-  audit(entry: AuditRow): Promise<void>;
   /** Newest first. */
   audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
 

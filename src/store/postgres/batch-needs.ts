@@ -13,7 +13,7 @@ export interface Needs {
   readonly corrected: Set<string>;
   readonly idempotencyKeys: Set<string>;
   readonly codes: Set<string>;
-  /** Whether it takes more than the books of accounts and keys. */
+  /** Whether it takes more than the books of accounts and keys, or writes more. */
   looksUp: boolean;
 }
 
@@ -56,7 +56,7 @@ function addNeeds(needs: Needs, step: LedgerStep): void {
         needs.looked.add(step.callId);
         needs.corrected.add(step.callId);
       }
-      needs.looksUp ||= step.idempotencyKey !== undefined || step.callId !== undefined;
+      needs.looksUp ||= step.idempotencyKey !== undefined || step.callId !== undefined || step.audit !== undefined;
       return;
     case 'redeem':
       needs.accounts.add(step.account);

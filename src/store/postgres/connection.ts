@@ -1,6 +1,6 @@
 /** Connections to Postgres: what cannot be reached is said so, what collides is tried again, nothing waits for ever. */
 import { SQL } from 'bun';
-import type { Database, Statement } from '../database.ts';
+import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../unavailable.ts';
 
 export interface PostgresSettings {
@@ -77,11 +77,12 @@ export function openConnection({ url, connections }: PostgresSettings): Postgres
   return {
     all,
     transact,
-    change: <Row>(statement: Statement) =>
+    steps: <T>(steps: () => Steps<T>) =>
       transact(async (run) => {
-        const rows = run<Row>(statement);
-        await run({ text: 'UPDATE generation SET value = value + 1', values: [] });
-        return rows;
+        const asked = steps();
+        let step = asked.next();
+        while (!step.done) step = asked.next(await run(step.value));
+        return step.value;
       }),
     together: <Row>(statements: readonly Statement[]) =>
       transact((run) => Promise.all(statements.map((statement) => run<Row>(statement)))),

@@ -3,6 +3,7 @@ import { raw, type Statement, sql } from '../database.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { Spending } from '../spending.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
+import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 import { type Needs, needsOf } from './batch-needs.ts';
@@ -206,6 +207,7 @@ export async function decideUnderLock(
   const decided = { outcomes, changes, accounts: [...accounts.values()] };
   const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
   if (!written?.open) throw new Error('The books of locked accounts have changed.');
+  for (const audit of changes.audits) await run(insertAudit(audit));
   return decided;
 }
 

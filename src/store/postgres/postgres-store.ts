@@ -3,6 +3,7 @@ import { sql } from '../database.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
+import { insertAudit } from '../tables/audit-table.ts';
 import { booksReader } from '../tables/books-reader.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { verifyBooks } from '../verify.ts';
@@ -25,11 +26,12 @@ export function openPostgresStore(settings: PostgresSettings): Store {
     ledger: (steps) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps)),
     verify: () => db.transact((run) => verifyBooks(booksReader(run, 'at, id')), 'one moment'),
 
-    begin: ({ account, keys, steps }) =>
+    begin: ({ account, keys, steps, audits }) =>
       db.transact(async (run) => {
         await run(sql`SELECT pg_advisory_xact_lock(${BEGIN_LOCK})`);
         if ((await run(sql`SELECT 1 FROM accounts LIMIT 1`)).length > 0) return false;
-        for (const statement of [insertAccount(account), ...keys.map(insertKey)]) await run(statement);
+        for (const statement of [insertAccount(account), ...keys.map(insertKey), ...audits.map(insertAudit)])
+          await run(statement);
         await decideUnderLock(run, steps);
         return true;
       }),

@@ -1,6 +1,6 @@
 /** A connection to an SQLite file that several processes may have open: who finds it locked waits without holding up its own process. */
 import { type Statement as Prepared, type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite';
-import type { Database, Statement } from '../database.ts';
+import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../unavailable.ts';
 
 /** `normal`: a commit outlives the process, not always a power cut. `full`: it outlives that too, for an fsync a batch. */
@@ -53,11 +53,12 @@ export async function openConnection(path: string, sync: SqliteSync): Promise<Sq
     run,
     transact,
     all: (statement) => whenFree(() => run(statement)),
-    change: <Row>(statement: Statement) =>
+    steps: <T>(steps: () => Steps<T>) =>
       transact(() => {
-        const rows = run<Row>(statement);
-        run({ text: 'UPDATE generation SET value = value + 1', values: [] });
-        return rows;
+        const asked = steps();
+        let step = asked.next();
+        while (!step.done) step = asked.next(run(step.value));
+        return step.value;
       }),
     together: <Row>(statements: readonly Statement[]) =>
       transact(() => statements.map((statement) => run<Row>(statement))),

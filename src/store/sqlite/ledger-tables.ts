@@ -90,6 +90,9 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   );
   const saveSpending = db.prepare('INSERT OR REPLACE INTO spendings VALUES (?, ?, ?, ?, ?, ?, ?)');
   const redeem = db.prepare('UPDATE codes SET redeemed_at = ?, redeemed_by = ? WHERE hash = ?');
+  const audit = db.prepare(
+    'INSERT INTO audits (id, at, actor, action, subject, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
   const insertCall = prepareCallInsert(db);
   const addSum = prepareSum(db);
   return (changes) => {
@@ -115,6 +118,9 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       saveSpending.run(key, s.held, s.total, s.day, s.daySpent, s.month, s.monthSpent);
     }
     for (const { hash, account, at } of changes.redeemed) redeem.run(at, account, hash);
+    for (const { id, at, actor, action, subject, before, after } of changes.audits) {
+      audit.run(id, at, actor, action, subject, before ?? null, after ?? null);
+    }
   };
 }
 

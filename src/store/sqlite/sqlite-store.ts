@@ -4,6 +4,7 @@ import type { Statement } from '../database.ts';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
+import { insertAudit } from '../tables/audit-table.ts';
 import { booksReader } from '../tables/books-reader.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { verifyBooks } from '../verify.ts';
@@ -28,10 +29,11 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
     ledger: (steps) => db.transact(() => apply(steps)),
     verify: () => verifySqlite(path),
 
-    begin: ({ account, keys, steps }) =>
+    begin: ({ account, keys, steps, audits }) =>
       db.transact(() => {
         if (db.run({ text: 'SELECT 1 FROM accounts LIMIT 1', values: [] }).length > 0) return false;
-        for (const statement of [insertAccount(account), ...keys.map(insertKey)]) db.run(statement);
+        for (const statement of [insertAccount(account), ...keys.map(insertKey), ...audits.map(insertAudit)])
+          db.run(statement);
         apply(steps);
         return true;
       }),

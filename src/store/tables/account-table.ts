@@ -1,9 +1,10 @@
 /** Accounts, and what they have spent. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, type Statement, sql, updateRow, where } from '../database.ts';
+import { type Database, insertInto, type Statement, sql, where } from '../database.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
 import type { AccountRow, Store } from '../store.ts';
+import { changeRow, recorded } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
 interface AccountColumns extends LimitColumns {
@@ -45,9 +46,12 @@ export function accountTable(
   }
 
   return {
-    async createAccount(account) {
-      const made = await db.all(sql`${insertAccount(account)} ON CONFLICT (name) DO NOTHING RETURNING id`);
-      if (made.length === 0) throw nameTaken(account.name);
+    async createAccount(account, audit) {
+      const insert = sql`${insertAccount(account)} ON CONFLICT (name) DO NOTHING RETURNING id`;
+      await db.steps(function* () {
+        if ((yield insert).length === 0) throw nameTaken(account.name);
+        yield* recorded(audit, undefined, account);
+      });
     },
 
     async account(idOrName) {
@@ -65,11 +69,10 @@ export function accountTable(
       return rows.map(toAccount);
     },
 
-    async updateAccount(id, change) {
+    async updateAccount(id, change, audit) {
       if (change.name !== undefined) await refuseTaken(change.name, id);
       const columns = { name: change.name, ...limitColumns(change) };
-      const [row] = await db.change<AccountColumns>(updateRow('accounts', id, columns));
-      return row && toAccount(row);
+      return db.steps(changeRow('accounts', id, columns, toAccount, audit));
     },
 
     async accountSpending(id, now) {

@@ -1,6 +1,7 @@
 /** The books as they are read: entries, open holds, codes, who is alive. */
 import { type Database, insertInto, putInto, sql, where, within } from '../database.ts';
 import type { CodeRow, EntryRow, HoldRow, OwnerRow, Store } from '../store.ts';
+import { recorded } from './audit-table.ts';
 
 export interface EntryColumns {
   account: string;
@@ -67,9 +68,13 @@ export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'cor
 
 export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
   return {
-    async createCode({ id, hash, last4, amount, note, createdAt, expiresAt }) {
+    createCode(code, audit) {
+      const { id, hash, last4, amount, note, createdAt, expiresAt } = code;
       const columns = { id, hash, last4, amount, note, created_at: createdAt, expires_at: expiresAt };
-      await db.all(insertInto('codes', columns));
+      return db.steps(function* () {
+        yield insertInto('codes', columns);
+        yield* recorded(audit, undefined, code);
+      });
     },
 
     async codes({ limit, after }) {

@@ -2,6 +2,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, putInto, sql, where } from '../database.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store, TargetRow } from '../store.ts';
+import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
 interface PriceColumns {
   id: string;
@@ -42,10 +43,14 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
     /** A version once saved never changes: the same again is welcome, another under its id is refused. */
     async savePrice({ id, model, components, createdAt }) {
       const columns = { id, model, components, created_at: createdAt };
-      await db.change(sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`);
-      const saved = await price(id);
-      if (saved?.components === components && saved.model === model) return;
-      throw new GatewayError('conflict', `Price version "${id}" exists and cannot be changed: save a new version.`);
+      await db.steps(function* () {
+        yield sql`${insertInto('prices', columns)} ON CONFLICT (id) DO NOTHING`;
+        const [saved] = (yield sql`SELECT * FROM prices WHERE id = ${id}`) as PriceColumns[];
+        if (saved?.components !== components || saved.model !== model) {
+          throw new GatewayError('conflict', `Price version "${id}" exists and cannot be changed: save a new version.`);
+        }
+        yield NOTICE;
+      });
     },
     async prices({ limit, model, after }) {
       const conditions = [
@@ -62,7 +67,8 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 
 export function providerTable(db: Database): Pick<Store, 'saveProvider' | 'providers' | 'removeProvider'> {
   return {
-    async saveProvider({ name, type, baseUrl, credentials, settings }) {
+    saveProvider(provider, audit) {
+      const { name, type, baseUrl, credentials, settings } = provider;
       const columns = {
         name,
         type,
@@ -70,17 +76,16 @@ export function providerTable(db: Database): Pick<Store, 'saveProvider' | 'provi
         credentials: JSON.stringify(credentials),
         settings: JSON.stringify(settings),
       };
-      await db.change(putInto('providers', 'name', columns));
+      return db.steps(putNamed('providers', provider, putInto('providers', 'name', columns), toProvider, audit));
     },
     providers: async () => (await db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`)).map(toProvider),
-    removeProvider: async (name) =>
-      (await db.change(sql`DELETE FROM providers WHERE name = ${name} RETURNING name`)).length > 0,
+    removeProvider: (name, audit) => db.steps(removeRow('providers', 'name', name, toProvider, audit)),
   };
 }
 
 export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
   return {
-    async saveModel(model) {
+    saveModel(model, audit) {
       const columns = {
         name: model.name,
         kind: model.kind,
@@ -93,11 +98,10 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         created_at: model.createdAt,
         targets: JSON.stringify(model.targets),
       };
-      await db.change(putInto('models', 'name', columns));
+      return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },
     models: async () => (await db.all<ModelColumns>(sql`SELECT * FROM models ORDER BY name`)).map(toModel),
-    removeModel: async (name) =>
-      (await db.change(sql`DELETE FROM models WHERE name = ${name} RETURNING name`)).length > 0,
+    removeModel: (name, audit) => db.steps(removeRow('models', 'name', name, toModel, audit)),
   };
 }
 

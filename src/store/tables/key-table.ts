@@ -1,8 +1,9 @@
 /** Keys, and what they have spent. */
 import { GatewayError } from '../../canonical/errors.ts';
-import { type Database, insertInto, type Statement, sql, updateRow, type Value, where } from '../database.ts';
+import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
 import { committed, noSpending, type Spending, turnTo } from '../spending.ts';
 import type { KeyChange, KeyKind, KeyRow, Store } from '../store.ts';
+import { changeRow, noticed, removeRow } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 
 interface KeyColumns extends LimitColumns {
@@ -57,20 +58,21 @@ export function keyTable(
 ): Pick<Store, 'createKey' | 'updateKey' | 'keyByHash' | 'keyById' | 'removeKey' | 'keys' | 'keySpending'> {
   const first = (rows: KeyColumns[]) => rows[0] && toKey(rows[0]);
   return {
-    async createKey(key) {
-      const accounts = await db.all(sql`SELECT id FROM accounts WHERE id = ${key.account}`);
-      if (accounts.length === 0) {
-        throw new GatewayError('not_found', `There is no account with the id "${key.account}".`);
-      }
-      await db.change(insertKey(key));
-    },
-    updateKey: async (id, change) => first(await db.change(updateRow('keys', id, changedColumns(change)))),
+    createKey: (key, audit) =>
+      db.steps(function* () {
+        if ((yield sql`SELECT id FROM accounts WHERE id = ${key.account}`).length === 0) {
+          throw new GatewayError('not_found', `There is no account with the id "${key.account}".`);
+        }
+        yield insertKey(key);
+        yield* noticed(audit, undefined, key);
+      }),
+    updateKey: (id, change, audit) => db.steps(changeRow('keys', id, changedColumns(change), toKey, audit)),
     keyByHash: async (hash) =>
       first(
         await db.all(sql`SELECT * FROM keys WHERE hash = ${hash} OR prior_hash = ${hash} ORDER BY hash <> ${hash}`),
       ),
     keyById: async (id) => first(await db.all(sql`SELECT * FROM keys WHERE id = ${id}`)),
-    removeKey: async (id) => (await db.change(sql`DELETE FROM keys WHERE id = ${id} RETURNING id`)).length > 0,
+    removeKey: (id, audit) => db.steps(removeRow('keys', 'id', id, toKey, audit)),
 
     async keys({ limit, account, after }) {
       const conditions = [
