@@ -44,8 +44,8 @@ export function createHealth(): Health {
         else troubled.delete(target);
         return;
       }
-      // A vendor that refuses the request itself is well.
-      if (!seen.error.retryable) return;
+      // A vendor that refuses the request itself is well, and so is one that cannot do what another can.
+      if (!seen.error.retryable || seen.error.code === 'invalid_request') return;
       const troubles = before ?? untroubled();
       if (!before) troubled.set(target, troubles);
       worsen(troubles, seen.error, now);

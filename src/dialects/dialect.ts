@@ -29,6 +29,8 @@ export interface Frame {
 
 /** Cuts an upstream's bytes into frames. Any cutting of the same bytes gives the same frames. */
 export interface Reader {
+  /** The media type of bare sound that came in another format's answer, once it is known. */
+  readonly contentType?: string | undefined;
   read(chunk: Uint8Array): Frame[];
   /** The bytes are over: what is left, ending in `reply-end` where the reply is complete and in `error` where it broke off. */
   end(): Frame[];

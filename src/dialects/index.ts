@@ -6,6 +6,7 @@ import { cohereEmbed } from './embeddings/cohere-embed.ts';
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { geminiBatchEmbed, geminiEmbed } from './gemini/embeddings.ts';
 import { gemini } from './gemini/gemini.ts';
+import { geminiSpeech } from './gemini/speech.ts';
 import { vertexEmbeddings } from './gemini/vertex-embeddings.ts';
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
@@ -48,6 +49,7 @@ const VENDOR_ROWS: readonly VendorDialect[] = [
   stability,
   cohereEmbed,
   vertexEmbeddings,
+  geminiSpeech,
   voyageRerank,
   dashscopeRerank,
 ];

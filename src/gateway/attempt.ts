@@ -49,10 +49,10 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
   throw worthTelling(errors);
 }
 
-/** What none of several failures hides: a rate limit only where every target was limited, then with the soonest end. */
+/** What none of several failures hides, a vendor's before what one of them cannot do: a rate limit only where every target was limited, then with the soonest end. */
 function worthTelling(errors: readonly GatewayError[]): GatewayError {
   const others = errors.filter((error) => error.code !== 'rate_limited');
-  const last = others.at(-1);
+  const last = others.findLast((error) => error.code !== 'invalid_request') ?? others.at(-1);
   if (last) return last;
   return errors.reduce((a, b) => ((b.retryAfterSeconds ?? Infinity) < (a.retryAfterSeconds ?? Infinity) ? b : a));
 }
@@ -228,7 +228,7 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean, contentTy
   };
   return {
     same,
-    contentType,
+    contentType: reader.contentType ?? contentType,
     next() {
       if (!pending) return ended ? Promise.resolve(undefined) : exchange.read().then(framesOf);
       const frames = pending;

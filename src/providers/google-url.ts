@@ -1,4 +1,6 @@
-/** Addresses in Google's Gemini API. */
+/** Addresses in Google's Gemini API, and whether an answer is asked for as a stream there. */
+import type { Call } from '../canonical/call.ts';
+import { speaksInPieces } from '../dialects/gemini/speech.ts';
 import { joinUrl } from './openai-compatible.ts';
 
 /** The official library's address ends before the version, others' with it. */
@@ -9,4 +11,9 @@ const COLLECTION = /^(models|tunedModels|operations)\//;
 export function googleUrl(baseUrl: string, name: string, action?: string): string {
   const path = COLLECTION.test(name) ? `/${name}` : `/models/${name}`;
   return joinUrl(VERSIONED.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1beta'), action ? `${path}:${action}` : path);
+}
+
+/** Some of what clients hear piece by piece comes whole. */
+export function isStreamed(call: Call, model: string): boolean {
+  return call.kind === 'speech' ? speaksInPieces(call, model) : call.stream;
 }

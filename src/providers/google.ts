@@ -1,6 +1,6 @@
 /** Google's Gemini API (AI Studio). */
 import type { Kind } from '../canonical/call.ts';
-import { googleUrl } from './google-url.ts';
+import { googleUrl, isStreamed } from './google-url.ts';
 import { googleVideo } from './google-video.ts';
 import type { Provider } from './provider.ts';
 
@@ -11,10 +11,10 @@ export const google: Provider = {
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
   credentialVariable: 'GEMINI_API_KEY',
   needsCredential: true,
-  speaks: { chat: ['gemini'], image: ['imagen'], embed: ['gemini-batch-embed'] },
+  speaks: { chat: ['gemini'], image: ['imagen'], embed: ['gemini-batch-embed'], speech: ['gemini-speech'] },
   only: { imagen: /^(models\/)?imagen/ },
   url({ baseUrl, model }, _dialect, call) {
-    const action = ACTIONS[call.kind] ?? generateAction(call.stream);
+    const action = ACTIONS[call.kind] ?? generateAction(isStreamed(call, model));
     return googleUrl(baseUrl, model, action);
   },
   authorize({ headers }, { credential }) {

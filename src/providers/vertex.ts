@@ -1,6 +1,7 @@
 /** Google Cloud's Vertex AI: Gemini and Claude in their own formats, open models in OpenAI's. */
 import { unusable } from './credential.ts';
 import { googleAccount, googleExchange } from './google-token.ts';
+import { isStreamed } from './google-url.ts';
 import { joinUrl } from './openai-compatible.ts';
 import type { Provider, Target } from './provider.ts';
 
@@ -31,10 +32,11 @@ export const vertex: Provider = {
   },
   needsCredential: true,
   addressOf: ({ location = ANYWHERE }) => `https://${hostOf(location)}`,
-  speaks: { chat: ['gemini', MESSAGES, CHAT], image: [IMAGEN], embed: [EMBEDDINGS] },
+  speaks: { chat: ['gemini', MESSAGES, CHAT], image: [IMAGEN], embed: [EMBEDDINGS], speech: ['gemini-speech'] },
   only: { gemini: /^(?!.*(claude|imagen))/, [IMAGEN]: /imagen/, [MESSAGES]: /claude/, [CHAT]: OPEN_MODEL },
   serves: ({ model }, dialect) => (dialect === CHAT) === OPEN_MODEL.test(model),
-  url(target, dialect, { stream }) {
+  url(target, dialect, call) {
+    const stream = isStreamed(call, target.model);
     switch (dialect) {
       case MESSAGES:
         return address(target, 'v1', `anthropic/models/${target.model}:${stream ? 'streamRawPredict' : 'rawPredict'}`);

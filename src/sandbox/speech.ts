@@ -1,7 +1,7 @@
 /** The sandbox's speech: a tone for each word, a tenth of a second at a time. */
 import type { SpeechCall } from '../canonical/call.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import { charactersIn } from '../dialects/openai-speech/reader.ts';
+import { charactersIn } from '../dialects/speech-count.ts';
 import { SAMPLE_RATE, type Sound, speak } from './sound.ts';
 
 export const SPEECH_MODEL = 'sandbox-speech';

@@ -7,6 +7,8 @@ export interface ModelTraits {
   family: 'pro' | 'flash' | 'flash-lite';
   /** Calls in the conversation must bear proofs. */
   wantsProofs: boolean;
+  /** It packs what it speaks as asked, and is told beside the text how to speak it. */
+  packsSpeech: boolean;
   /** Pictures inside a tool's result, and search beside functions. */
   isModern: boolean;
 }
@@ -35,6 +37,7 @@ function traitsFromName(model: string): ModelTraits {
     thinking: version >= 3 ? 'level' : version >= 2.5 ? 'budget' : 'none',
     family: model.includes('flash-lite') ? 'flash-lite' : model.includes('pro') ? 'pro' : 'flash',
     wantsProofs: version >= 3,
+    packsSpeech: version >= 3.8,
     isModern: version >= 3,
   };
 }

@@ -9,6 +9,8 @@ import { toOpenapi } from './schema.ts';
 import { writeThinking } from './thinking.ts';
 
 const MAX_STOPS = 5;
+/** Voices that somebody has made at the vendor. */
+const MADE_VOICE = /^voice(key)?_/;
 /** What samples are, and what they can be made. */
 const PLAIN_FORMATS: readonly string[] = ['pcm16', 'pcm', 'wav'];
 
@@ -45,7 +47,7 @@ function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, loss
     losses.add(`The model speaks in plain samples: they come as a WAV, not in \`${audio.format}\`.`);
   const isOwn = call.origin.dialect === GEMINI;
   const voiceName = isOwn ? audio.voice : voiceFor(audio.voice, 'google', losses);
-  return { voiceConfig: { prebuiltVoiceConfig: { voiceName } } };
+  return { voiceConfig: MADE_VOICE.test(voiceName) ? { voice: voiceName } : { prebuiltVoiceConfig: { voiceName } } };
 }
 
 /** What is spoken is not written too. */

@@ -6,9 +6,9 @@ import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
+import { needsWave, waveHeader } from '../wave.ts';
 import { annotation, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
-import { needsWave, waveHeader } from './wave.ts';
 
 interface PartState {
   opens: PartOpening;
@@ -167,7 +167,9 @@ export class ChunkScript {
       }
       case 'audio': {
         const expires = opens.expiresAtSeconds;
-        const header = needsWave(opens.mimeType, this.#call.audio?.format) ? { data: waveHeader(opens.mimeType) } : {};
+        const header = needsWave(opens.mimeType, this.#call.audio?.format)
+          ? { data: waveHeader(opens.mimeType).toString('base64') }
+          : {};
         const expiry = expires === undefined ? {} : { expires_at: expires };
         return this.#delta(index, { audio: { id: opens.id, ...header, ...expiry } });
       }

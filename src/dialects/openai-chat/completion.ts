@@ -5,10 +5,10 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
+import { needsWave, waveHeader } from '../wave.ts';
 import { markdownImage } from './markdown-pictures.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
-import { needsWave, waveHeader } from './wave.ts';
 
 const FINISH_WORDS = {
   stop: 'stop',
@@ -154,7 +154,9 @@ function callOf({ content, seal }: ReplyPart, opens: Opening<'tool-call'>): Json
 }
 
 function audioOf({ content, transcript }: ReplyPart, opens: Opening<'audio'>, format: string | undefined): JsonObject {
-  const header = needsWave(opens.mimeType, format) ? waveHeader(opens.mimeType, content) : '';
+  const header = needsWave(opens.mimeType, format)
+    ? waveHeader(opens.mimeType, Buffer.byteLength(content, 'base64')).toString('base64')
+    : '';
   return {
     id: opens.id,
     data: header + content,

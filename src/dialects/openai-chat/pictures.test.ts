@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
+import { waveHeader } from '../wave.ts';
 import { openaiChat } from './openai-chat.ts';
-import { waveHeader } from './wave.ts';
 
 const encode = (body: object) => new TextEncoder().encode(JSON.stringify(body));
 const read = (more: object) => {
@@ -136,7 +136,8 @@ describe('samples of another format', () => {
     expect(written(stream, 'pcm16')).toEqual(SAMPLES);
   });
 
-  test('the header’s base64 can stand before theirs', () => expect(waveHeader(mimeType)).not.toContain('='));
+  test('the header’s base64 can stand before theirs', () =>
+    expect(waveHeader(mimeType).toString('base64')).not.toContain('='));
 });
 
 test('speech asked for in another format is asked for in this one’s words', () => {

@@ -8,8 +8,8 @@ import { patchMembers } from '../json.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
+import { isSpeechFormat, SPEECH_FORMATS } from '../speech-formats.ts';
 import { createReader } from './reader.ts';
-import { isSpeechFormat, SPEECH_FORMATS } from './speech-formats.ts';
 import { createWriter } from './writer.ts';
 
 const NAME = 'openai-speech';

@@ -7,42 +7,18 @@ import type { Frame, Reader } from '../dialect.ts';
 import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
+import { speechCounter } from '../speech-count.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
 import { unreadable, wholeReader } from '../whole-reply.ts';
-import { secondsOf } from './speech-formats.ts';
 
 export function createReader(call: SpeechCall, contentType: string): Reader {
   if (contentType.includes('event-stream')) return eventReader(call);
   return /json|^text\//.test(contentType) ? refusalReader() : soundReader(call);
 }
 
-/** What a second of speech is counted as where the vendor says nothing, and the bytes of a token of text. */
-const TOKENS_PER_SECOND = 25;
-const BYTES_PER_TOKEN = 4;
-
-/** Counts what was spoken: the whole text is charged as soon as any of it is heard, the sound by its length. */
-function counter(call: SpeechCall): (sound: Uint8Array) => Usage {
-  const input = Math.ceil(Buffer.byteLength(call.input + (call.instructions ?? '')) / BYTES_PER_TOKEN);
-  const characters = charactersIn(call.input);
-  let heard = 0;
-  return (sound) => {
-    heard += sound.length;
-    const seconds = secondsOf(heard, call.format);
-    const output = Math.ceil(seconds * TOKENS_PER_SECOND);
-    return { input, output, audioOutput: output, characters, seconds, source: 'counted' };
-  };
-}
-
-/** Code points: no vendor charges an emoji twice. */
-export function charactersIn(text: string): number {
-  let count = 0;
-  for (const _ of text) count++;
-  return count;
-}
-
 /** The last byte is kept back until the sound has ended: no client takes a reply for complete that is not. */
 function soundReader(call: SpeechCall): Reader {
-  const count = counter(call);
+  const count = speechCounter(call);
   let held = new Uint8Array();
   const frameOf = (bytes: Uint8Array, ...ending: ReplyEvent[]): Frame => ({
     bytes,
@@ -71,7 +47,7 @@ function refusalReader(): Reader {
 
 function eventReader(call: SpeechCall): Reader {
   const cutter = new SseCutter();
-  const count = counter(call);
+  const count = speechCounter(call);
   let over = false;
   let counted: Usage | undefined;
 

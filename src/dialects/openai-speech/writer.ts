@@ -5,7 +5,7 @@ import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { joinBytes } from '../json.ts';
-import { mimeTypeOf } from './speech-formats.ts';
+import { mimeTypeOf } from '../speech-formats.ts';
 
 const NO_BYTES = new Uint8Array();
 const NO_WARNINGS: readonly string[] = [];

@@ -8,15 +8,18 @@ const DEFAULT_RATE = 24_000;
 const SAMPLES = /^audio\/(l16|pcm)\b/i;
 const RAW_FORMATS: readonly string[] = ['pcm16', 'pcm'];
 
+/** Whether a sound of this type is bare samples. */
+export const isSamples = (mimeType: string | undefined): mimeType is string =>
+  mimeType !== undefined && SAMPLES.test(mimeType);
+
 /** Whether these samples are to be made a WAV for a client that asked for this format. */
 export function needsWave(mimeType: string | undefined, format: string | undefined): mimeType is string {
-  return mimeType !== undefined && SAMPLES.test(mimeType) && !RAW_FORMATS.includes(format ?? 'wav');
+  return isSamples(mimeType) && !RAW_FORMATS.includes(format ?? 'wav');
 }
 
-/** Base64 of the header; `samples` is their base64 where all of it is there. */
-export function waveHeader(mimeType: string, samples?: string): string {
+/** `bytes`: how many the samples are, where all of them are there. */
+export function waveHeader(mimeType: string, bytes?: number): Buffer {
   const rate = Number(/rate=(\d+)/.exec(mimeType)?.[1] ?? DEFAULT_RATE);
-  const bytes = samples === undefined ? undefined : Buffer.byteLength(samples, 'base64');
   const header = Buffer.alloc(HEADER_BYTES);
   header.write('RIFF', 0);
   header.writeUInt32LE(bytes === undefined ? UNKNOWN : bytes + HEADER_BYTES - 8, 4);
@@ -33,5 +36,5 @@ export function waveHeader(mimeType: string, samples?: string): string {
   header.writeUInt32LE(2, 40);
   header.write('data', 46);
   header.writeUInt32LE(bytes ?? UNKNOWN, 50);
-  return header.toString('base64');
+  return header;
 }

@@ -1,0 +1,13 @@
+/** What a request for speech says that only vendors of OpenAI's format understand. */
+import type { SpeechCall } from '../canonical/call.ts';
+import { isObject } from '../canonical/json.ts';
+import { parseBody } from './request-body.ts';
+
+const KNOWN = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format']);
+
+/** A sentence for each such member. */
+export function unknownSpeechMembers({ origin }: SpeechCall): string[] {
+  const body = parseBody(origin.body);
+  const said = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));
+  return said.map((member) => `\`${member}\` was dropped: the model's vendor has no such member.`);
+}

@@ -1,0 +1,203 @@
+/** Speech by Gemini through the running gateway: samples as they come, a WAV or packed sound as asked, billed by the vendor's tokens. */
+import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(30_000);
+
+let scene: Scene;
+let client: OthersClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(() => {
+  client.stop();
+  return scene.close();
+}, 30_000);
+
+const PATH = '/v1/audio/speech';
+const SAMPLES = Buffer.from(Array.from({ length: 9600 }, (_, place) => (place * 7) % 251));
+const LATER = 'gemini-3.8-flash-tts';
+const EARLIER = 'gemini-2.5-flash-preview-tts';
+/** A token of input costs 1000 nano-USD, one of sound 12,000. */
+const PRICE = { input: 1, output: 12 };
+
+const speaker = (upstreamModel: string, more: object = {}) =>
+  scene.stage({ type: 'google', kind: 'speech', price: PRICE, upstreamModel, ...more });
+const asked = ({ model }: Stage, more: object = {}) => ({ model, input: 'Grüße 😀', voice: 'Kore', ...more });
+
+const heard = (bytes: Buffer, mimeType: string) => ({
+  content: { role: 'model', parts: [{ inlineData: { mimeType, data: bytes.toString('base64') } }] },
+});
+const USAGE = {
+  promptTokenCount: 5,
+  candidatesTokenCount: 40,
+  candidatesTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }],
+  totalTokenCount: 45,
+};
+const L16 = 'audio/L16;codec=pcm;rate=24000';
+const streamed = (cuts: readonly number[] = [0, 4001, 9600]) => ({
+  withoutTerminator: true,
+  events: [
+    ...cuts.slice(1).map((end, i) => ({ candidates: [heard(SAMPLES.subarray(cuts[i], end), L16)] })),
+    { candidates: [{ finishReason: 'STOP' }], usageMetadata: USAGE },
+  ],
+});
+const whole = (bytes: Buffer, mimeType: string) => ({
+  json: { candidates: [{ ...heard(bytes, mimeType), finishReason: 'STOP' }], usageMetadata: USAGE },
+});
+const COST = 5n * 1000n + 40n * 12_000n;
+
+async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; bytes: Buffer }> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
+  const { reply, error } = await client.run({ call: 'openai speech', at, request: asked(stage, more) });
+  if (error) throw new Error(JSON.stringify(error));
+  const { type, base64 } = reply as { type: string; base64: string };
+  return { type, bytes: Buffer.from(base64, 'base64') };
+}
+
+describe('samples', () => {
+  test.each(['byte', 'whole', { seed: 11 }] as const)('cut %p: bare, or in a WAV, to the byte', async (chunking) => {
+    const stage = await speaker(EARLIER);
+    stage.script({ ...streamed(), chunking }, { ...streamed(), chunking });
+    const pcm = await spoken(stage, { response_format: 'pcm' });
+    expect(pcm.type).toBe('audio/pcm');
+    expect(pcm.bytes.equals(SAMPLES)).toBe(true);
+    const wav = await spoken(stage, { response_format: 'wav' });
+    expect(wav.type).toBe('audio/wav');
+    expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
+    expect(wav.bytes.readUInt32LE(24)).toBe(24_000);
+    expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(SAMPLES)).toBe(true);
+    for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(COST);
+  });
+
+  test('as they come: the first are heard while the vendor still speaks', async () => {
+    const stage = await speaker(EARLIER);
+    stage.script({ ...streamed(), fault: { before: 1, does: 'silence' } });
+    const left = new AbortController();
+    const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }), left.signal);
+    const reader = response.body?.getReader();
+    const first = await reader?.read();
+    expect(first?.value?.length).toBeGreaterThan(3900);
+    left.abort();
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted' });
+    expect(nanoOf(call.cost)).toBeGreaterThan(0n);
+    expect(nanoOf(call.cost)).toBeLessThan(COST);
+  });
+
+  test('the earlier models are told how to speak in the text, the later ones beside it', async () => {
+    const [earlier, later] = await Promise.all([speaker(EARLIER), speaker(LATER)]);
+    for (const stage of [earlier, later]) {
+      stage.script(streamed());
+      await spoken(stage, { response_format: 'pcm', instructions: 'gently' });
+      await stage.settledCall();
+    }
+    const [first, second] = [earlier.journal()[0], later.journal()[0]];
+    expect(first?.path).toEndWith(`/models/${EARLIER}:streamGenerateContent?alt=sse`);
+    expect(first?.body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: expect.stringMatching(/gently\n\nGrüße 😀$/) }] }],
+      generationConfig: {
+        responseModalities: ['AUDIO'],
+        speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+      },
+    });
+    expect(second?.body).toMatchObject({
+      contents: [{ parts: [{ text: 'Grüße 😀', speechMetadata: { style: 'gently' } }] }],
+    });
+  });
+
+  test('on Vertex too, in events where those are asked for, another vendor’s voice and speed named as lost', async () => {
+    const stage = await speaker(EARLIER, { type: 'vertex', credential: 'ya29.token', settings: { project: 'p1' } });
+    stage.script(streamed());
+    const more = { response_format: 'pcm', stream_format: 'sse', voice: 'alloy', speed: 2 };
+    const response = await stage.post(PATH, asked(stage, more));
+    const lines = (await response.text()).trim().split('\n\n');
+    const events = lines.map((line) => JSON.parse(line.slice(6)));
+    const bytes = Buffer.concat(events.slice(0, -1).map(({ audio }) => Buffer.from(audio, 'base64')));
+    expect(bytes.equals(SAMPLES)).toBe(true);
+    expect(events.at(-1)).toMatchObject({ type: 'speech.audio.done', usage: { input_tokens: 5, output_tokens: 40 } });
+    expect(stage.journal()[0]?.path).toContain(`/publishers/google/models/${EARLIER}:streamGenerateContent`);
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(COST);
+  });
+});
+
+describe('formats', () => {
+  test.each([
+    ['mp3', 'AUDIO_MP3', 'audio/mpeg'],
+    ['opus', 'AUDIO_OGG_OPUS', 'audio/ogg'],
+    [undefined, 'AUDIO_MP3', 'audio/mpeg'],
+  ])('%s: the later models pack it themselves, whole', async (format, mimeType, type) => {
+    const stage = await speaker(LATER);
+    stage.script(whole(SAMPLES, 'audio/mp3'));
+    const sound = await spoken(stage, { ...(format && { response_format: format }) });
+    expect(sound.type).toBe(type);
+    expect(sound.bytes.equals(SAMPLES)).toBe(true);
+    const [request] = stage.journal();
+    expect(request?.path).toEndWith(':generateContent');
+    expect(request?.body).toMatchObject({ generationConfig: { responseFormat: { audio: { mimeType } } } });
+    expect(nanoOf((await stage.settledCall()).cost)).toBe(COST);
+  });
+
+  test('unless one is asked for, the earlier models speak a WAV and say so', async () => {
+    const stage = await speaker(EARLIER);
+    stage.script(streamed());
+    const response = await stage.post(PATH, asked(stage));
+    expect(response.headers.get('content-type')).toBe('audio/wav');
+    expect(decodeURIComponent(response.headers.get('x-modelport-warnings') ?? '')).toContain('WAV');
+    await response.arrayBuffer();
+    await stage.settledCall();
+  });
+
+  test.each([
+    [EARLIER, 'mp3', 'wav, pcm:'],
+    [LATER, 'flac', 'wav, pcm, mp3, opus, ogg, mulaw:'],
+  ])('%s has no %s: told which there are, charged for nothing, nothing sent', async (model, format, known) => {
+    const stage = await speaker(model);
+    const response = await stage.post(PATH, asked(stage, { response_format: format }));
+    expect(response.status).toBe(400);
+    const { error } = (await response.json()) as { error: { message: string; param: string } };
+    expect(error.param).toBe('response_format');
+    expect(error.message).toContain(known);
+    expect(stage.journal()).toEqual([]);
+    expect(await stage.settledCall()).toMatchObject({ cost: '0', outcome: 'refused' });
+  });
+});
+
+test.each([
+  ['no sound', { withoutTerminator: true, events: [{ candidates: [{ finishReason: 'OTHER' }] }] }],
+  [
+    'words',
+    {
+      withoutTerminator: true,
+      events: [{ candidates: [{ content: { parts: [{ text: 'no' }] }, finishReason: 'STOP' }] }],
+    },
+  ],
+  ['an error', { status: 500, json: { error: { code: 500, message: 'internal', status: 'INTERNAL' } } }],
+])('%s lets the next target speak', async (_, answer) => {
+  const stage = await speaker(EARLIER, { targets: 2 });
+  stage.script(answer);
+  stage.scriptTarget(1, streamed());
+  expect((await spoken(stage, { response_format: 'pcm' })).bytes.equals(SAMPLES)).toBe(true);
+  expect((await stage.settledCall()).attempts).toBe(2);
+});
+
+test('what breaks off is cut, and charged as heard', async () => {
+  const stage = await speaker(EARLIER);
+  stage.script({ ...streamed(), paceMs: 5, fault: { before: 1, does: 'cut' } });
+  const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));
+  expect(response.status).toBe(200);
+  expect(response.arrayBuffer()).rejects.toThrow();
+  const call = await stage.settledCall();
+  expect(call.outcome).toBe('broken');
+  expect(nanoOf(call.cost)).toBeGreaterThan(0n);
+});
+
+test('a text its vendor does not have spoken is a refusal', async () => {
+  const stage = await speaker(EARLIER);
+  stage.script({ withoutTerminator: true, events: [{ promptFeedback: { blockReason: 'SAFETY' } }] });
+  const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));
+  expect(response.status).toBe(400);
+  expect(await stage.settledCall()).toMatchObject({ cost: '0' });
+});
