@@ -88,6 +88,8 @@ export interface RerankCall extends Asked {
   maxTokensPerDocument?: number;
 }
 
+export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'svg';
+
 /** Pictures to draw, or to change. */
 export interface ImageCall extends Asked {
   kind: 'image';
@@ -106,7 +108,7 @@ export interface ImageCall extends Asked {
   background?: string;
   negativePrompt?: string;
   seed?: number;
-  format?: 'png' | 'jpeg' | 'webp';
+  format?: PictureFormat;
   /** Per cent. */
   compression?: number;
   /** How the client wants each picture; absent: as the model gives it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { finenessOf, nearestRatio, nearestSize, pixelsOf, readPictureSize } from './image-size.ts';
+import { boundedSize, finenessOf, nearestRatio, nearestSize, pixelsOf, readPictureSize } from './image-size.ts';
 
 describe('sizes of pictures', () => {
   test.each([
@@ -8,6 +8,7 @@ describe('sizes of pictures', () => {
     ['1024 × 768', { pixels: { width: 1024, height: 768 } }],
     ['16:9', { aspectRatio: '16:9' }],
     ['2k', { fineness: '2K' }],
+    ['9:19.5', { aspectRatio: '9:19.5' }],
     ['auto', {}],
     ['', {}],
     ['0x10', undefined],
@@ -46,6 +47,27 @@ describe('sizes of pictures', () => {
     ['1000x300', '16:9', false],
   ])('%s has nearly the shape %s', (text, said, exact) => {
     expect(nearestRatio(readPictureSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ said, exact });
+  });
+
+  const SEEDREAM = { least: 3_686_400, most: 16_777_216, mostRatio: 16 };
+  const GPT = { grid: 16, mostRatio: 3, mostSide: 3840, least: 655_360, most: 8_294_400 };
+  test.each([
+    ['2560x1440', SEEDREAM, '2560x1440'],
+    ['1024x1024', SEEDREAM, '1920x1920'],
+    ['1000x500', SEEDREAM, '2715x1358'],
+    ['8000x100', { mostRatio: 4 }, '1789x448'],
+    ['1536x864', GPT, '1536x864'],
+    ['1000x1000', GPT, '1008x1008'],
+    ['8192x8192', GPT, '2880x2880'],
+    ['5000x1000', GPT, '3840x1280'],
+    ['256x256', GPT, '816x816'],
+    ['100x100', { leastSide: 512, mostSide: 2048 }, '512x512'],
+    ['4096x2048', { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 }, '2048x1024'],
+    ['1024x768', {}, '1024x768'],
+  ])('%s within %o is %s', (text, bounds, drawn) => {
+    const { pixels } = readPictureSize(text) ?? {};
+    const { width, height } = boundedSize(pixels ?? { width: 0, height: 0 }, bounds);
+    expect(`${width}x${height}`).toBe(drawn);
   });
 
   test('nothing asked for is nothing said', () => {

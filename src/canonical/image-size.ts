@@ -10,13 +10,14 @@ export interface PictureSize {
   pixels?: PixelSize;
   /** `16:9` */
   aspectRatio?: string;
-  /** `1K`, `2K`, `4K`, `512` */
+  /** `1K`, `2K`, `3K`, `4K`, `512` */
   fineness?: string;
 }
 
 const PIXELS = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i;
-const RATIO = /^(\d{1,2}):(\d{1,2})$/;
-const FINENESS = /^(512|[124]K)$/i;
+/** Some telephones are 9:19.5. */
+const RATIO = /^(\d{1,2}(?:\.\d)?):(\d{1,2}(?:\.\d)?)$/;
+const FINENESS = /^(512|[1-4]K)$/i;
 const MOST_PIXELS_A_SIDE = 8192;
 
 /** `1024x1024`, `1024*1024`, `16:9`, `2K`; `auto` says nothing; `undefined` where the text is none of them. */
@@ -42,7 +43,7 @@ export function writePixels({ width, height }: PixelSize, mark = 'x'): string {
   return `${width}${mark}${height}`;
 }
 
-const SIDES: { readonly [fineness: string]: number } = { '512': 512, '1K': 1024, '2K': 2048, '4K': 4096 };
+const SIDES: { readonly [fineness: string]: number } = { '512': 512, '1K': 1024, '2K': 2048, '3K': 3072, '4K': 4096 };
 /** Sides that every model can draw are multiples of this. */
 const GRID = 32;
 
@@ -106,3 +107,41 @@ export function finenessOf({ pixels, fineness }: PictureSize): string | undefine
   if (side <= 1536) return '1K';
   return side <= 3072 ? '2K' : '4K';
 }
+
+/** What a model can draw; what is absent is not bounded. */
+export interface PictureBounds {
+  /** Sides are multiples of this. */
+  grid?: number;
+  leastSide?: number;
+  mostSide?: number;
+  /** Pixels in all. */
+  least?: number;
+  most?: number;
+  /** The longer side is at most so many times the shorter. */
+  mostRatio?: number;
+}
+
+/** The nearest size within these bounds, of the same shape where that can be. */
+export function boundedSize({ width, height }: PixelSize, bounds: PictureBounds): PixelSize {
+  const { grid = 1, leastSide = 1, mostSide = MOST_PIXELS_A_SIDE, mostRatio = MOST_PIXELS_A_SIDE } = bounds;
+  const { least = 1, most = MOST_PIXELS_A_SIDE ** 2 } = bounds;
+  const ratio = between(width / height, 1 / mostRatio, mostRatio);
+  const area = between(width * height, least, most);
+  const [across, down] = [Math.sqrt(area * ratio), Math.sqrt(area / ratio)];
+  const smaller = Math.min(1, mostSide / Math.max(across, down));
+  const scale = smaller * Math.max(1, leastSide / (smaller * Math.min(across, down)));
+  // Whole again where the roots of a size that fits are not.
+  const side = (length: number) => Math.round(between(length * scale, leastSide, mostSide) * 1000) / 1000;
+  const fits = (size: PixelSize) => {
+    const [shorter, longer] = [Math.min(size.width, size.height), Math.max(size.width, size.height)];
+    const area = shorter * longer;
+    return shorter >= leastSide && longer <= mostSide && area >= least && area <= most && longer <= shorter * mostRatio;
+  };
+  const rounded = [Math.round, Math.ceil, Math.floor].map((round) => ({
+    width: Math.max(1, round(side(across) / grid)) * grid,
+    height: Math.max(1, round(side(down) / grid)) * grid,
+  }));
+  return rounded.find(fits) ?? rounded.at(-1) ?? { width, height };
+}
+
+const between = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);

@@ -1,6 +1,7 @@
 /** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
+import type { PictureBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { LimitHeaders } from './rate-limit-headers.ts';
@@ -131,14 +132,31 @@ export interface Quirks {
   schemas?: 'json-schema' | 'openapi';
   /** Sizes the vendor draws (`1024x1024`): another is taken as the nearest; absent: any. */
   pictureSizes?: readonly string[];
+  /** The same where they are many: a size outside is taken as the nearest inside. */
+  pictureBounds?: PictureBounds;
+  /** Words for how fine a picture is (`2K`) that the vendor takes in the place of a size. */
+  pictureFineness?: readonly string[];
+  /** The vendor wants to be told a size: where the call names none, the first of those it draws. */
+  needsPictureSize?: true;
+  /** The vendor is told width and height apart. */
+  pictureSides?: true;
   /** The vendor is told a picture's shape alone, as one of these. */
   pictureRatios?: readonly string[];
+  /** How fine a picture is, beside its shape: the vendor's words by ours, for its member `resolution`. */
+  pictureResolutions?: { readonly [fineness: string]: string };
+  /** The vendor's word for pictures in base64, where it is not `b64_json`. */
+  base64Word?: string;
+  /** The model draws anew and takes no pictures. */
+  drawsAnew?: true;
   /** How many pictures the vendor draws in one call; absent: any number. */
   mostPictures?: number;
   /** The vendor takes pictures to change in a form, not in JSON. */
   editForm?: true;
-  /** How JSON holds such a picture where it is not `{image_url}`: `{type, url}`, or an address alone. */
-  editPictures?: 'typed' | 'bare';
+  /**
+   * How JSON holds such pictures where it is not as `images` of `{image_url}`: as `{type, url}`, or as addresses alone; those
+   * in `image`, in `image`, `image2` …, in a member for one of them, or in a list of them all.
+   */
+  editPictures?: 'typed' | 'bare' | 'numbered' | 'image_url' | 'reference_images';
   /** How many texts the vendor embeds in one call; absent: any number. */
   mostInputs?: number;
   /** The vendor writes vectors as numbers alone, whatever is asked. */

@@ -34,7 +34,9 @@ function asConversation(call: ImageCall): Adapted {
   for (const member of unsaid)
     if (call[member] !== undefined)
       losses.push(`\`${WIRE_NAMES[member] ?? member}\` was dropped: the model draws in a conversation.`);
-  const fineness = finenessOf(call.size);
+  const asked = finenessOf(call.size);
+  const fineness = asked === '3K' ? '2K' : asked;
+  if (fineness !== asked) losses.push(`The size ${asked} was taken as ${fineness}: the model draws no other like it.`);
   const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
   const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
   const pictures = call.pictures.map((media): Part => ({ type: 'media', media }));

@@ -1,6 +1,7 @@
 /** Alibaba Cloud Model Studio (Qwen, Wan): its compatible mode, and what that mode does not have. */
 import type { Call } from '../canonical/call.ts';
 import { isObject } from '../canonical/json.ts';
+import type { Quirks } from '../dialects/dialect.ts';
 import { dashscopeVideo } from './dashscope-video.ts';
 import { joinUrl, openaiCompatibleVendor } from './openai-compatible.ts';
 import type { Provider, TaskForm } from './provider.ts';
@@ -17,6 +18,66 @@ const PATHS: { readonly [dialect: string]: (call: Call) => string } = {
 };
 /** Models that draw as tasks alone: the older ones. */
 const TASKS = /^(wanx|wan2\.[0-5]|flux|stable-diffusion)/;
+
+/** What each family draws, as https://www.alibabacloud.com/help/en/model-studio/image-generation has it. */
+const PICTURES = {
+  takesUrls: ['image'],
+  mostPictures: 4,
+  models: [
+    {
+      match: '^qwen-image(-(plus|max))?(-20.*)?$',
+      quirks: {
+        drawsAnew: true,
+        mostPictures: 1,
+        pictureSizes: ['1328x1328', '1664x928', '1472x1104', '1104x1472', '928x1664'],
+      },
+    },
+    {
+      match: '^qwen-image-[2-9]\\.',
+      quirks: { mostPictures: 6, pictureBounds: { grid: 16, least: 512 * 512, most: 2048 * 2048 } },
+    },
+    { match: '^qwen-image-edit(-20.*)?$', quirks: { mostPictures: 1, rejects: ['size'] } },
+    {
+      match: '^qwen-image-edit-(plus|max)',
+      quirks: { mostPictures: 6, pictureBounds: { leastSide: 512, mostSide: 2048 } },
+    },
+    {
+      match: '^z-image',
+      quirks: { drawsAnew: true, mostPictures: 1, pictureBounds: { least: 512 * 512, most: 2048 * 2048 } },
+    },
+    {
+      match: '^wan2\\.6-t2i',
+      quirks: { drawsAnew: true, pictureBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 } },
+    },
+    {
+      match: '^wan2\\.6-image',
+      quirks: { pictureBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } },
+    },
+    {
+      match: '^wan2\\.7-image',
+      quirks: {
+        pictureFineness: ['1K', '2K'],
+        pictureBounds: { least: 768 * 768, most: 2048 * 2048, mostRatio: 8 },
+      },
+    },
+    {
+      match: '^wan2\\.7-image-pro',
+      quirks: {
+        pictureFineness: ['1K', '2K', '4K'],
+        pictureBounds: { least: 768 * 768, most: 4096 * 4096, mostRatio: 8 },
+      },
+    },
+    {
+      match: '^wan2\\.5-t2i',
+      quirks: { drawsAnew: true, pictureBounds: { least: 768 * 768, most: 1440 * 1440, mostRatio: 4 } },
+    },
+    { match: '^wan2\\.5-i2i', quirks: { pictureBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } } },
+    {
+      match: '^(wanx2\\.|wan2\\.[0-4]).*t2i',
+      quirks: { drawsAnew: true, pictureBounds: { leastSide: 512, mostSide: 1440 } },
+    },
+  ],
+} satisfies Quirks;
 
 const compatible = openaiCompatibleVendor({
   name: 'dashscope',
@@ -51,5 +112,5 @@ export const dashscope: Provider = {
     if (path === undefined) return compatible.url(target, dialect, call);
     return joinUrl(target.baseUrl.replace(COMPATIBLE, '/api/v1'), path);
   },
-  otherQuirks: { ...compatible.otherQuirks, image: { takesUrls: ['image'] } },
+  otherQuirks: { ...compatible.otherQuirks, image: PICTURES },
 };

@@ -22,7 +22,10 @@ export const google: Provider = {
   },
   video: googleVideo,
   quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }] },
-  otherQuirks: { embed: { mostInputs: 100 }, image: { mostPictures: 4 } },
+  otherQuirks: {
+    embed: { mostInputs: 100 }, // What Vertex takes of Imagen's parameters and the Gemini API does not.
+    image: { mostPictures: 4, rejects: ['negative_prompt', 'seed'] },
+  },
 };
 
 function generateAction(stream: boolean): string {

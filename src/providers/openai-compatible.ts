@@ -14,6 +14,8 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly responses?: true;
   /** It draws pictures, with these deviations. */
   readonly images?: Quirks;
+  /** It changes them where it draws them, not at a path of its own. */
+  readonly editsWhereDrawn?: true;
   /** It embeds texts, with these deviations. */
   readonly embeddings?: Quirks;
   /** It speaks texts, with these deviations. */
@@ -40,8 +42,19 @@ const PATHS: { readonly [dialect: string]: string } = {
 };
 
 export function openaiCompatibleVendor(vendor: Vendor): Provider {
-  const { completions, responses, images, embeddings, speech, transcription, moderation, rerank, quirks, ...row } =
-    vendor;
+  const {
+    completions,
+    responses,
+    images,
+    embeddings,
+    speech,
+    transcription,
+    moderation,
+    rerank,
+    quirks,
+    editsWhereDrawn,
+    ...row
+  } = vendor;
   return {
     needsCredential: true,
     ...row,
@@ -54,7 +67,8 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
       ...(moderation && { moderation: ['openai-moderations'] }),
       ...(rerank && { rerank: ['rerank'] }),
     },
-    url: (target, dialect, call) => joinUrl(target.baseUrl, pathOf(dialect, call)),
+    url: (target, dialect, call) =>
+      joinUrl(target.baseUrl, pathOf(dialect, editsWhereDrawn && call.kind === 'image' ? undefined : call)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
     quirks: { developerRole: 'system', freeTextTools: 'function', ...quirks } satisfies Quirks,

@@ -50,10 +50,15 @@ export const OPENAI_PICTURES = {
   models: [
     {
       match: '(chatgpt|gpt)-image',
-      quirks: {
-        rejects: ['response_format', 'style', 'negative_prompt', 'seed'],
-        pictureSizes: ['1024x1024', '1536x1024', '1024x1536'],
-      },
+      quirks: { rejects: ['response_format', 'style', 'negative_prompt', 'seed'], mostPictures: 10 },
+    },
+    {
+      match: 'chatgpt-image|gpt-image-1',
+      quirks: { pictureSizes: ['1024x1024', '1536x1024', '1024x1536'] },
+    },
+    {
+      match: 'gpt-image-([2-9]|\\d\\d)',
+      quirks: { pictureBounds: { grid: 16, mostRatio: 3, mostSide: 3840, least: 655_360, most: 8_294_400 } },
     },
     {
       match: '^dall-e-3',

@@ -1,4 +1,4 @@
-/** SiliconFlow. */
+/** SiliconFlow; its pictures as https://docs.siliconflow.cn/en/api-reference/images/images-generations has them. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const siliconflow = openaiCompatibleVendor({
@@ -8,9 +8,41 @@ export const siliconflow = openaiCompatibleVendor({
   embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
   rerank: {},
   images: {
+    takesUrls: ['image'],
     renames: { size: 'image_size', n: 'batch_size' },
-    editPictures: 'bare',
-    rejects: ['style', 'background', 'stream', 'partial_images', 'user'],
+    editPictures: 'numbered',
+    mostPictures: 1,
+    rejects: [
+      'quality',
+      'style',
+      'background',
+      'output_compression',
+      'response_format',
+      'stream',
+      'partial_images',
+      'user',
+    ],
+    models: [
+      {
+        match: 'Kolors',
+        quirks: {
+          mostPictures: 4,
+          needsPictureSize: true,
+          pictureSizes: ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'],
+        },
+      },
+      {
+        match: 'Qwen-Image$',
+        quirks: {
+          drawsAnew: true,
+          needsPictureSize: true,
+          pictureSizes: ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'],
+        },
+      },
+      // What they change keeps its size.
+      { match: 'Qwen-Image-Edit', quirks: { rejects: ['size'] } },
+    ],
   },
+  editsWhereDrawn: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });

@@ -1,4 +1,4 @@
-/** Stability AI. */
+/** Stability AI, as https://platform.stability.ai/docs/api-reference has it. */
 import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
 import type { Provider } from './provider.ts';
 
@@ -17,5 +17,5 @@ export const stability: Provider = {
     // Else the picture comes as bare bytes.
     outgoing.headers.accept = 'application/json';
   },
-  otherQuirks: { image: { mostPictures: 1 } },
+  otherQuirks: { image: { mostPictures: 1, models: [{ match: '^stable-image-core', quirks: { drawsAnew: true } }] } },
 };

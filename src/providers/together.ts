@@ -1,4 +1,4 @@
-/** Together AI. */
+/** Together AI; its pictures as https://docs.together.ai/reference/post-images-generations has them. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const together = openaiCompatibleVendor({
@@ -7,6 +7,24 @@ export const together = openaiCompatibleVendor({
   credentialVariable: 'TOGETHER_API_KEY',
   embeddings: { plainVectors: true },
   rerank: {},
+  images: {
+    takesUrls: ['image'],
+    base64Word: 'base64',
+    pictureSides: true,
+    pictureBounds: { grid: 8 },
+    mostPictures: 4,
+    editPictures: 'reference_images',
+    rejects: ['quality', 'style', 'background', 'output_compression', 'stream', 'partial_images', 'user'],
+    models: [
+      { match: 'kontext', quirks: { editPictures: 'image_url' } },
+      {
+        match: 'kontext|schnell',
+        quirks: { pictureRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'] },
+      },
+      { match: 'schnell|FLUX\\.1(\\.1)?-(pro|dev)|stable-diffusion', quirks: { drawsAnew: true } },
+    ],
+  },
+  editsWhereDrawn: true,
   completions: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' }, reasoningField: 'reasoning' },
 });

@@ -1,4 +1,4 @@
-/** xAI. */
+/** xAI; its pictures as https://docs.x.ai/developers/model-capabilities/images/generation and the recordings have them. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 export const xai = openaiCompatibleVendor({
@@ -9,9 +9,24 @@ export const xai = openaiCompatibleVendor({
   images: {
     takesUrls: ['image'],
     editPictures: 'typed',
-    pictureRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2'],
+    pictureRatios: [
+      '1:1',
+      '16:9',
+      '9:16',
+      '4:3',
+      '3:4',
+      '3:2',
+      '2:3',
+      '2:1',
+      '1:2',
+      '20:9',
+      '9:20',
+      '19.5:9',
+      '9:19.5',
+    ],
+    pictureResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
+    mostPictures: 10,
     rejects: [
-      'quality',
       'style',
       'background',
       'output_format',
@@ -21,6 +36,8 @@ export const xai = openaiCompatibleVendor({
       'negative_prompt',
       'seed',
     ],
+    // The first of them know no qualities.
+    models: [{ match: '^(grok-2-image|grok-imagine-image(-quality|-pro)?$)', quirks: { rejects: ['quality'] } }],
   },
   quirks: {
     reasoningBesideOutput: true,

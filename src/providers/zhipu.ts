@@ -9,8 +9,12 @@ const QUIRKS = {
 
 const EMBEDDINGS = { plainVectors: true, rejects: ['user'], mostInputs: 64 } satisfies Quirks;
 
+/** As https://docs.z.ai/api-reference/image/generate-image has them: one a call, at an address. */
 const PICTURES = {
   mostPictures: 1,
+  drawsAnew: true,
+  renames: { user: 'user_id' },
+  pictureBounds: { grid: 16, leastSide: 512, mostSide: 2048, most: 2 ** 21 },
   rejects: [
     'n',
     'style',
@@ -20,6 +24,14 @@ const PICTURES = {
     'stream',
     'partial_images',
     'response_format',
+    'negative_prompt',
+    'seed',
+  ],
+  models: [
+    {
+      match: '^glm-image',
+      quirks: { pictureBounds: { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 } },
+    },
   ],
 } satisfies Quirks;
 

@@ -114,7 +114,148 @@ test('Seedream: pictures are changed where they are drawn', async () => {
   expect(sent?.body).toEqual({
     model: 'doubao-seedream-4-0-250828',
     prompt: 'A cat',
-    size: '2048x2048',
+    size: '2K',
     image: `data:image/png;base64,${PNG}`,
+  });
+});
+
+describe('what each is asked, in JSON', () => {
+  const url = 'https://pictures.test/1.png';
+  const data = `data:image/png;base64,${PNG}`;
+  const rows: [string, string, object, string, object, string][] = [
+    ['openai', 'dall-e-3', { stream: true }, '/images/generations', {}, 'stream'],
+    ['openai', 'gpt-image-2', { size: '1000x1000' }, '/images/generations', { size: '1008x1008' }, '1008x1008'],
+    ['xai', 'grok-imagine-image', { size: '2K' }, '/images/generations', { resolution: '2k' }, ''],
+    ['xai', 'grok-imagine-image', { image: data }, '/images/edits', { image: { type: 'image_url', url: data } }, ''],
+    ['together', 'a/FLUX.2-pro', { size: '640x480' }, '/images/generations', { width: 640, height: 480 }, ''],
+    ['together', 'a/FLUX.2-pro', { image: url }, '/images/generations', { reference_images: [url] }, ''],
+    [
+      'together',
+      'a/FLUX.1-kontext-pro',
+      { image: url, size: '16:9' },
+      '/images/generations',
+      { image_url: url, aspect_ratio: '16:9' },
+      '',
+    ],
+    [
+      'siliconflow',
+      'Qwen/Qwen-Image',
+      { size: '1600x900' },
+      '/images/generations',
+      { image_size: '1664x928' },
+      '1664x928',
+    ],
+    [
+      'siliconflow',
+      'Qwen/Qwen-Image-Edit-2509',
+      { images: [url, data] },
+      '/images/generations',
+      { image: url, image2: data },
+      '',
+    ],
+    [
+      'zhipu',
+      'glm-image',
+      { size: '512x512', user: 'u-1' },
+      '/images/generations',
+      { size: '1024x1024', user_id: 'u-1' },
+      '1024x1024',
+    ],
+    [
+      'volcengine',
+      'doubao-seedream-4-5-251128',
+      { size: '1024x1024', seed: 3 },
+      '/images/generations',
+      { size: '1920x1920' },
+      'seed',
+    ],
+    [
+      'volcengine',
+      'doubao-seedream-5-0-260128',
+      { size: '2K', stream: true },
+      '/images/generations',
+      { size: '2K' },
+      'stream',
+    ],
+  ];
+  test.each(rows)('%s %s %p', async (type, upstreamModel, more, path, said, warned) => {
+    const stage = await drawing(type, upstreamModel);
+    stage.script({ json: { created: 1, data: [{ url }] } });
+    const response = await stage.post('/v1/images/generations', { model: stage.model, prompt: 'A cat', ...more });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain(url);
+    const [sent] = stage.journal();
+    expect(sent?.path).toEndWith(path);
+    expect(sent?.body).toEqual({ model: upstreamModel, prompt: 'A cat', ...said });
+    if (warned === '') expect(response.headers.get('x-modelport-warnings') ?? '').not.toContain('was taken as');
+    else expect(response.headers.get('x-modelport-warnings')).toContain(warned);
+    expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
+  });
+
+  const anew: [string, string][] = [
+    ['zhipu', 'glm-image'],
+    ['together', 'a/FLUX.1-schnell'],
+    ['stability', 'stable-image-core'],
+    ['dashscope', 'qwen-image-max'],
+    ['google', 'imagen-4.0-generate-001'],
+  ];
+  test.each(anew)(
+    '%s %s draws anew: a picture to change is refused, nothing sent, nothing charged',
+    async (type, upstreamModel) => {
+      const stage = await drawing(type, upstreamModel);
+      const response = await stage.post('/v1/images/edits', { model: stage.model, prompt: 'A cat', image: data });
+      expect([response.status, stage.journal().length]).toEqual([400, 0]);
+      expect((await stage.settledCall()).cost).toBe('0');
+    },
+  );
+
+  test('a model that draws one at a time is asked as often as pictures are wanted, in order', async () => {
+    const stage = await drawing('openai', 'dall-e-3');
+    const urls = [1, 2, 3].map((number) => `https://pictures.test/${number}.png`);
+    stage.script(...urls.map((one) => ({ json: { created: 1, data: [{ url: one }] } })));
+    expect((await ask(stage, { n: 3 })).body.data).toHaveLength(3);
+    expect(stage.journal().map(({ body }) => body)).toEqual(Array(3).fill({ model: 'dall-e-3', prompt: 'A cat' }));
+    expect(nanoCost(await stage.settledCall())).toBe(3n * PER_IMAGE);
+  });
+
+  test('of several pictures one held back: the others come, and they alone are charged', async () => {
+    const stage = await drawing('xai', 'grok-imagine-image');
+    stage.script({
+      json: { data: [{ url }, { url: '', respect_moderation: false }], usage: { cost_in_usd_ticks: 2 } },
+    });
+    expect((await ask(stage, { n: 2 })).body.data).toContainEqual({ url });
+    expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
+  });
+
+  test('one picture of several that fails fails the call, charged for nothing', async () => {
+    const stage = await drawing('openai', 'dall-e-3');
+    stage.script({ json: { created: 1, data: [{ url }] } }, { status: 500, json: {} });
+    expect((await ask(stage, { n: 2 })).status).toBe(502);
+    expect((await stage.settledCall()).cost).toBe('0');
+  });
+
+  test('DashScope: sizes of each family, and a change by description', async () => {
+    const output = { output: { choices: [{ message: { role: 'assistant', content: [{ image: url }] } }] } };
+    const sizes: [string, string, string][] = [
+      ['qwen-image-max', '1024x1024', '1328*1328'],
+      ['qwen-image-2.0-pro', '1024x1024', '1024*1024'],
+      ['wan2.6-t2i', '1024x1024', '1280*1280'],
+      ['wan2.7-image-pro', '4K', '4K'],
+    ];
+    for (const [upstreamModel, size, said] of sizes) {
+      const stage = await drawing('dashscope', upstreamModel);
+      stage.script({ json: output });
+      expect((await ask(stage, { size })).status).toBe(200);
+      expect(stage.journal()[0]?.body).toMatchObject({ parameters: { n: 1, size: said } });
+      await stage.settledCall();
+    }
+    const stage = await drawing('dashscope', 'wanx2.1-imageedit');
+    stage.script({ json: { output: { task_id: 't', task_status: 'SUCCEEDED', results: [{ url }] } } });
+    expect((await ask(stage, { image: data, mask: data })).body.data).toEqual([{ url }]);
+    expect(stage.journal()[0]?.path).toEndWith('/services/aigc/image2image/image-synthesis');
+    expect(stage.journal()[0]?.body).toMatchObject({
+      input: { prompt: 'A cat', function: 'description_edit_with_mask', base_image_url: data, mask_image_url: data },
+    });
+    expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 });

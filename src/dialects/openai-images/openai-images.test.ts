@@ -48,13 +48,84 @@ describe('a request', () => {
       'edits',
     );
     expect(call.pictures).toHaveLength(2);
-    for (const quirks of [{}, { editForm: true }, { editPictures: 'typed' }] satisfies Quirks[]) {
-      const { body, contentType } = openaiImages.writeCall(call, 'm', quirks);
+    for (const quirks of [
+      {},
+      { editForm: true },
+      { editPictures: 'typed' },
+      { editPictures: 'bare' },
+    ] satisfies Quirks[]) {
+      const { body, contentType, warnings } = openaiImages.writeCall(call, 'm', quirks);
       const { pictures, mask, prompt } = read(body, 'edits', contentType);
       expect(prompt).toBe('Bluer');
       expect(pictures.map(({ source }) => source)).toEqual(call.pictures.map(({ source }) => source));
-      expect(mask?.source).toEqual(call.mask?.source);
+      if (quirks.editPictures === undefined) expect(mask?.source).toEqual(call.mask?.source);
+      else expect(warnings).toEqual(["`mask` was dropped: the model's vendor has no such member."]);
     }
+  });
+
+  test('of an edit, in each of the ways in which vendors hold pictures', () => {
+    const [one, two] = ['https://a.test/1.png', 'https://a.test/2.png'];
+    const held = (editPictures: NonNullable<Quirks['editPictures']>, ...images: string[]) => {
+      const call = read({ model: 'm', prompt: 'Bluer', images }, 'edits');
+      const { model: _, prompt: __, ...members } = decode(openaiImages.writeCall(call, 'm', { editPictures }).body);
+      return members;
+    };
+    expect(held('typed', one)).toEqual({ image: { type: 'image_url', url: one } });
+    expect(held('typed', one, two)).toEqual({
+      images: [
+        { type: 'image_url', url: one },
+        { type: 'image_url', url: two },
+      ],
+    });
+    expect(held('bare', one)).toEqual({ image: one });
+    expect(held('bare', one, two)).toEqual({ image: [one, two] });
+    expect(held('numbered', one, two)).toEqual({ image: one, image2: two });
+    expect(held('image_url', one, two)).toEqual({ image_url: one });
+    expect(held('reference_images', one)).toEqual({ reference_images: [one] });
+    expect(() =>
+      openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', { drawsAnew: true }),
+    ).toThrow('takes no picture');
+  });
+
+  test('sizes are said as the vendor takes them, in both ways of asking', () => {
+    const said = (more: object, quirks: Quirks) => {
+      const call = read({ model: 'm', prompt: 'A cat', ...more });
+      const { model: _, prompt: __, ...written } = decode(openaiImages.writeCall(call, 'm', quirks).body);
+      const { members, warnings } = openaiImages.patches(call, 'm', quirks);
+      const patched = Object.entries({ ...more, ...members }).filter(([, value]) => value !== undefined);
+      expect(Object.fromEntries(patched)).toEqual(written);
+      return { ...written, losses: warnings.length };
+    };
+    const bounds: Quirks = { pictureBounds: { grid: 16, least: 3_686_400, mostRatio: 16 }, pictureFineness: ['2K'] };
+    expect(said({ size: '1024x1024' }, bounds)).toEqual({ size: '1920x1920', losses: 1 });
+    expect(said({ size: '2048x2048' }, bounds)).toEqual({ size: '2048x2048', losses: 0 });
+    expect(said({ size: '2K' }, bounds)).toEqual({ size: '2K', losses: 0 });
+    expect(said({ aspect_ratio: '16:9', size: '2K' }, bounds)).toEqual({ size: '2720x1536', losses: 0 });
+    expect(said({}, bounds)).toEqual({ losses: 0 });
+    expect(said({ size: '1000x500' }, { pictureSides: true, pictureBounds: { grid: 8 } })).toEqual({
+      width: 1000,
+      height: 504,
+      losses: 1,
+    });
+    const shapes: Quirks = {
+      pictureRatios: ['1:1', '16:9', '9:19.5'],
+      pictureResolutions: { '1K': '1k', '2K': '2k', '4K': '2k' },
+    };
+    expect(said({ size: '16:9' }, shapes)).toEqual({ aspect_ratio: '16:9', losses: 0 });
+    expect(said({ size: '1600x900' }, shapes)).toEqual({ aspect_ratio: '16:9', resolution: '1k', losses: 1 });
+    expect(said({ size: '4K' }, shapes)).toEqual({ resolution: '2k', losses: 1 });
+    expect(said({ aspect_ratio: '9:19.5' }, shapes)).toEqual({ aspect_ratio: '9:19.5', losses: 0 });
+    const needy: Quirks = {
+      needsPictureSize: true,
+      pictureSizes: ['1328x1328', '1664x928'],
+      renames: { size: 'image_size' },
+    };
+    expect(said({}, needy)).toEqual({ image_size: '1328x1328', losses: 0 });
+    expect(said({ size: '1600x900' }, needy)).toEqual({ image_size: '1664x928', losses: 1 });
+    expect(said({ response_format: 'b64_json' }, { base64Word: 'base64' })).toEqual({
+      response_format: 'base64',
+      losses: 0,
+    });
   });
 
   test('what the vendor has otherwise is said, in both ways of asking', () => {
@@ -74,6 +145,28 @@ describe('a request', () => {
     });
     const shaped = openaiImages.writeCall(call, 'up', { pictureRatios: ['1:1', '16:9'] });
     expect(decode(shaped.body)).toMatchObject({ aspect_ratio: '16:9' });
+  });
+});
+
+describe('a reply of which some is held back', () => {
+  const call = read({ model: 'm', prompt: 'A cat' });
+  const eventsOf = (...data: object[]) => {
+    const reader = openaiImages.reader(call, 'application/json', {});
+    return [...reader.read(encode({ created: 1, data })), ...reader.end()].flatMap((frame) => frame.events);
+  };
+
+  test('counts what came', () => {
+    const error = { code: 'OutputImageSensitiveContentDetected', message: 'Not that.' };
+    const events = eventsOf({ error }, { url: 'https://a.test/1.png' });
+    expect(events.filter(({ type }) => type === 'part-start')).toHaveLength(1);
+    expect(events.find(({ type }) => type === 'usage')).toMatchObject({ usage: { images: 1 } });
+    expect(eventsOf({ error }).at(-1)).toMatchObject({ error: { code: 'upstream_refused', message: 'Not that.' } });
+    const failure = { code: 'InternalServiceError', message: 'disk' };
+    expect(eventsOf({ error: failure }).at(-1)).toMatchObject({ error: { code: 'upstream_failed' } });
+    expect(eventsOf({ url: '', respect_moderation: false }).at(-1)).toMatchObject({
+      error: { code: 'upstream_refused' },
+    });
+    expect(eventsOf({}).at(-1)).toMatchObject({ error: { code: 'upstream_failed' } });
   });
 });
 
@@ -105,6 +198,17 @@ describe('a stream', () => {
     const reader = openaiImages.reader(call, 'text/event-stream', {});
     const again = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
     expect(again).toEqual(framesOf(20).flatMap((frame) => frame.events));
+  });
+
+  test('of a vendor that cannot stream is one event at the end', () => {
+    const reader = openaiImages.reader(call, 'application/json', {});
+    const frames = [...reader.read(encode({ created: 5, data: [{ b64_json: 'iVBORw0KGgo=' }] })), ...reader.end()];
+    const writer = openaiImages.writer(call);
+    const text = Buffer.concat([...frames.map((frame) => writer.pass(frame)), writer.end()]).toString();
+    expect(text).toStartWith(
+      'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"iV',
+    );
+    expect(text.split('\n\n')).toHaveLength(2);
   });
 
   test('one that breaks off is no complete reply', () => {

@@ -33,7 +33,7 @@ const SAID = new Set([
   'input',
   'parameters',
 ]);
-const FORMATS = ['png', 'jpeg', 'webp'] as const;
+const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'svg'] as const;
 const MOST_PARTIALS = 3;
 
 /** Throws `invalid_request` naming the member that is wrong. */

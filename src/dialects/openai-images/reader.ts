@@ -1,12 +1,13 @@
 /** Reads pictures: one JSON body, or a stream of events that bring sketches first. */
 import type { ImageCall } from '../../canonical/call.ts';
-import type { GatewayError } from '../../canonical/errors.ts';
+import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import type { Frame, Reader } from '../dialect.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
+import { typeOfBase64, typeOfFormat } from '../picture-type.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
 import { unreadable, wholeReader } from '../whole-reply.ts';
 import { OPENAI_IMAGES } from './name.ts';
@@ -23,6 +24,8 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
   const data = body.data ?? body.images;
   if (isObject(body.error)) throw readErrorObject(body.error);
   if (!Array.isArray(data) || data.length === 0) throw unreadable();
+  const made = data.filter(isMade);
+  if (made.length === 0) throw notMade(data);
   const extras: JsonObject = {};
   for (const name of SETTINGS) if (typeof body[name] === 'string') extras[name] = body[name];
   return [
@@ -33,24 +36,37 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
       ...(typeof created === 'number' && { createdSeconds: created }),
       ...(Object.keys(extras).length > 0 && { extras }),
     },
-    ...data.flatMap((picture, choice) => pictureEvents(picture, choice, call)),
-    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, data.length) } },
+    ...made.flatMap((picture, choice) => pictureEvents(picture, choice, call)),
+    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, made.length) } },
   ];
 }
 
-/** A picture in base64 says by its first characters what it is. */
-const BEGINNINGS: readonly (readonly [string, string])[] = [
-  ['iVBOR', 'image/png'],
-  ['/9j/', 'image/jpeg'],
-  ['UklGR', 'image/webp'],
-];
+/** Of several pictures some vendors hold one back, and say so in its place. */
+function isMade(picture: Json): boolean {
+  return isObject(picture) && (isSaid(picture.b64_json) || isSaid(picture.url));
+}
+
+const isSaid = (value: Json | undefined) => typeof value === 'string' && value !== '';
+
+/** Codes of a vendor's own failures; all others are its refusals. */
+const FAILURE = /internal|unavailable|timeout/i;
+const REFUSAL = { type: 'invalid_request_error' };
+
+function notMade([first]: readonly Json[]): GatewayError {
+  const { error } = isObject(first) ? first : {};
+  if (isObject(error)) return readErrorObject({ ...(!FAILURE.test(String(error.code)) && REFUSAL), ...error });
+  const sentence = "The picture was held back by the vendor's content filter.";
+  return isObject(first) && first.respect_moderation === false
+    ? new GatewayError('upstream_refused', sentence, { vendorCode: 'content_filter' })
+    : unreadable();
+}
 
 export function pictureEvents(picture: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
   if (!isObject(picture)) throw unreadable();
   const { b64_json: base64, url, mime_type: said, revised_prompt: revised } = picture;
   if (typeof base64 !== 'string' && typeof url !== 'string') throw unreadable();
-  const seen = typeof base64 === 'string' ? BEGINNINGS.find(([mark]) => base64.startsWith(mark))?.[1] : undefined;
-  const mimeType = seen ?? (typeof said === 'string' ? said : `image/${format ?? 'png'}`);
+  const seen = typeof base64 === 'string' ? typeOfBase64(base64) : undefined;
+  const mimeType = seen ?? (typeof said === 'string' ? said : typeOfFormat(format ?? 'png'));
   const opens = {
     type: 'image' as const,
     mimeType,

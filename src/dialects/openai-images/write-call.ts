@@ -1,24 +1,26 @@
 /** Writes a request for pictures: flat JSON, or an edit as JSON or as a form, as the vendor takes it. */
 import type { ImageCall, Media } from '../../canonical/call.ts';
-import { nearestRatio, nearestSize, pixelsOf, writePixels } from '../../canonical/image-size.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Patches, Quirks, Written } from '../dialect.ts';
 import { type FormPart, writeForm } from '../multipart.ts';
+import { refusePictures } from '../picture-refusal.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { editMembers } from './edit-members.ts';
 import { OPENAI_IMAGES } from './name.ts';
+import { sizeMembers, sizePatches } from './size-members.ts';
 
 const encoder = new TextEncoder();
 
 export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
+  refusePictures(call, quirks);
   const losses: string[] = [];
   const members = membersOf(call, model, quirks, losses);
   const fit = memberPatches(members, quirks);
   const fitted = patchedMembers(members, fit.members);
-  const warnings = [...losses, ...fit.warnings];
-  if (call.edit && quirks.editForm) return { ...writeEditForm(call, fitted), warnings };
-  if (call.edit) Object.assign(fitted, editMembers(call, quirks));
-  return { body: encoder.encode(JSON.stringify(fitted)), warnings };
+  if (call.edit && quirks.editForm) return { ...writeEditForm(call, fitted), warnings: [...losses, ...fit.warnings] };
+  if (call.edit) Object.assign(fitted, editMembers(call, quirks, losses));
+  return { body: encoder.encode(JSON.stringify(fitted)), warnings: [...losses, ...fit.warnings] };
 }
 
 function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: string[]): JsonObject {
@@ -27,13 +29,13 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
     model,
     prompt: call.prompt,
     n: call.n === 1 ? undefined : call.n,
-    ...sizeOf(call, quirks, losses),
+    ...sizeMembers(call, quirks, losses),
     quality: call.quality,
     style: call.style,
     background: call.background,
     output_format: call.format,
     output_compression: call.compression,
-    response_format: call.delivery,
+    response_format: call.delivery === 'b64_json' ? (quirks.base64Word ?? call.delivery) : call.delivery,
     negative_prompt: call.negativePrompt,
     seed: call.seed,
     user: call.user,
@@ -43,40 +45,6 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
   const said: JsonObject = {};
   for (const [member, value] of Object.entries(members)) if (value !== undefined) said[member] = value;
   return said;
-}
-
-/** The size as the vendor can be told it, and what became of it. */
-function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): { [member: string]: Json | undefined } {
-  const asked = pixelsOf(size);
-  if (!asked) return {};
-  if (quirks.pictureRatios) {
-    const ratio = nearestRatio(size, quirks.pictureRatios);
-    if (ratio && !ratio.exact)
-      losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model draws no other like it.`);
-    return { aspect_ratio: ratio?.said };
-  }
-  const written = writePixels(asked);
-  if (!quirks.pictureSizes) return { size: written };
-  const fitted = nearestSize(size, quirks.pictureSizes);
-  if (!fitted) return {};
-  if (fitted.said !== written)
-    losses.push(`The size ${written} was taken as ${fitted.said}: the model draws no other like it.`);
-  return { size: fitted.said };
-}
-
-function editMembers({ pictures, mask }: ImageCall, { editPictures }: Quirks): JsonObject {
-  const picture = (media: Media): Json =>
-    editPictures === 'typed' ? { type: 'image_url', url: addressOf(media) } : { image_url: addressOf(media) };
-  if (editPictures === 'bare') {
-    const [first, ...others] = pictures.map(addressOf);
-    return first === undefined ? {} : { image: others.length > 0 ? [first, ...others] : first };
-  }
-  return { images: pictures.map(picture), ...(mask && { mask: picture(mask) }) };
-}
-
-function addressOf({ source, mimeType }: Media): string {
-  if (source.type === 'url') return source.url;
-  return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
 }
 
 /** Longer than anything a prompt holds by chance. */
@@ -107,8 +75,12 @@ export function patches(call: ImageCall, model: string, all: Quirks): Patches {
   const quirks = quirksOf(all, model);
   const losses: string[] = [];
   const members = membersOf(call, model, quirks, losses);
+  const own = { ...sizePatches(call, quirks, sizeMembers(call, quirks, [])), ...wordPatches(members, call) };
   const fit = memberPatches(members, quirks);
   if (model !== call.model) fit.members.model = model;
-  if (quirks.pictureSizes && members.size !== undefined) fit.members.size = members.size;
-  return { members: fit.members, warnings: [...losses, ...fit.warnings] };
+  return { members: { ...own, ...fit.members }, warnings: [...losses, ...fit.warnings] };
+}
+
+function wordPatches({ response_format: said }: JsonObject, { delivery }: ImageCall): JsonObject {
+  return said === undefined || said === delivery ? {} : { response_format: said };
 }

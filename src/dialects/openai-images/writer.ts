@@ -10,6 +10,7 @@ import { OPENAI_IMAGES } from './name.ts';
 const NO_BYTES = new Uint8Array();
 const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
+const OPENING_BRACE = 0x7b;
 
 export function createWriter(call: ImageCall): Writer {
   return call.stream ? streamWriter(call) : wholeWriter(call);
@@ -126,6 +127,8 @@ function streamWriter(call: ImageCall): Writer {
       return text === '' ? NO_BYTES : encoder.encode(text);
     },
     pass(frame) {
+      // A vendor that cannot stream answers whole.
+      if (frame.bytes[0] === OPENING_BRACE) return this.write(frame);
       passed = true;
       return frame.bytes;
     },

@@ -1,20 +1,26 @@
-/** Alibaba's pictures: at once, `multimodal-generation`, and as tasks that are asked after, `image-synthesis`. */
+/**
+ * Alibaba's pictures: at once, `multimodal-generation`, and as tasks that are asked after, `image-synthesis`, as
+ * https://www.alibabacloud.com/help/en/model-studio/qwen-image-api, …/wan-image-generation-api-reference and …/wanx-image-edit-api-reference have them.
+ */
 import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import { pixelsOf, writePixels } from '../../canonical/image-size.ts';
+import { writePixels } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { drawnSize, finenessWord } from '../drawn-size.ts';
 import { readOpenaiError } from '../openai-errors.ts';
+import { refusePictures } from '../picture-refusal.ts';
+import { quirksOf } from '../quirks.ts';
 import { vendorDialect } from '../whole-reply.ts';
 import { dataUrl, encoded, type Made, madeEvents, untold } from './made-pictures.ts';
 
 export const dashscopeImages = vendorDialect<ImageCall>({
   name: 'dashscope-images',
   kind: 'image',
-  writeCall(call, model) {
+  writeCall(call, model, quirks) {
     const content = [...call.pictures.map((media) => ({ image: dataUrl(media) })), { text: call.prompt }];
-    return written(call, model, { messages: [{ role: 'user', content }] }, negative(call));
+    return written(call, model, quirks, { messages: [{ role: 'user', content }] }, negative(call));
   },
   meaning({ output }, call) {
     const choices = isObject(output) && Array.isArray(output.choices) ? output.choices.filter(isObject) : [];
@@ -33,27 +39,52 @@ export const dashscopeImages = vendorDialect<ImageCall>({
 export const dashscopeImageTasks = vendorDialect<ImageCall>({
   name: 'dashscope-image-tasks',
   kind: 'image',
-  writeCall(call, model) {
-    const images = call.edit ? { images: call.pictures.map(dataUrl) } : {};
-    return written(call, model, { prompt: call.prompt, ...images, ...negative(call) }, {});
+  writeCall(call, model, quirks) {
+    const given = call.edit ? givenTo(call, model) : {};
+    return written(call, model, quirks, { prompt: call.prompt, ...given, ...negative(call) }, {});
   },
   meaning: taskMeaning,
   readError: readOpenaiError,
 });
 
+/** One model of them has a word for each way to change a picture: the widest is a change by description. */
+const BY_FUNCTION = /imageedit/;
+
+function givenTo({ pictures, mask }: ImageCall, model: string): JsonObject {
+  const [first] = pictures;
+  if (!first || !BY_FUNCTION.test(model)) return { images: pictures.map(dataUrl) };
+  const masked = mask && { mask_image_url: dataUrl(mask) };
+  return { function: `description_edit${mask ? '_with_mask' : ''}`, base_image_url: dataUrl(first), ...masked };
+}
+
 function negative({ negativePrompt }: ImageCall): JsonObject {
   return negativePrompt === undefined ? {} : { negative_prompt: negativePrompt };
 }
 
-function written(call: ImageCall, model: string, input: JsonObject, more: JsonObject): Written {
-  const pixels = pixelsOf(call.size);
+function written(call: ImageCall, model: string, all: Quirks, input: JsonObject, more: JsonObject): Written {
+  const quirks = quirksOf(all, model);
+  refusePictures(call, quirks);
+  const losses: string[] = [];
+  const size = sizeOf(call, quirks, losses);
   const parameters: JsonObject = {
     n: call.n,
-    ...(pixels && { size: writePixels(pixels, '*') }),
+    ...(size !== undefined && { size }),
     ...(call.seed !== undefined && { seed: call.seed }),
     ...more,
   };
-  return { body: encoded({ model, input, parameters }), warnings: untold(call, ['seed', 'negativePrompt']) };
+  const told = ['seed', 'negativePrompt', ...(input.mask_image_url === undefined ? [] : (['mask'] as const))] as const;
+  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...untold(call, told)] };
+}
+
+function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string | undefined {
+  const word = finenessWord(size, quirks);
+  if (word !== undefined) return word;
+  if (quirks.rejects?.includes('size')) {
+    if (Object.keys(size).length > 0) losses.push('`size` was dropped: what the model changes keeps its size.');
+    return undefined;
+  }
+  const drawn = drawnSize(size, quirks, losses);
+  return drawn && writePixels(drawn, '*');
 }
 
 function madeOf(url: Json | undefined): Made[] {

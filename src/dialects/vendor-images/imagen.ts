@@ -1,12 +1,14 @@
-/** Google's Imagen, `POST models/{model}:predict`. */
+/** Google's Imagen, `POST models/{model}:predict`, as https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/imagen-api and Google's own libraries have it. */
 import type { ImageCall } from '../../canonical/call.ts';
 import { finenessOf } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
 import { readOpenaiError } from '../openai-errors.ts';
+import { refusePictures } from '../picture-refusal.ts';
+import { quirksOf } from '../quirks.ts';
 import { unreadable, vendorDialect } from '../whole-reply.ts';
-import { encoded, fittedRatio, type Made, madeEvents, refusePictures, untold } from './made-pictures.ts';
+import { encoded, fittedRatio, type Made, madeEvents, untold } from './made-pictures.ts';
 
 const RATIOS = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 
@@ -18,27 +20,43 @@ export const imagen = vendorDialect<ImageCall>({
   readError: readOpenaiError,
 });
 
-function writeCall(call: ImageCall): Written {
-  refusePictures(call);
+/** Some do not draw the fourfold. */
+const FINENESS: { readonly [asked: string]: string } = { '512': '1K', '1K': '1K', '2K': '2K', '3K': '2K', '4K': '2K' };
+
+function writeCall(call: ImageCall, model: string, all: Quirks): Written {
+  refusePictures(call, { drawsAnew: true });
+  const { rejects = [] } = quirksOf(all, model);
   const losses: string[] = [];
   const aspectRatio = fittedRatio(call, RATIOS, losses);
-  const { negativePrompt, seed, format, compression } = call;
-  const fineness = finenessOf(call.size);
+  const { format, compression } = call;
+  const negativePrompt = rejects.includes('negative_prompt') ? undefined : call.negativePrompt;
+  const seed = rejects.includes('seed') ? undefined : call.seed;
+  const asked = finenessOf(call.size);
+  const fineness = FINENESS[asked ?? ''];
+  if (fineness !== asked) losses.push(`The fineness ${asked} was taken as ${fineness}: the model draws no other.`);
+  const mimeType = format === 'jpeg' ? 'image/jpeg' : 'image/png';
+  if (format !== undefined && format !== 'jpeg' && format !== 'png')
+    losses.push(`\`output_format\` was taken as \`png\`: the model draws no \`${format}\`.`);
   const parameters: JsonObject = {
     sampleCount: call.n,
     ...(aspectRatio !== undefined && { aspectRatio }),
-    ...(fineness !== undefined && { sampleImageSize: fineness === '4K' ? '2K' : fineness }),
+    ...(fineness !== undefined && { sampleImageSize: fineness }),
+    // Else nobody is told why one is missing.
+    includeRaiReason: true,
     ...(negativePrompt !== undefined && { negativePrompt }),
     // A seed and a watermark exclude each other there.
     ...(seed !== undefined && { seed, addWatermark: false }),
     ...(format !== undefined && {
       outputOptions: {
-        mimeType: format === 'jpeg' ? 'image/jpeg' : 'image/png',
+        mimeType,
         ...(compression !== undefined && { compressionQuality: compression }),
       },
     }),
   };
-  const warnings = [...losses, ...untold(call, ['negativePrompt', 'seed', 'format', 'compression'])];
+  const told = (['negativePrompt', 'seed', 'format', 'compression'] as const).filter(
+    (member) => !rejects.includes(member === 'negativePrompt' ? 'negative_prompt' : member),
+  );
+  const warnings = [...losses, ...untold(call, told)];
   return { body: encoded({ instances: [{ prompt: call.prompt }], parameters }), warnings };
 }
 

@@ -3,6 +3,7 @@ import type { ImageCall, Media } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { nearestRatio } from '../../canonical/image-size.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
+import { typeOfBase64 } from '../picture-type.ts';
 
 /** A picture as a vendor gave it. */
 export interface Made {
@@ -25,7 +26,7 @@ export function madeEvents(made: readonly Made[], call: ImageCall, refusal: stri
 function pictureEvents({ base64, url, mimeType, revisedPrompt }: Made, choice: number): ReplyEvent[] {
   const opens = {
     type: 'image' as const,
-    mimeType: mimeType ?? 'image/png',
+    mimeType: mimeType ?? typeOfBase64(base64 ?? '') ?? 'image/png',
     ...(base64 === undefined && url !== undefined && { url }),
     ...(revisedPrompt !== undefined && { revisedPrompt }),
   };
@@ -79,13 +80,6 @@ export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)
 export function dataUrl({ source, mimeType }: Media): string {
   if (source.type === 'url') return source.url;
   return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
-}
-
-/** Drawing something new in the place of a change would be no answer. */
-export function refusePictures({ pictures }: ImageCall): void {
-  if (pictures.length === 0) return;
-  const sentence = 'This model draws anew and takes no picture to work from: choose a model that changes pictures.';
-  throw new GatewayError('invalid_request', sentence, { param: 'image' });
 }
 
 export function encoded(body: object): Uint8Array {

@@ -1,11 +1,13 @@
-/** Stability AI's pictures, `POST /v2beta/stable-image/generate/{service}`: a form, and one picture a call. */
+/** Stability AI's pictures, `POST /v2beta/stable-image/generate/{service}`: a form, and one picture a call, as https://platform.stability.ai/docs/api-reference has them. */
 import type { ImageCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
 import { type FormPart, writeForm } from '../multipart.ts';
 import { readOpenaiError } from '../openai-errors.ts';
+import { refusePictures } from '../picture-refusal.ts';
+import { quirksOf } from '../quirks.ts';
 import { vendorDialect } from '../whole-reply.ts';
 import { encoded, fittedRatio, madeEvents, untold } from './made-pictures.ts';
 
@@ -25,7 +27,8 @@ export const stability = vendorDialect<ImageCall>({
   readError,
 });
 
-function writeCall(call: ImageCall, model: string): Written {
+function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
+  refusePictures(call, quirksOf(quirks, model));
   const losses: string[] = [];
   const [picture, ...others] = call.pictures;
   if (others.length > 0) losses.push('Of the pictures given the first was used: the model takes one.');
@@ -39,7 +42,7 @@ function writeCall(call: ImageCall, model: string): Written {
     negative_prompt: call.negativePrompt,
     aspect_ratio: ratio,
     seed: call.seed?.toString(),
-    output_format: call.format,
+    output_format: drawnFormat(call, losses),
     style_preset: call.style,
   };
   const parts: FormPart[] = Object.entries(fields).flatMap(([name, value]) =>
@@ -56,10 +59,15 @@ function writeCall(call: ImageCall, model: string): Written {
   };
 }
 
+function drawnFormat({ format }: ImageCall, losses: string[]): string | undefined {
+  if (format !== 'gif' && format !== 'svg') return format;
+  losses.push(`\`output_format\` was taken as \`png\`: the model draws no \`${format}\`.`);
+  return 'png';
+}
+
 function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
   const isFiltered = finish === 'CONTENT_FILTERED';
-  const mimeType = `image/${call.format ?? 'png'}`;
-  const made = typeof image === 'string' && !isFiltered ? [{ base64: image, mimeType }] : [];
+  const made = typeof image === 'string' && !isFiltered ? [{ base64: image }] : [];
   return madeEvents(made, call, isFiltered ? "The picture was held back by the vendor's content filter." : undefined);
 }
 

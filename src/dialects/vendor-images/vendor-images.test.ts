@@ -56,6 +56,7 @@ describe('Imagen', () => {
         sampleCount: 3,
         aspectRatio: '16:9',
         sampleImageSize: '1K',
+        includeRaiReason: true,
         negativePrompt: 'dogs',
         seed: 5,
         addWatermark: false,
