@@ -34,6 +34,8 @@ const manifest: { entries: RecordedCase[] } = hasFixtures
   ? JSON.parse(readFileSync(join(FOLDER, 'manifest.json'), 'utf8'))
   : { entries: [] };
 
+export const everyRecording: readonly RecordedCase[] = manifest.entries;
+
 export function recordedCases(wire: string): RecordedCase[] {
   return manifest.entries.filter((entry) => entry.wire === wire);
 }

@@ -1,8 +1,9 @@
-/** What each vendor would bill for a recorded reply, computed from its raw usage object by the vendor's own rule; no code of the gateway. */
+/** What each vendor would bill for a recorded reply, computed from its raw usage object by the vendor's own rule; no code of the gateway but its price's form. */
+import type { Price } from '../src/canonical/price.ts';
 import { type RecordedCase, replyBytes } from './fixtures.ts';
 
 /** Pico-USD per token, each another prime, so that no two mistakes cancel out. */
-export const RATES = {
+const RATES = {
   input: 3_000_017n,
   cachedInput: 300_007n,
   cacheWrite: 3_750_013n,
@@ -15,17 +16,42 @@ export const RATES = {
   imageOutput: 40_000_003n,
 };
 
-type Raw = { readonly [member: string]: unknown };
-type Counts = { [rate in keyof typeof RATES]?: number };
+/** What vectors and rankings are sold by beside tokens: pico-USD a character, nano-USD a search. */
+const OTHER_RATES = { perCharacter: 25_013n, perCall: 2_000_003n };
 
-/** Nano-USD, rounded up once; `undefined` where the vendor reported nothing. */
-export function vendorBill(recorded: RecordedCase): bigint | undefined {
+type Raw = { readonly [member: string]: unknown };
+type Counts = { [rate in keyof typeof RATES | keyof typeof OTHER_RATES]?: number };
+
+export interface VendorBill {
+  price: Price;
+  /** Nano-USD, rounded up once. */
+  amount: bigint;
+}
+
+/** `undefined` where the vendor reported nothing. */
+export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
   const counts = countsOf(recorded);
   if (!counts) return undefined;
-  let pico = 0n;
-  for (const [rate, count] of Object.entries(counts)) pico += BigInt(count) * RATES[rate as keyof typeof RATES];
-  return (pico + 999n) / 1000n;
+  const { perCharacter = 0, perCall = 0, ...tokens } = counts;
+  let pico = BigInt(perCharacter) * OTHER_RATES.perCharacter;
+  for (const [rate, count] of Object.entries(tokens)) pico += BigInt(count) * RATES[rate as keyof typeof RATES];
+  return { price: priceOf(counts), amount: (pico + 999n) / 1000n + BigInt(perCall) * OTHER_RATES.perCall };
 }
+
+/** Conversations are sold by every kind of token, all else by what its vendor reports. */
+function priceOf(counts: Counts): Price {
+  if (counts.output !== undefined) return RATES;
+  const all = { ...RATES, ...OTHER_RATES };
+  return Object.fromEntries(Object.entries(all).filter(([rate]) => rate in counts));
+}
+
+/** Whether any figure of what was consumed stands in the reply, in whichever vendor's words. */
+export function reportsUsage(recorded: RecordedCase): boolean {
+  return USAGE_WORDS.test(Buffer.from(replyBytes(recorded)).toString('latin1'));
+}
+
+const USAGE_WORDS =
+  /"(usage|usageMetadata|billed_units|input_?tokens|total_?tokens|inputTextTokenCount|billableCharacterCount)"\s*:\s*[{\d]/i;
 
 /** What xAI says it has billed, in its ticks of 1e-10 USD. */
 export function ticksOf(recorded: RecordedCase): { model: string; ticks: bigint; usesTools: boolean } | undefined {
@@ -60,6 +86,16 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
       return geminiCounts(last(recorded, (one) => one.usageMetadata));
     case 'bedrock-converse':
       return bedrockCounts(last(recorded, (one) => record(one.metadata)?.usage ?? one.usage));
+    case 'openai-embeddings':
+    case 'voyage-rerank':
+      return tokensAlone(last(recorded, (one) => one.usage));
+    case 'cohere-embed':
+    case 'cohere-rerank':
+      return cohereCounts(last(recorded, (one) => one));
+    case 'gemini-batch-embed':
+      return tokensAlone(last(recorded, (one) => one.usageMetadata));
+    case 'vertex-embeddings':
+      return vertexCounts(last(recorded, (one) => one));
     default:
       throw new Error(`nobody has written down how ${recorded.wire} is billed`);
   }
@@ -91,6 +127,8 @@ function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Count
   const written = number(inside.cache_write_tokens);
   const audio = number(inside.audio_tokens);
   const spoken = number(made.audio_tokens);
+  // OpenRouter has said more tokens thought than written at all.
+  reasoning = Math.min(reasoning, completion);
   return {
     input: prompt - cached - written - audio,
     cachedInput: cached,
@@ -161,6 +199,30 @@ function bedrockCounts(usage: Raw | undefined): Counts | undefined {
     cacheWrite: written - hour,
     cacheWriteHour: hour,
     output: number(usage.outputTokens),
+  };
+}
+
+/** Vectors and rankings have no output. */
+function tokensAlone(usage: Raw | undefined): Counts | undefined {
+  if (!usage) return undefined;
+  return { input: number(usage.prompt_tokens) || number(usage.total_tokens) || number(usage.promptTokenCount) };
+}
+
+/** Cohere: tokens of vectors, searches of rankings; other vendors with its format sell those by tokens. */
+function cohereCounts(reply: Raw | undefined): Counts | undefined {
+  const billed = record(record(reply?.meta)?.billed_units);
+  if (!billed) return tokensAlone(record(reply?.usage));
+  if (billed.search_units !== undefined) return { perCall: number(billed.search_units) };
+  return { input: number(billed.input_tokens) };
+}
+
+/** Vertex AI: older models by the character, newer ones by the token. */
+function vertexCounts(reply: Raw | undefined): Counts | undefined {
+  if (!Array.isArray(reply?.predictions)) return undefined;
+  const counts = (reply.predictions as Raw[]).map((one) => record(record(one.embeddings)?.statistics)?.token_count);
+  return {
+    input: counts.reduce<number>((sum, count) => sum + number(count), 0),
+    perCharacter: number(record(reply.metadata)?.billableCharacterCount),
   };
 }
 

@@ -35,7 +35,7 @@ export interface Usage {
   seconds?: number;
   /** Characters spoken or counted. */
   characters?: number;
-  /** Searches that a ranking was, where a vendor bills by them. */
+  /** Searches that a ranking was, where its vendor counts them: each is a call. */
   searches?: number;
   /** Searches and fetches the vendor ran on its side. */
   serverToolCalls?: number;

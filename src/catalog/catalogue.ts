@@ -31,7 +31,7 @@ export interface Catalogue {
 /** For each kind, the sets of components of which a price needs one: without them a part of the call would be free by oversight. */
 const CHARGED: { readonly [kind in Kind]: readonly (readonly (keyof Price)[])[] } = {
   chat: [['input', 'output'], ['perCall']],
-  embed: [['input'], ['perCall']],
+  embed: [['input'], ['perCharacter'], ['perCall']],
   rerank: [['input'], ['perCall']],
   image: [['perImage'], ['perCall'], ['input', 'output'], ['input', 'imageOutput']],
   speech: [['perCharacter'], ['perSecond'], ['perCall'], ['input', 'output'], ['input', 'audioOutput']],

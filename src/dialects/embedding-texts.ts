@@ -25,12 +25,13 @@ function isTokenIds(value: Json | undefined): value is number[] {
 
 const BYTES_PER_TOKEN = 4;
 
-/** What the texts have in tokens, where the vendor does not say. */
+/** What the texts have in tokens and characters, where the vendor does not say. */
 export function countedUsage({ inputs }: EmbedCall): Usage {
+  const characters = inputs.reduce((sum, input) => sum + (typeof input === 'string' ? input.length : 0), 0);
   const tokens = inputs.map((input) =>
     typeof input === 'string' ? Math.ceil(Buffer.byteLength(input) / BYTES_PER_TOKEN) : input.length,
   );
-  return { input: tokens.reduce((sum, count) => sum + count, 0), output: 0, source: 'counted' };
+  return { input: tokens.reduce((sum, count) => sum + count, 0), output: 0, characters, source: 'counted' };
 }
 
 /** Members that only the client's own format has: a sentence each. */

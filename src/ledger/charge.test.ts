@@ -125,6 +125,18 @@ describe('pieces by size and quality', () => {
   });
 });
 
+test('a ranking that its vendor counts as several searches is charged for each, one it does not count once', () => {
+  expect(charge(usage({ searches: 3 }), { perCall: 2_000_000n })).toBe(6_000_000n);
+  expect(charge(usage({ searches: 1 }), { perCall: 2_000_000n })).toBe(2_000_000n);
+  expect(charge(usage({ input: 900 }), { perCall: 2_000_000n })).toBe(2_000_000n);
+});
+
+test('pictures by their tokens and text are rounded once, together', () => {
+  const price = { input: 1n, imageOutput: 1n };
+  expect(charge(usage({ input: 1, images: 1, source: 'counted' }), price)).toBe(2n);
+  expect(charge(usage({ input: 710, images: 1, source: 'counted' }), price)).toBe(2n);
+});
+
 test('a delivered picture that nobody counted costs its tokens, where the model has no price by the picture', () => {
   const price = { input: 300_000n, output: 2_500_000n, imageOutput: 30_000_000n };
   expect(charge(usage({ images: 1, source: 'counted' }), price)).toBe(1290n * 30_000n);

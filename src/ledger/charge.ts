@@ -6,6 +6,7 @@ import { pricePiece, ratesFor } from './rates.ts';
 
 /** Of a picture whose tokens nobody has counted: what Gemini says of one of a megapixel. */
 const IMAGE_TOKENS = 1290;
+const PICO_PER_NANO = 1000n;
 
 /** Pure; one rounding, up, at the end. */
 export function charge(usage: Usage, price: Price): Money {
@@ -29,16 +30,23 @@ export function charge(usage: Usage, price: Price): Money {
     units(usage.characters) * (price.perCharacter ?? 0n) +
     // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
     units((usage.seconds ?? 0) * 1000) * pricePiece(price.clips, price.perSecond, usage);
-  return roundUp(pico) + (price.perCall ?? 0n) + chargePictures(usage, price);
+  return roundUp(pico + chargePictures(usage, price)) + calls(usage) * (price.perCall ?? 0n);
 }
 
 /** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */
-function chargePictures(usage: Usage, price: Price): Money {
+function chargePictures(usage: Usage, price: Price): Pico {
   const pictures = units(usage.images);
   if (pictures === 0n) return 0n;
   const each = pricePiece(price.pictures, price.perImage, usage);
-  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined) return pictures * each;
-  return roundUp(pictures * BigInt(IMAGE_TOKENS) * price.imageOutput);
+  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
+    return pictures * each * PICO_PER_NANO;
+  return pictures * BigInt(IMAGE_TOKENS) * price.imageOutput;
+}
+
+/** A ranking of many documents is several calls, where its vendor counts it so. */
+function calls({ searches }: Usage): bigint {
+  const counted = units(searches);
+  return counted > 1n ? counted : 1n;
 }
 
 type Share = readonly [count: number | undefined, rate: Pico];

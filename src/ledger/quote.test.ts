@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { hasFixtures, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import { recordedUsage } from '../../test/recorded-usage.ts';
-import type { ChatCall, Media } from '../canonical/call.ts';
+import type { ChatCall, Media, RerankCall } from '../canonical/call.ts';
 import { readCall } from '../dialects/openai-chat/read-call.ts';
 import { estimateInput, quote } from './quote.ts';
 
@@ -94,5 +94,31 @@ describe('estimateInput', () => {
     expect(short / ratios.length).toBeLessThan(0.02);
     // Most recordings are a line or two, so that the flat part of the estimate is most of it.
     expect(ratios[ratios.length >> 1]).toBeLessThan(6);
+  });
+});
+
+describe('what is neither a conversation nor a picture', () => {
+  const members = {
+    model: 'm',
+    origin: { dialect: 'd', body: new Uint8Array() },
+    extras: {},
+    headers: {},
+    stream: false,
+  };
+
+  test('vectors by the character', () => {
+    const inputs = ['a'.repeat(400), [1, 2, 3], 'b'.repeat(600)];
+    expect(quote({ ...members, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(25_000n);
+  });
+
+  test.each([
+    [[100, 10], 1n],
+    [[101, 10], 2n],
+    [[3, 150_000], 3n],
+    [[1, 0], 1n],
+  ])('a ranking of %j documents and bytes is so many searches', ([count = 0, bytes = 0], searches) => {
+    const documents = Array.from({ length: count }, () => 'a'.repeat(bytes));
+    const call: RerankCall = { ...members, kind: 'rerank', query: 'q', documents, returnDocuments: false };
+    expect(quote(call, { perCall: 2n }, 0)).toBe(searches * 2n);
   });
 });

@@ -18,7 +18,26 @@ export function quote(call: Call, price: Price, ceiling: number): Money {
   if (call.kind === 'transcription') return quoteTranscription(call, price);
   if (call.kind === 'speech') return quoteSpeech(call, price);
   const { text } = estimateTokens(call);
-  return roundUp(BigInt(text) * (ratesFor(price, text).input ?? 0n)) + (price.perCall ?? 0n);
+  const pico = BigInt(text) * (ratesFor(price, text).input ?? 0n) + charactersOf(call) * (price.perCharacter ?? 0n);
+  return roundUp(pico) + searches(call) * (price.perCall ?? 0n);
+}
+
+function charactersOf(call: Call): bigint {
+  if (call.kind !== 'embed') return 0n;
+  return BigInt(call.inputs.reduce((sum, input) => sum + (typeof input === 'string' ? input.length : 0), 0));
+}
+
+/** Where a vendor sells rankings by searches, a search is so many documents, and a long one counts as several. */
+const DOCUMENTS_A_SEARCH = 100;
+const DOCUMENT_BYTES = 1500;
+
+function searches(call: Call): bigint {
+  if (call.kind !== 'rerank') return 1n;
+  const documents = call.documents.reduce(
+    (sum, text) => sum + Math.max(1, Math.ceil(Buffer.byteLength(text) / DOCUMENT_BYTES)),
+    0,
+  );
+  return BigInt(Math.ceil(documents / DOCUMENTS_A_SEARCH));
 }
 
 /** The most tokens a choice may have: what the call asks for, else `most`, the model's own limit. */

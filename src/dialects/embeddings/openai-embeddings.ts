@@ -105,7 +105,7 @@ function meaningOf(body: JsonObject, call: EmbedCall, { wholeNumbers }: Quirks):
     { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
   ];
-  events.push({ type: 'usage', usage: isObject(usage) ? embeddingUsage(usage) : countedUsage(call) });
+  events.push({ type: 'usage', usage: { ...countedUsage(call), ...(isObject(usage) && embeddingUsage(usage)) } });
   return events;
 }
 

@@ -27,7 +27,8 @@ function writeCall(call: EmbedCall): Written {
   return { body: new TextEncoder().encode(JSON.stringify({ instances, parameters })), warnings };
 }
 
-function meaningOf({ predictions }: JsonObject, call: EmbedCall): ReplyEvent[] {
+/** Older models are sold by the character, which the reply counts for all texts together; newer ones by the token. */
+function meaningOf({ predictions, metadata }: JsonObject, call: EmbedCall): ReplyEvent[] {
   if (!Array.isArray(predictions) || predictions.length !== call.inputs.length) throw unreadable();
   let tokens = 0;
   let counted = false;
@@ -39,9 +40,13 @@ function meaningOf({ predictions }: JsonObject, call: EmbedCall): ReplyEvent[] {
     else counted = true;
     return { index, values: embeddings.values as number[] };
   });
+  const usage = countedUsage(call);
+  const billed = isObject(metadata) ? metadata.billableCharacterCount : undefined;
+  if (typeof billed === 'number') usage.characters = billed;
+  if (!counted) Object.assign(usage, { input: tokens, source: 'reported' });
   return [
     { type: 'reply-start', id: '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
-    { type: 'usage', usage: counted ? countedUsage(call) : { input: tokens, output: 0, source: 'reported' } },
+    { type: 'usage', usage },
   ];
 }

@@ -7,7 +7,7 @@ import { unreadable } from '../whole-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
 /** Documents that are one search where searches are billed. */
-const DOCUMENTS_A_SEARCH = 100;
+export const DOCUMENTS_A_SEARCH = 100;
 
 /** Throws where a result names no document of the call, or one twice. */
 export function readRanking(results: Json | undefined, { documents }: RerankCall): Ranked[] {
@@ -34,7 +34,7 @@ export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: 
   return {
     input: typeof input === 'number' ? input : Math.ceil(texts / BYTES_PER_TOKEN),
     output: 0,
-    searches: searches ?? Math.ceil(documents.length / DOCUMENTS_A_SEARCH),
+    ...(searches !== undefined && { searches }),
     source: input !== undefined || searches !== undefined ? 'reported' : 'counted',
   };
 }

@@ -9,7 +9,7 @@ import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { wholeReader, wholeWriter } from '../whole-reply.ts';
-import { rankingUsage, readRanking } from './ranking.ts';
+import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 
 const NAME = 'rerank';
 /** As many as the largest vendor takes in one call. */
@@ -117,7 +117,8 @@ function bodyOf(call: RerankCall, { id, result, usage }: Reply, said: JsonObject
       relevance_score: score,
       ...(call.returnDocuments && { document: { text: call.documents[index] ?? '' } }),
     }));
-  const meta = { api_version: { version: '1' }, billed_units: { search_units: usage?.searches ?? 1 } };
+  const searches = usage?.searches ?? Math.ceil(call.documents.length / DOCUMENTS_A_SEARCH);
+  const meta = { api_version: { version: '1' }, billed_units: { search_units: searches } };
   return {
     ...said,
     id: id === '' ? `rerank-${call.receivedSeconds ?? 0}` : id,
