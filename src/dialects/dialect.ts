@@ -161,8 +161,12 @@ export interface Quirks {
   mostInputs?: number;
   /** The vendor writes vectors as numbers alone, whatever is asked. */
   plainVectors?: true;
-  /** Whether the vendor tells speech in events: they say what it cost, or (`never`) it has none. Absent: it is asked for what the client wants. */
-  speechEvents?: 'priced' | 'never';
+  /** Whether the vendor tells speech in events: they say what it cost, or (`never`) it has none, or (`stream`) it has them where it is asked for a stream. Absent: it is asked for what the client wants. */
+  speechEvents?: 'priced' | 'never' | 'stream';
+  /** The vendor's bare samples are float32, where others' are whole numbers of 16 bits. */
+  floatSamples?: true;
+  /** The vendor writes transcripts as JSON alone, of segments with their times or of one text: other formats are made of it. */
+  transcripts?: 'segments' | 'text';
   /** Base64 from the vendor is of whole numbers from -128 to 127, not of float32. */
   wholeNumbers?: true;
 }

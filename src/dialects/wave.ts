@@ -38,3 +38,15 @@ export function waveHeader(mimeType: string, bytes?: number): Buffer {
   header.writeUInt32LE(bytes ?? UNKNOWN, 50);
   return header;
 }
+
+const LOUDEST = 0x7fff;
+
+/** Samples of float32 as whole numbers of 16 bits, which is what clients take bare samples for. */
+export function wholeSamples(floats: Buffer): Buffer {
+  const samples = Buffer.alloc(Math.floor(floats.length / 4) * 2);
+  for (let at = 0; at < samples.length; at += 2) {
+    const loudness = Math.max(-1, Math.min(1, floats.readFloatLE(at * 2)));
+    samples.writeInt16LE(Math.round(loudness * LOUDEST), at);
+  }
+  return samples;
+}

@@ -6,7 +6,7 @@ export const groq = openaiCompatibleVendor({
   baseUrl: 'https://api.groq.com/openai/v1',
   credentialVariable: 'GROQ_API_KEY',
   responses: true,
-  transcription: { rejects: ['stream', 'include', 'chunking_strategy'] },
+  transcription: { rejects: ['stream', 'include[]', 'chunking_strategy'] },
   speech: { speechEvents: 'never', rejects: ['instructions'] },
   quirks: {
     fixed: { n: 1 },

@@ -5,7 +5,12 @@ export const mistral = openaiCompatibleVendor({
   name: 'mistral',
   baseUrl: 'https://api.mistral.ai/v1',
   credentialVariable: 'MISTRAL_API_KEY',
-  transcription: { rejects: ['response_format', 'prompt', 'include', 'chunking_strategy'] },
+  transcription: {
+    transcripts: 'segments',
+    renames: { 'timestamp_granularities[]': 'timestamp_granularities' },
+    rejects: ['prompt', 'include[]', 'chunking_strategy'],
+  },
+  speech: { speechEvents: 'stream', floatSamples: true, renames: { voice: 'voice_id' }, rejects: ['speed'] },
   moderation: {},
   embeddings: { plainVectors: true, renames: { dimensions: 'output_dimension' }, rejects: ['user'] },
   quirks: {

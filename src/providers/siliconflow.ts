@@ -7,6 +7,19 @@ export const siliconflow = openaiCompatibleVendor({
   credentialVariable: 'SILICONFLOW_API_KEY',
   embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
   rerank: {},
+  speech: { speechEvents: 'never', rejects: ['instructions'] },
+  transcription: {
+    transcripts: 'text',
+    rejects: [
+      'language',
+      'prompt',
+      'temperature',
+      'stream',
+      'include[]',
+      'chunking_strategy',
+      'timestamp_granularities[]',
+    ],
+  },
   images: {
     takesUrls: ['image'],
     renames: { size: 'image_size', n: 'batch_size' },

@@ -25,6 +25,8 @@ export const together = openaiCompatibleVendor({
     ],
   },
   editsWhereDrawn: true,
+  speech: { speechEvents: 'never', rejects: ['instructions', 'speed'] },
+  transcription: { rejects: ['stream', 'include[]', 'chunking_strategy'] },
   completions: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' }, reasoningField: 'reasoning' },
 });

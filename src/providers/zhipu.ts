@@ -9,6 +9,13 @@ const QUIRKS = {
 
 const EMBEDDINGS = { plainVectors: true, rejects: ['user'], mostInputs: 64 } satisfies Quirks;
 
+const SPEECH = { speechEvents: 'never', rejects: ['instructions'] } satisfies Quirks;
+
+const TRANSCRIPTION = {
+  transcripts: 'text',
+  rejects: ['language', 'temperature', 'stream', 'include[]', 'chunking_strategy', 'timestamp_granularities[]'],
+} satisfies Quirks;
+
 /** As https://docs.z.ai/api-reference/image/generate-image has them: one a call, at an address. */
 const PICTURES = {
   mostPictures: 1,
@@ -41,6 +48,8 @@ export const zai = openaiCompatibleVendor({
   credentialVariable: 'ZAI_API_KEY',
   images: PICTURES,
   embeddings: EMBEDDINGS,
+  speech: SPEECH,
+  transcription: TRANSCRIPTION,
   quirks: QUIRKS,
 });
 
@@ -50,5 +59,7 @@ export const zhipu = openaiCompatibleVendor({
   credentialVariable: 'ZHIPUAI_API_KEY',
   images: PICTURES,
   embeddings: EMBEDDINGS,
+  speech: SPEECH,
+  transcription: TRANSCRIPTION,
   quirks: QUIRKS,
 });

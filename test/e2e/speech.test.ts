@@ -82,7 +82,7 @@ describe('the sandbox', () => {
 });
 
 describe('vendors', () => {
-  test.each(['openai-compatible', 'groq', 'azure'])(
+  test.each(['openai-compatible', 'groq', 'azure', 'siliconflow', 'zhipu'])(
     '%s: every byte, in every cutting, and its own media type',
     async (type) => {
       const stage = await speechOf(type, { upstreamModel: 'tts-1' });
@@ -123,6 +123,32 @@ describe('vendors', () => {
     expect(written).toContain('"type":"speech.audio.done"');
     expect(bare.journal()[0]?.body).not.toHaveProperty('stream_format');
     await Promise.all([own.settledCall(), bare.settledCall()]);
+  });
+
+  test('mistral: its voice and its events are asked for; its samples become those of 16 bits', async () => {
+    const stage = await speechOf('mistral', { upstreamModel: 'voxtral-mini-tts-3-0' });
+    const floats = Buffer.from(new Float32Array([0, 1, -1, 0.5, 2]).buffer);
+    const usage = { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 };
+    const delta = (audio: Buffer) => ({ type: 'speech.audio.delta', audio_data: audio.toString('base64') });
+    const answer = {
+      events: [delta(floats.subarray(0, 6)), delta(floats.subarray(6)), { type: 'speech.audio.done', usage }],
+      withoutTerminator: true,
+    };
+    stage.script(answer, answer);
+    const { type, bytes } = await spoken(stage, { response_format: 'pcm', voice: 'voice_1' });
+    expect(type).toBe('audio/pcm');
+    expect([...new Int16Array(new Uint8Array(bytes).buffer)]).toEqual([0, 32767, -32767, 16384, 32767]);
+    expect(stage.journal()[0]?.body).toEqual({
+      model: 'voxtral-mini-tts-3-0',
+      input: INPUT,
+      voice_id: 'voice_1',
+      response_format: 'pcm',
+      stream: true,
+    });
+    const told = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
+    expect(told).toContain('"audio":"');
+    expect(told).toContain('"usage":{"input_tokens":3,"output_tokens":9,"total_tokens":12}');
+    for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
   });
 
   test('bare sound that breaks off is cut, and charged as delivered', async () => {

@@ -108,6 +108,72 @@ describe('transcriptions', () => {
     expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([1_000_000n, 2_000_000n]);
   });
 
+  describe('a vendor that writes JSON alone', () => {
+    const mistral = {
+      model: 'voxtral-mini-latest',
+      text: ' Hello. Bye.',
+      language: 'en',
+      segments: [
+        { type: 'transcription_segment', start: 0, end: 1.25, text: ' Hello.' },
+        { type: 'transcription_segment', start: 3661.5, end: 3662, text: ' Bye.' },
+      ],
+      usage: { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7, prompt_audio_seconds: 2 },
+    };
+
+    test.each([
+      ['text', 'Hello. Bye.\n'],
+      ['srt', '1\n00:00:00,000 --> 00:00:01,250\nHello.\n\n2\n01:01:01,500 --> 01:01:02,000\nBye.\n'],
+      ['vtt', 'WEBVTT\n\n00:00:00.000 --> 00:00:01.250\nHello.\n\n01:01:01.500 --> 01:01:02.000\nBye.\n'],
+      [
+        'verbose_json',
+        { task: 'transcribe', language: 'en', duration: 2, segments: [{ id: 0 }, { id: 1, end: 3662 }] },
+      ],
+      ['json', { text: ' Hello. Bye.' }],
+    ])('%s is made of it, charged by its own figures', async (format, told) => {
+      const stage = await stageOf('mistral');
+      stage.script({ json: mistral });
+      const reply = await heard(stage, { response_format: format });
+      if (typeof told === 'string') expect(reply).toBe(told);
+      else expect(reply).toMatchObject(told);
+      const form = stage.journal()[0]?.form ?? '';
+      expect(form).not.toContain('response_format');
+      expect(/timestamp_granularities"\r\n\r\nsegment/.test(form)).toBe(!['text', 'json'].includes(format));
+      expect(nanoOf((await stage.settledCall()).cost)).toBe(2_000_000n);
+    });
+
+    test('its stream is told in OpenAI’s words', async () => {
+      const stage = await stageOf('mistral');
+      const events = [
+        { type: 'transcription.language', audio_language: 'en' },
+        { type: 'transcription.text.delta', text: 'Hel' },
+        { type: 'transcription.text.delta', text: 'lo.' },
+        { ...mistral, type: 'transcription.done', text: 'Hello.' },
+      ];
+      stage.script({ events, withoutTerminator: true });
+      expect(await heard(stage, { stream: true })).toEqual([
+        { type: 'transcript.text.delta', delta: 'Hel' },
+        { type: 'transcript.text.delta', delta: 'lo.' },
+        {
+          type: 'transcript.text.done',
+          text: 'Hello.',
+          usage: { type: 'tokens', input_tokens: 4, output_tokens: 3, total_tokens: 7 },
+        },
+      ]);
+      expect(nanoOf((await stage.settledCall()).cost)).toBe(2_000_000n);
+    });
+
+    test.each(['siliconflow', 'zai'])('%s says no times: what wants them is refused, nothing sent', async (type) => {
+      const stage = await stageOf(type);
+      stage.script({ json: { text: 'Hello.' } });
+      expect(await heard(stage, { response_format: 'text', language: 'en' })).toBe('Hello.\n');
+      expect(stage.journal()[0]?.form).not.toContain('"language"');
+      expect(heard(stage, { response_format: 'srt' })).rejects.toThrow('must be one of json, text:');
+      await Bun.sleep(100);
+      expect(stage.journal()).toHaveLength(1);
+      expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([2_000_000n, 0n]);
+    });
+  });
+
   test('a stream that breaks off says so', async () => {
     const stage = await stageOf('openai');
     stage.script({ events: [{ type: 'transcript.text.delta', delta: 'Hel' }], withoutTerminator: true });

@@ -75,8 +75,10 @@ function patches(call: SpeechCall, model: string, all: Quirks): Patches {
   const quirks = quirksOf(all, model);
   // How the sound is delivered is no loss: the gateway itself makes events of it, or sound of events.
   const { stream_format: _, ...said } = { ...(parseBody(call.origin.body) as JsonObject) };
+  if (quirks.renames?.voice !== undefined && call.voice !== undefined) said.voice = call.voice;
   const fit = memberPatches(said, quirks);
   if (quirks.speechEvents) fit.members.stream_format = quirks.speechEvents === 'priced' ? 'sse' : undefined;
+  if (quirks.speechEvents === 'stream') fit.members.stream = true;
   if (model !== call.model) fit.members.model = model;
   return fit;
 }

@@ -3,16 +3,18 @@ import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { Frame, Reader } from '../dialect.ts';
+import type { Frame, Quirks, Reader } from '../dialect.ts';
 import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
 import { speechCounter } from '../speech-count.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
+import { wholeSamples } from '../wave.ts';
 import { unreadable, wholeReader } from '../whole-reply.ts';
+import { deltaEvent, doneEvent, writeEvent } from './events.ts';
 
-export function createReader(call: SpeechCall, contentType: string): Reader {
-  if (contentType.includes('event-stream')) return eventReader(call);
+export function createReader(call: SpeechCall, contentType: string, quirks: Quirks): Reader {
+  if (contentType.includes('event-stream')) return eventReader(call, quirks);
   return /json|^text\//.test(contentType) ? refusalReader() : soundReader(call);
 }
 
@@ -45,7 +47,7 @@ function refusalReader(): Reader {
   });
 }
 
-function eventReader(call: SpeechCall): Reader {
+function eventReader(call: SpeechCall, { floatSamples, speechEvents }: Quirks): Reader {
   const cutter = new SseCutter();
   const count = speechCounter(call);
   let over = false;
@@ -55,8 +57,9 @@ function eventReader(call: SpeechCall): Reader {
     const payload = over ? undefined : payloadOf(data);
     if (!payload) return [];
     if (isObject(payload.error)) return ending({ type: 'error', error: readErrorObject(payload.error) });
-    if (payload.type === 'speech.audio.delta' && typeof payload.audio === 'string') {
-      const bytes = Buffer.from(payload.audio, 'base64');
+    const audio = payload.audio ?? payload.audio_data;
+    if (payload.type === 'speech.audio.delta' && typeof audio === 'string') {
+      const bytes = soundIn(Buffer.from(audio, 'base64'));
       counted = count(bytes);
       return [soundEvent(bytes), { type: 'usage', usage: counted }];
     }
@@ -66,12 +69,25 @@ function eventReader(call: SpeechCall): Reader {
     return [{ type: 'usage', usage }, ...ending({ type: 'reply-end' })];
   }
 
+  let cut: Uint8Array = new Uint8Array();
+  /** Whole samples of 16 bits; what is left of one that was cut waits for the next. */
+  function soundIn(bytes: Buffer): Buffer {
+    if (!floatSamples || call.format !== 'pcm') return bytes;
+    const floats = Buffer.concat([cut, bytes]);
+    cut = floats.subarray(floats.length - (floats.length % FLOAT_BYTES));
+    return wholeSamples(floats);
+  }
+
   function ending(event: ReplyEvent): ReplyEvent[] {
     over = true;
     return [event];
   }
 
-  const frameOf = (event: SseEvent): Frame => ({ bytes: event.bytes, events: eventsOf(event) });
+  const isForeign = speechEvents === 'stream' && call.asEvents;
+  const frameOf = (event: SseEvent): Frame => {
+    const events = eventsOf(event);
+    return { bytes: isForeign ? retold(events) : event.bytes, events };
+  };
   return {
     read: (chunk) => cutter.read(chunk).map(frameOf),
     end() {
@@ -79,6 +95,17 @@ function eventReader(call: SpeechCall): Reader {
       return over ? left : [...left, { bytes: new Uint8Array(), events: [{ type: 'error', error: unreadable() }] }];
     },
   };
+}
+
+/** Another vendor's events in OpenAI's words. */
+function retold(events: readonly ReplyEvent[]): Uint8Array {
+  const isOver = events.some(({ type }) => type === 'reply-end');
+  const told = events.flatMap((event): object[] => {
+    if (event.type === 'usage' && isOver) return [doneEvent(event.usage)];
+    if (event.type !== 'result' || event.result.type !== 'sound') return [];
+    return [deltaEvent(event.result.bytes)];
+  });
+  return Buffer.from(told.map(writeEvent).join(''));
 }
 
 const soundEvent = (bytes: Uint8Array): ReplyEvent => ({ type: 'result', result: { type: 'sound', bytes } });
@@ -93,6 +120,8 @@ function reported(raw: JsonObject, { characters, seconds }: Usage): Usage {
     ...(seconds !== undefined && { seconds }),
   };
 }
+
+const FLOAT_BYTES = 4;
 
 function payloadOf(data: string | undefined): JsonObject | undefined {
   try {

@@ -6,6 +6,7 @@ import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { joinBytes } from '../json.ts';
 import { mimeTypeOf } from '../speech-formats.ts';
+import { deltaEvent, doneEvent, writeEvent } from './events.ts';
 
 const NO_BYTES = new Uint8Array();
 const NO_WARNINGS: readonly string[] = [];
@@ -41,16 +42,9 @@ function eventWriter(): Writer {
     let text = '';
     for (const event of frame.events) {
       if (event.type === 'usage') usage = event.usage;
-      for (const bytes of soundOf(event))
-        text += written({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
+      for (const bytes of soundOf(event)) text += writeEvent(deltaEvent(bytes));
     }
     return encoder.encode(text);
-  }
-
-  function done(): Uint8Array {
-    const { input = 0, output = 0 } = usage ?? {};
-    const tokens = { input_tokens: input, output_tokens: output, total_tokens: input + output };
-    return encoder.encode(written({ type: 'speech.audio.done', usage: tokens }));
   }
 
   return {
@@ -61,10 +55,8 @@ function eventWriter(): Writer {
       isOwn = !frame.events.flatMap(soundOf).includes(frame.bytes);
       return isOwn ? frame.bytes : write(frame);
     },
-    end: () => (isOwn ? NO_BYTES : done()),
-    fail: (error) => encoder.encode(written({ type: 'error', error: openaiErrorObject(error) })),
+    end: () => (isOwn ? NO_BYTES : encoder.encode(writeEvent(doneEvent(usage)))),
+    fail: (error) => encoder.encode(writeEvent({ type: 'error', error: openaiErrorObject(error) })),
     keepAlive: () => encoder.encode(': keep-alive\n\n'),
   };
 }
-
-const written = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;

@@ -9,6 +9,7 @@ import { memberPatches, quirksOf } from '../quirks.ts';
 import { wrong } from '../request-body.ts';
 import { createReader } from './reader.ts';
 import { lengthOf } from './sound-length.ts';
+import { isTimed } from './transcript-formats.ts';
 import { createWriter } from './writer.ts';
 
 const NAME = 'openai-transcriptions';
@@ -65,11 +66,31 @@ function readCall({ body, headers, path }: WireRequest): TranscriptionCall {
   };
 }
 
+/** What to ask a vendor that writes JSON alone, for a transcript in this format. Throws where that does not say enough. */
+function jsonAsked(
+  fields: TranscriptionCall['fields'],
+  writes: NonNullable<Quirks['transcripts']>,
+  format: string | undefined,
+): TranscriptionCall['fields'] {
+  if (format === 'diarized_json' || (writes === 'text' && isTimed(format))) {
+    const known = FORMATS.filter((one) => one !== 'diarized_json' && (writes === 'segments' || !isTimed(one)));
+    const sentence = `\`response_format\` must be one of ${known.join(', ')}: the model's vendor does not say enough for ${format}.`;
+    throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
+  }
+  const asked = fields.filter(([name]) => name !== 'response_format');
+  const isSaid = asked.some(([name]) => name.startsWith(GRANULARITIES));
+  return isTimed(format) && !isSaid ? [...asked, [GRANULARITIES, 'segment']] : asked;
+}
+
+const GRANULARITIES = 'timestamp_granularities';
+
 /** Longer than anything a prompt holds by chance. */
 const BOUNDARY = 'modelport-form-0b7c5e1d9f2a4836ae51';
 
-function writeCall({ file, fields }: TranscriptionCall, model: string, all: Quirks): Written {
-  const { members, warnings } = memberPatches(Object.fromEntries(fields), quirksOf(all, model));
+function writeCall({ file, fields: said, format }: TranscriptionCall, model: string, all: Quirks): Written {
+  const quirks = quirksOf(all, model);
+  const fields = quirks.transcripts === undefined ? said : jsonAsked(said, quirks.transcripts, format);
+  const { members, warnings } = memberPatches(Object.fromEntries(fields), quirks);
   const field = (name: string, value: string): FormPart => ({ name, bytes: encoder.encode(value) });
   const added = Object.entries(members).map(([name, value]) => (typeof value === 'string' ? [field(name, value)] : []));
   const parts: FormPart[] = [

@@ -4,12 +4,13 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import type { Frame, Reader } from '../dialect.ts';
+import type { Frame, Quirks, Reader } from '../dialect.ts';
 import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
 import { unreadable } from '../whole-reply.ts';
+import { transcriptIn } from './transcript-formats.ts';
 
 const TEXTS = new Set(['text', 'srt', 'vtt']);
 const BYTES_PER_TOKEN = 4;
@@ -17,11 +18,11 @@ const TOKENS_PER_SECOND = 10;
 
 export const isText = ({ format = 'json' }: TranscriptionCall): boolean => TEXTS.has(format);
 
-export function createReader(call: TranscriptionCall, contentType: string): Reader {
-  return contentType.includes('event-stream') ? eventReader(call) : bodyReader(call);
+export function createReader(call: TranscriptionCall, contentType: string, quirks: Quirks): Reader {
+  return contentType.includes('event-stream') ? eventReader(call) : bodyReader(call, quirks);
 }
 
-function bodyReader(call: TranscriptionCall): Reader {
+function bodyReader(call: TranscriptionCall, { transcripts }: Quirks): Reader {
   const chunks: Uint8Array[] = [];
   return {
     read(chunk) {
@@ -30,13 +31,20 @@ function bodyReader(call: TranscriptionCall): Reader {
     },
     end() {
       const bytes = joinBytes(chunks);
-      return [{ bytes, events: meaningOf(Buffer.from(bytes).toString(), call) }];
+      const said = Buffer.from(bytes).toString();
+      const body = objectIn(said);
+      if (transcripts === undefined || typeof body?.text !== 'string')
+        return [{ bytes, events: meaningOf(said, body, call) }];
+      const made = transcriptIn(call.format ?? 'json', body, secondsIn(body) ?? call.length.seconds);
+      if (made === undefined) return [{ bytes, events: [{ type: 'error', error: untimed() }] }];
+      return [{ bytes: Buffer.from(made), events: meaningOf(made, body, call) }];
     },
   };
 }
 
-function meaningOf(said: string, call: TranscriptionCall): ReplyEvent[] {
-  const body = objectIn(said);
+const untimed = () => new GatewayError('upstream_failed', "The model's vendor did not say when what was said.");
+
+function meaningOf(said: string, body: JsonObject | undefined, call: TranscriptionCall): ReplyEvent[] {
   if (body && isObject(body.error)) return [{ type: 'error', error: readErrorObject(body.error) }];
   const text = isText(call) ? said : body?.text;
   if (typeof text !== 'string' || /^\s*<(!doctype|html)/i.test(text)) return [{ type: 'error', error: unreadable() }];
@@ -50,7 +58,7 @@ function meaningOf(said: string, call: TranscriptionCall): ReplyEvent[] {
 /** Tokens or seconds, as the vendor says them; else the length of the sound. */
 function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall): Usage {
   const usage = isObject(body.usage) ? body.usage : {};
-  const said = [usage.seconds, body.duration, usage.prompt_audio_seconds].map(Number).find((one) => one > 0);
+  const said = secondsIn(body);
   const seconds = said ?? lastCue(text) ?? length.seconds;
   if (usage.input_tokens === undefined && usage.prompt_tokens === undefined) {
     const heard = Math.ceil(seconds * TOKENS_PER_SECOND);
@@ -59,6 +67,11 @@ function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall):
   }
   const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
   return { ...readUsage({ ...usage, input_tokens_details: details }, {}), seconds };
+}
+
+function secondsIn({ usage, duration }: JsonObject): number | undefined {
+  const { seconds, prompt_audio_seconds: heard } = isObject(usage) ? usage : {};
+  return [seconds, duration, heard].map(Number).find((one) => one > 0);
 }
 
 /** Subtitles say when the last of them ends. */
@@ -93,7 +106,7 @@ function eventReader(call: TranscriptionCall): Reader {
     return [event];
   }
 
-  const frameOf = (event: SseEvent): Frame => ({ bytes: event.bytes, events: eventsOf(event) });
+  const frameOf = (event: SseEvent): Frame => ({ bytes: renamed(event), events: eventsOf(event) });
   const brokeOff = () => new GatewayError('upstream_failed', 'The reply broke off before it was complete.');
   return {
     read: (chunk) => cutter.read(chunk).map(frameOf),
@@ -103,6 +116,19 @@ function eventReader(call: TranscriptionCall): Reader {
     },
   };
 }
+
+/** Mistral's events, in OpenAI's words; what OpenAI has no word for is left out. */
+function renamed({ bytes, data = '' }: SseEvent): Uint8Array {
+  if (!data.includes('"transcription.')) return bytes;
+  const { type, text, usage } = objectIn(data) ?? {};
+  if (type === 'transcription.text.delta') return told({ type: 'transcript.text.delta', delta: text ?? '' });
+  if (type !== 'transcription.done') return new Uint8Array();
+  const { input, output } = readUsage(isObject(usage) ? usage : {}, {});
+  const tokens = { type: 'tokens', input_tokens: input, output_tokens: output, total_tokens: input + output };
+  return told({ type: 'transcript.text.done', text: text ?? '', usage: tokens });
+}
+
+const told = (event: JsonObject): Uint8Array => Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
 
 function objectIn(text: string): JsonObject | undefined {
   try {
