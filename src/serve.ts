@@ -191,7 +191,7 @@ async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof
   const closing = server.stop();
   // Calls that are cut off then are settled without waiting for their tokens to be counted.
   const hurry = setTimeout(() => house.close(), drainMs + COUNTING_MS);
-  await house.gateway.drain(drainMs);
+  await Promise.all([house.gateway.drain(drainMs), house.videos.drain(drainMs)]);
   clearTimeout(hurry);
   await Promise.race([closing, Bun.sleep(1000)]);
   await server.stop(true);

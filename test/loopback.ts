@@ -50,7 +50,7 @@ interface AdminAnswer {
 }
 
 const noVideos = () => Promise.reject(new Error('no videos'));
-const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos };
+const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos, drain: noVideos };
 
 export async function startLoopback(): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));

@@ -70,6 +70,8 @@ export interface ErrorDetail {
   retryable?: boolean;
   /** Nothing of the request left for the upstream: sent again, it is no second one. */
   unsent?: boolean;
+  /** What was asked for may be done all the same: sent again, it may be done twice. No other target is to be tried. */
+  inDoubt?: boolean;
   /** For the log only: never shown to a client. */
   cause?: unknown;
 }
@@ -79,6 +81,7 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly retryable: boolean;
   readonly unsent: boolean;
+  readonly inDoubt: boolean;
   readonly param: string | undefined;
   readonly vendorCode: string | undefined;
   readonly vendorType: string | undefined;
@@ -91,7 +94,8 @@ export class GatewayError extends Error {
     this.name = 'GatewayError';
     this.code = code;
     this.status = detail.status ?? ERRORS[code].status;
-    this.retryable = detail.retryable ?? ERRORS[code].retryable;
+    this.inDoubt = detail.inDoubt ?? false;
+    this.retryable = detail.retryable ?? (!this.inDoubt && ERRORS[code].retryable);
     this.unsent = detail.unsent ?? false;
     this.param = detail.param;
     this.vendorCode = detail.vendorCode;

@@ -1,4 +1,5 @@
 /** Where finished works are kept: a folder, or an S3-compatible bucket; both alike to who writes and reads. */
+
 /** A stretch of bytes, `end` exclusive. */
 export interface ByteRange {
   start: number;
@@ -15,7 +16,7 @@ export interface Files {
   size(name: string): Promise<number | undefined>;
   /** The bytes of a file that is there. */
   read(name: string, range: ByteRange): ReadableStream<Uint8Array>;
-  /** Nothing happens where there is none. */
+  /** Whole or half written. Nothing happens where there is none. */
   remove(name: string): Promise<void>;
 }
 

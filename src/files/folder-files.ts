@@ -7,10 +7,12 @@ import type { Files } from './files.ts';
 export function folderFiles(folder: string): Files {
   /** Spread over folders, so that none becomes slow to look into. */
   const pathOf = (name: string) => join(folder, name.slice(-2), name);
+  /** What a process that died left behind is written over by whoever writes it anew, and removed with it. */
+  const partOf = (path: string) => `${path}.part`;
   return {
     async write(name, pieces, maxBytes) {
       const path = pathOf(name);
-      const unfinished = `${path}.part`;
+      const unfinished = partOf(path);
       await mkdir(dirname(path), { recursive: true });
       const file = await open(unfinished, 'w');
       let bytes = 0;
@@ -34,6 +36,9 @@ export function folderFiles(folder: string): Files {
       return (await stat(pathOf(name)).catch(() => undefined))?.size;
     },
     read: (name, { start, end }) => Bun.file(pathOf(name)).slice(start, end).stream(),
-    remove: (name) => rm(pathOf(name), { force: true }),
+    async remove(name) {
+      await rm(pathOf(name), { force: true });
+      await rm(partOf(pathOf(name)), { force: true });
+    },
   };
 }

@@ -37,11 +37,10 @@ export async function tidy(rooms: TaskRooms, held: Held): Promise<void> {
     const again = held.task.webhook;
     if (again && !again.told) return void (await save(rooms, held, now + afterFailure(again.tries, rooms.random())));
   }
-  const { expiresAt, emptied } = held.task;
-  if (expiresAt === undefined || emptied) return void (await save(rooms, held, undefined));
-  if (now < expiresAt) return void (await save(rooms, held, expiresAt));
-  for (const { file } of held.task.outputs) await rooms.files.remove(file);
-  held.task = { ...held.task, emptied: true };
+  const { expiresAt, files = [] } = held.task;
+  if (expiresAt !== undefined && now < expiresAt) return void (await save(rooms, held, expiresAt));
+  for (const file of files) await rooms.files.remove(file);
+  held.task = { ...held.task, files: [], ...(expiresAt !== undefined && { emptied: true as const }) };
   await save(rooms, held, undefined);
 }
 

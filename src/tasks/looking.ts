@@ -1,22 +1,33 @@
 /** How a task is looked at, and what came of it kept. */
 import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
-import { advance, type FoundOutput, isOver, type Progress, type TaskError } from '../canonical/task.ts';
+import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { download } from './download.ts';
 import { fail, settle } from './ending.ts';
 import { exchange } from './exchange.ts';
 import { type Held, save } from './held-task.ts';
-import { later } from './later.ts';
 import { type Maker, makerOf, REMOVED } from './makers.ts';
 import { nextLook } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
 import type { Task } from './task.ts';
 import { videoCharge, videoUsage } from './video-price.ts';
+import { later, wait } from './waiting.ts';
 
 const VANISHED: TaskError = { code: 'upstream_failed', message: "The model's vendor knows of no such task any more." };
+const WITHHELD: TaskError = {
+  code: 'upstream_failed',
+  message: "The model's vendor made the video and did not hand it over.",
+};
+const OUT_OF_REACH: TaskError = {
+  code: 'upstream_failed',
+  message: 'The finished video could not be fetched from its vendor.',
+};
 
-/** Asks the vendor how far it is. */
+/** With the pauses between them these are more than an hour. */
+const MOST_FETCHES = 20;
+
+/** Asks the vendor how far it is; also when its time is over, for the last time: what is finished by then is kept. */
 export async function look(rooms: TaskRooms, held: Held): Promise<void> {
   const maker = makerOf(rooms, held.task);
   if (!maker) return fail(rooms, held, REMOVED);
@@ -32,38 +43,34 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
     return later(rooms, held, error);
   }
   const { task } = held;
-  held.task = { ...advance(task, seen, rooms.now()), looks: task.looks + 1, failures: 0 };
+  held.task = { ...advance(task, seen, rooms.now()), looks: task.looks + 1 };
   if (seen.handle !== undefined) held.task.handle = seen.handle;
   if (isOver(held.task)) return fail(rooms, held, held.task.error ?? VANISHED);
   if (seen.state === 'completed') return keep(rooms, held, seen, maker);
-  await save(rooms, held, rooms.now() + nextLook(held.task.looks, video.firstLookMs, rooms.random()));
+  held.task.failures = 0;
+  await wait(rooms, held, rooms.now() + nextLook(held.task.looks, video.firstLookMs, rooms.random()));
 }
 
-/** Keeps the results; what cannot be fetched is asked for again, with a fresh address. */
+/** Keeps the results and what they come to; what cannot be fetched is asked for again, with a fresh address. */
 async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, target }: Maker): Promise<void> {
   const found = seen.found ?? [];
-  if (found.length === 0) {
-    return fail(rooms, held, {
-      code: 'upstream_failed',
-      message: "The model's vendor made the video and did not hand it over.",
-    });
-  }
+  if (found.length === 0) return fail(rooms, held, WITHHELD);
+  // Named before they are there: whoever takes over from a process that dies meanwhile leaves nothing half kept behind.
+  const files = found.map((_, place) => held.task.files?.[place] ?? newId('file_', 32));
+  const fetches = (held.task.fetches ?? 0) + 1;
+  held.task = { ...held.task, files, fetches };
+  if (!(await save(rooms, held, rooms.now()))) return;
   const outputs: Task['outputs'] = [];
   try {
-    for (const one of found) {
-      const file = newId('file_', 32);
-      outputs.push({ file, ...(await download(rooms, provider, target, file, one satisfies FoundOutput)) });
+    for (const [place, file] of files.entries()) {
+      const one = found[place];
+      if (one) outputs.push({ file, ...(await download(rooms, provider, target, file, one)) });
     }
   } catch (thrown) {
-    for (const { file } of outputs) await rooms.files.remove(file);
     const error = asGatewayError(thrown);
-    if (!error.retryable || held.task.failures + 1 >= MOST_DOWNLOADS) {
-      return fail(rooms, held, {
-        code: 'upstream_failed',
-        message: 'The finished video could not be fetched from its vendor.',
-      });
-    }
-    return later(rooms, held, error);
+    if (error.code === 'upstream_failed' && !error.retryable)
+      return fail(rooms, held, { code: error.code, message: error.message });
+    return fetches < MOST_FETCHES ? later(rooms, held, error) : fail(rooms, held, OUT_OF_REACH);
   }
   const { task } = held;
   const usage = videoUsage(task.ask, outputs.length, seen.billed);
@@ -73,5 +80,3 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
   held.task = { ...task, outputs, due: { usage, cost } };
   if (await save(rooms, held, rooms.now())) await settle(rooms, held);
 }
-
-const MOST_DOWNLOADS = 8;

@@ -5,6 +5,7 @@ import type { HoldRow } from '../store/store.ts';
 import { conclude, type Payable } from './ending.ts';
 import { holding, LEASE_MS } from './held-task.ts';
 import type { TaskRooms } from './rooms.ts';
+import { settledWithin } from './settled-within.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
 
@@ -66,11 +67,7 @@ export function startRunner(rooms: TaskRooms): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
-      const bound = Promise.withResolvers<void>();
-      // A timer left over would keep the process alive.
-      const timer = setTimeout(bound.resolve, boundMs);
-      await Promise.race([running.then(() => Promise.allSettled([...inHand])), bound.promise]);
-      clearTimeout(timer);
+      await settledWithin([running.then(() => Promise.allSettled(inHand))], boundMs);
     },
   };
 }

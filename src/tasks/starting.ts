@@ -2,150 +2,216 @@
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Answered, Started, VideoAdapter } from '../providers/video.ts';
+import type { Outgoing } from '../providers/provider.ts';
+import type { Answered, Started, Starting } from '../providers/video.ts';
 import { fail } from './ending.ts';
 import { exchange, send } from './exchange.ts';
 import { type Held, save } from './held-task.ts';
-import { later } from './later.ts';
-import { type Maker, makerAt, makerOf, REMOVED } from './makers.ts';
+import { type Maker, makerAt, makerOf, nameOf, REMOVED } from './makers.ts';
 import { nextLook } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
 import type { Task, TaskRequest } from './task.ts';
+import { later } from './waiting.ts';
 
 const UNCERTAIN: TaskError = {
   code: 'upstream_failed',
   message: "It is not known whether the model's vendor took the task on: it was given up, and nothing was charged.",
 };
 
+/** Somebody before the vendor gave up waiting for it; the last is Cloudflare's own. */
+const UNANSWERED: ReadonlySet<number> = new Set([408, 504, 524]);
+
+/** A handle that the store does not take is saved again for about as long as a lease lasts. */
+const MOST_SAVES = 100;
+const SAVES_PAUSE_MS = 250;
+
 /**
- * Starts a task that has not been sent, at the first target that takes it. Throws the error its client should see where none does;
- * nothing is saved then but that it was tried.
+ * Starts a task that has not been sent, at the first target that takes it. Returns why it was not started; `inDoubt`: it may have been,
+ * and it was given up. Throws only where the store does.
  */
 export async function start(
   rooms: TaskRooms,
   held: Held,
   request: TaskRequest,
   targets: readonly ModelTarget[],
-): Promise<void> {
-  let last: GatewayError | undefined;
+): Promise<GatewayError | undefined> {
+  let refusal: GatewayError | undefined;
   for (const choice of targets) {
     const maker = makerAt(rooms, choice);
     if (!maker) continue;
-    held.task = {
-      ...held.task,
-      target: { provider: choice.provider, model: choice.model },
-      sent: true,
-      attempts: held.task.attempts + 1,
-    };
-    if (!(await save(rooms, held, rooms.now()))) return;
-    let doubt: GatewayError | undefined;
-    try {
-      doubt = await begin(rooms, held, maker, request);
-    } catch (thrown) {
-      last = asGatewayError(thrown);
-      rooms.catalog.observe(choice, { ok: false, error: last }, rooms.now());
-      if (!last.retryable) throw last;
-      continue;
-    }
-    rooms.catalog.observe(choice, doubt ? { ok: false, error: doubt } : { ok: true }, rooms.now());
-    if (!doubt) return;
+    const { task } = held;
+    held.task = { ...task, target: nameOf(maker), attempts: task.attempts + 1 };
+    const error = await attempt(rooms, held, maker, request);
+    rooms.catalog.observe(choice, error ? { ok: false, error } : { ok: true }, rooms.now());
+    if (!error) return undefined;
     // Never at another target: there would be two.
-    if (maker.video.find || maker.video.repeatable) return later(rooms, held, doubt);
-    throw new GatewayError(doubt.code, UNCERTAIN.message, { retryable: false, cause: doubt });
+    if (error.inDoubt) return doubt(rooms, held, maker, error);
+    if (held.task.sent) {
+      const { sent: _, ...unsent } = held.task;
+      held.task = unsent;
+      if (!(await save(rooms, held, rooms.now()))) return undefined;
+    }
+    if (!error.retryable) return error;
+    refusal = error;
   }
-  throw last ?? new GatewayError('upstream_failed', 'The model has no vendor that makes videos.');
+  return refusal ?? new GatewayError('upstream_failed', 'The model has no vendor that makes videos.');
 }
 
-/** Throws where the vendor did not take it on; returns why where that is not known: what was sent brought no answer. */
-async function begin(
+/** Where the vendor can be asked, or recognises a start again, the task goes on; else it is given up. */
+async function doubt(
+  rooms: TaskRooms,
+  held: Held,
+  { video }: Maker,
+  cause: GatewayError,
+): Promise<GatewayError | undefined> {
+  if (video.find || video.repeatable) {
+    await later(rooms, held, cause);
+    return undefined;
+  }
+  await fail(rooms, held, UNCERTAIN);
+  return new GatewayError(cause.code, UNCERTAIN.message, { inDoubt: true, cause });
+}
+
+/** Returns why the vendor did not take it on; `inDoubt` where that is not known. Throws only where the store does. */
+async function attempt(
+  rooms: TaskRooms,
+  held: Held,
+  maker: Maker,
+  request: TaskRequest,
+): Promise<GatewayError | undefined> {
+  let outgoing: Outgoing;
+  try {
+    outgoing = await prepare(rooms, held, maker, request);
+  } catch (thrown) {
+    return asGatewayError(thrown);
+  }
+  // As late as can be: from here on a crash leaves a start in doubt.
+  held.task = { ...held.task, sent: true };
+  if (!(await save(rooms, held, rooms.now()))) return undefined;
+  let started: Started;
+  try {
+    started = maker.video.readStart(await sendOnce(rooms, outgoing), { ...held.task.ask, pictures: request.pictures });
+  } catch (thrown) {
+    // An answer that our own code stumbled over is no refusal.
+    return thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
+  }
+  await startedBy(rooms, held, started, maker);
+  return undefined;
+}
+
+/** What to send, signed. Throws `lossy_translation` where its client wants all of it told and the vendor cannot be. */
+async function prepare(
   rooms: TaskRooms,
   held: Held,
   { provider, video, target }: Maker,
-  request: TaskRequest,
-): Promise<GatewayError | undefined> {
+  { pictures }: TaskRequest,
+): Promise<Outgoing> {
   const { task } = held;
-  const ask = { ...task.ask, pictures: request.pictures };
-  const { outgoing, warnings } = video.start(ask, target, task.id);
-  held.task = told(task, warnings);
+  const ask = { ...task.ask, pictures };
+  const { outgoing, warnings }: Starting =
+    task.source !== undefined && video.remix
+      ? video.remix(task.source, ask, target)
+      : video.start(ask, target, task.id);
+  if (task.strict && warnings.length > 0) {
+    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
+  }
+  held.task = { ...task, warnings };
   await provider.authorize(outgoing, target, rooms.signing);
+  return outgoing;
+}
+
+/** Throws `inDoubt` where what was sent brought no answer. */
+async function sendOnce(rooms: TaskRooms, outgoing: Outgoing): Promise<Answered> {
   let answered: Answered;
   try {
     answered = await send(rooms, { ...outgoing, once: true });
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.unsent) throw error;
-    return error;
+    throw error.unsent ? error : inDoubt(error);
   }
-  if (UNANSWERED.has(answered.status)) {
-    return new GatewayError('upstream_timeout', 'The model took too long to take the task on.');
-  }
-  await startedBy(rooms, held, video.readStart(answered, ask), video);
-  return undefined;
+  if (!UNANSWERED.has(answered.status)) return answered;
+  throw new GatewayError('upstream_timeout', 'The model took too long to take the task on.', { inDoubt: true });
 }
 
-/** The task with what its vendor cannot be told. Throws `lossy_translation` where its client wants all of it told. */
-export function told(task: Task, warnings: string[]): Task {
-  if (task.strict && warnings.length > 0) {
-    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
-  }
-  return { ...task, warnings };
+/** The same error of a start that may have been made. */
+export function inDoubt(cause: GatewayError): GatewayError {
+  return cause.inDoubt ? cause : new GatewayError(cause.code, cause.message, { inDoubt: true, cause });
 }
 
-/** Somebody before the vendor gave up waiting for it. */
-const UNANSWERED: ReadonlySet<number> = new Set([408, 504]);
-
-/** The vendor has taken it on: what it is known by there is kept before anything else. */
-export async function startedBy(
+/** The vendor has taken it on: what it is known by there is kept before anything else, however long the store takes. */
+async function startedBy(
   rooms: TaskRooms,
   held: Held,
   { handle, seen }: Started,
-  video: VideoAdapter,
+  { video: { firstLookMs } }: Maker,
 ): Promise<void> {
   const now = rooms.now();
-  held.task = { ...advance(held.task, seen, now), handle };
-  await save(rooms, held, now + nextLook(0, video.firstLookMs, rooms.random()), { dropRequest: true });
+  held.task = { ...advance(held.task, seen, now), handle, failures: 0 };
+  for (let saves = 1; ; saves++) {
+    try {
+      await save(rooms, held, now + nextLook(0, firstLookMs, rooms.random()), { dropRequest: true });
+      return;
+    } catch (thrown) {
+      if (saves === MOST_SAVES) throw thrown;
+      await Bun.sleep(SAVES_PAUSE_MS);
+    }
+  }
 }
 
 /** A task without a handle, taken over from a process that died: started where that is certain not to be the second time. */
 export async function recover(rooms: TaskRooms, held: Held): Promise<void> {
   const { task } = held;
   const request = JSON.parse((await rooms.store.tasks.request(task.id)) ?? '{"pictures":[]}') as TaskRequest;
-  try {
-    // Whether the request to make a video anew was sent is not known.
-    if (task.ask.remixOf !== undefined) return await fail(rooms, held, UNCERTAIN);
-    if (!task.sent) {
-      const model = rooms.catalog.find(task.ask.model);
-      if (!model) return await fail(rooms, held, REMOVED);
-      return await start(rooms, held, request, rooms.catalog.order(model, rooms.random, rooms.now()));
-    }
-    const maker = makerOf(rooms, task);
-    if (!maker) return await fail(rooms, held, REMOVED);
-    const { video } = maker;
-    if (!video.find && !video.repeatable) return await fail(rooms, held, UNCERTAIN);
-    const found = await lookedUp(rooms, task, request, maker);
-    if (found instanceof GatewayError) return await later(rooms, held, found);
-    if (found) return await startedBy(rooms, held, found, video);
-    const doubt = await begin(rooms, held, maker, request);
-    if (doubt) await later(rooms, held, doubt);
-  } catch (thrown) {
-    const error = asGatewayError(thrown);
-    if (!error.retryable) return fail(rooms, held, { code: error.vendorCode ?? error.code, message: error.message });
-    return later(rooms, held, error);
-  }
+  const error = await (task.sent ? retrace(rooms, held, request) : startLate(rooms, held, request));
+  if (!error || error.inDoubt) return;
+  if (error.retryable) return later(rooms, held, error);
+  await fail(rooms, held, { code: error.vendorCode ?? error.code, message: error.message });
 }
 
-/** What the vendor knows of the task by our id; an error where it does not say. */
+/** As `start`. */
+async function startLate(rooms: TaskRooms, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
+  const { task } = held;
+  // A video is made anew where the first one was.
+  const maker = task.source === undefined ? undefined : makerOf(rooms, task);
+  const model = rooms.catalog.find(task.ask.model);
+  if (!model || (task.source !== undefined && !maker))
+    return new GatewayError('upstream_failed', REMOVED.message, FINAL);
+  const targets = maker ? [maker.choice] : rooms.catalog.order(model, rooms.random, rooms.now());
+  return start(rooms, held, request, targets);
+}
+
+const FINAL = { retryable: false } as const;
+
+/** A start that was sent, and whose answer nobody has seen. As `start`. */
+async function retrace(rooms: TaskRooms, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
+  const { task } = held;
+  const maker = makerOf(rooms, task);
+  if (!maker) return new GatewayError('upstream_failed', REMOVED.message, FINAL);
+  if (!maker.video.find && !maker.video.repeatable)
+    return new GatewayError('upstream_failed', UNCERTAIN.message, FINAL);
+  let found: Started | undefined;
+  try {
+    found = await lookedUp(rooms, task, request, maker);
+  } catch (thrown) {
+    const { code, message } = asGatewayError(thrown);
+    // Whatever the vendor says to that, it is no refusal of the task.
+    return new GatewayError(code, message, { retryable: true, cause: thrown });
+  }
+  if (found) {
+    await startedBy(rooms, held, found, maker);
+    return undefined;
+  }
+  const error = await attempt(rooms, held, maker, request);
+  return error?.inDoubt ? doubt(rooms, held, maker, error) : error;
+}
+
+/** What the vendor knows of the task by our id. Throws where it does not say. */
 async function lookedUp(
   rooms: TaskRooms,
-  task: Task,
+  { id, ask: asked }: Task,
   { pictures }: TaskRequest,
-  { provider, video, target }: Maker,
-): Promise<Started | GatewayError | undefined> {
-  if (!video.find) return undefined;
-  try {
-    const ask = { ...task.ask, pictures };
-    return video.find.read(await exchange(rooms, provider, video.find.ask(task.id, target, ask), target), ask);
-  } catch (thrown) {
-    return asGatewayError(thrown);
-  }
+  { provider, video: { find }, target }: Maker,
+): Promise<Started | undefined> {
+  const ask = { ...asked, pictures };
+  return find?.read(await exchange(rooms, provider, find.ask(id, target, ask), target), ask);
 }

@@ -21,19 +21,25 @@ export interface Task extends TaskCourse {
   /** Nano-USD set aside for it. */
   held: Money;
   /** Where it is made, once that is chosen. */
-  target?: { provider: string; model: string };
+  target?: TaskTarget;
   /** A start is on its way or has been: whether it arrived may not be known. */
   sent?: true;
   /** What of the request its vendor cannot be told, a sentence each. */
   warnings?: string[];
   /** Its client would rather have it refused than made with something left out. */
   strict?: true;
+  /** What the vendor knows the video by that this one is made of anew. */
+  source?: Json;
   /** What the vendor knows it by. */
   handle?: Json;
   /** Looks so far, and those in a row that failed. */
   looks: number;
   failures: number;
   attempts: number;
+  /** Under which its results are kept, from before the first of them is. */
+  files?: string[];
+  /** How often they were tried to fetch. */
+  fetches?: number;
   outputs: TaskOutput[];
   /** What it came to: its results are kept, and it is about to be paid for. */
   due?: { usage: Usage; cost: Money };
@@ -44,6 +50,13 @@ export interface Task extends TaskCourse {
   /** Of the request, where it has an idempotency key: the same key may not ask for something else. */
   fingerprint?: string;
   webhook?: { url: string; tries: number; told?: true };
+}
+
+export interface TaskTarget {
+  provider: string;
+  model: string;
+  /** Where it has several credentials: the digest of the one that the task was started with. */
+  key?: string;
 }
 
 /** What is kept until the task has been started. */

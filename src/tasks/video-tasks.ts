@@ -1,18 +1,19 @@
 /** Videos as tasks: made, read, listed, removed, made anew; whatever door they come in by. */
 import { createHash } from 'node:crypto';
 import type { Caller } from '../access/access.ts';
-import { GatewayError } from '../canonical/errors.ts';
+import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
+import type { Json } from '../canonical/json.ts';
 import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail } from './ending.ts';
-import { exchange } from './exchange.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
-import { makerAt, makerOf } from './makers.ts';
+import { type Maker, makerAt, makerOf, nameOf } from './makers.ts';
 import type { TaskRooms } from './rooms.ts';
-import { start, startedBy, told } from './starting.ts';
+import { settledWithin } from './settled-within.ts';
+import { inDoubt, start } from './starting.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import { quoteVideo } from './video-price.ts';
 
@@ -34,9 +35,13 @@ export interface VideoTasks {
   list(caller: Caller, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<Task[]>;
   /** Ends it where it is under way and its vendor can be told; throws `conflict` where it cannot. */
   remove(caller: Caller, id: string): Promise<void>;
+  /** Waits for starts under way: one that is broken off is in doubt. */
+  drain(boundMs: number): Promise<void>;
 }
 
 export function createVideoTasks(rooms: TaskRooms): VideoTasks {
+  const underWay = new Set<Promise<unknown>>();
+
   async function create({ caller, door, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
     const model = modelFor(rooms, caller, asked);
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
@@ -44,7 +49,9 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       idempotencyKey === undefined ? undefined : await rooms.store.tasks.taskByKey(caller.account, idempotencyKey);
     if (earlier) return sameAs(readTask(earlier), fingerprint);
     const now = rooms.now();
-    const targets = await targetsFor(rooms, caller, model, asked, now);
+    if (asked.webhook !== undefined) rooms.guard.check(asked.webhook);
+    const origin = await originOf(rooms, caller, asked);
+    const targets = origin ? [origin.maker.choice] : rooms.catalog.order(model, rooms.random, now);
     const task = newTask(rooms, {
       caller,
       door,
@@ -53,11 +60,14 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       now,
       fingerprint,
       strict,
+      origin,
     });
     const pace = await rooms.access.admit(caller, task.id, 0, now);
     try {
       await rooms.ledger.hold(holdFor(task, caller));
-      return await begin(task, asked, targets, caller, idempotencyKey, fingerprint);
+      const begun = begin(task, asked, targets, idempotencyKey, fingerprint);
+      underWay.add(begun);
+      return await begun.finally(() => underWay.delete(begun));
     } finally {
       pace.end(0, rooms.now());
     }
@@ -67,7 +77,6 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     task: Task,
     asked: VideoAsk,
     targets: readonly ModelTarget[],
-    caller: Caller,
     idempotencyKey: string | undefined,
     fingerprint: string | undefined,
   ): Promise<Task> {
@@ -83,78 +92,89 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     };
     const inserted = await rooms.store.tasks
       .insert(row, rooms.worker, task.createdAt + LEASE_MS)
-      .catch(async (thrown) => {
-        await conclude(rooms, task, 0n, 'failed', undefined, 'internal_error');
-        throw thrown;
-      });
+      // It may be there all the same: if it is not, its hold is an orphan.
+      .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
     if (inserted.id !== task.id) {
       await conclude(rooms, task, 0n, 'refused');
       return sameAs(readTask(inserted), fingerprint);
     }
     const held: Held = { task, lost: false };
+    const refusal = await holding(rooms, held, () => start(rooms, held, request, targets)).catch(asGatewayError);
+    if (!refusal) return held.task;
+    // Of what may have been started its row stays, for whoever looks after tasks.
+    if (refusal.inDoubt || held.task.sent) throw inDoubt(refusal);
+    await forget(held.task);
+    throw refusal;
+  }
+
+  /** The client is told that there is no task: nothing of it stays but the record of the call. */
+  async function forget(task: Task): Promise<void> {
     try {
-      await holding(rooms, held, () =>
-        asked.remixOf === undefined ? start(rooms, held, request, targets) : remix(held, caller, asked),
-      );
-      return held.task;
+      await rooms.store.tasks.remove(task.id);
     } catch (thrown) {
-      await refuse(held);
-      throw thrown;
+      // Whoever looks after tasks will find it, and start it.
+      throw inDoubt(asGatewayError(thrown));
     }
-  }
-
-  /** The client has been told that there is no task: nothing of it stays but the record of the call. */
-  async function refuse(held: Held): Promise<void> {
-    await conclude(rooms, held.task, 0n, 'refused');
-    await rooms.store.tasks.remove(held.task.id);
-  }
-
-  async function remix(held: Held, caller: Caller, asked: VideoAsk): Promise<void> {
-    const source = await find(caller, asked.remixOf ?? '');
-    const maker = makerOf(rooms, source);
-    if (!maker?.video.remix || source.handle === undefined) throw noRemix();
-    held.task = { ...held.task, ...(source.target && { target: source.target }), attempts: 1 };
-    const { outgoing, warnings } = maker.video.remix(source.handle, asked, maker.target);
-    held.task = told(held.task, warnings);
-    const answered = await exchange(rooms, maker.provider, outgoing, maker.target);
-    await startedBy(rooms, held, maker.video.readStart(answered, asked), maker.video);
+    await conclude(rooms, task, 0n, 'refused');
   }
 
   async function find(caller: Caller, id: string): Promise<Task> {
     const row = await rooms.store.tasks.task(id);
     if (row?.account === caller.account) return readTask(row);
-    throw new GatewayError('not_found', `There is no video \`${id}\`.`, { param: 'id' });
+    throw unknown(id);
   }
 
   return {
     create,
     find,
+    drain: (boundMs) => settledWithin(underWay, boundMs),
     async list(caller, page) {
       return (await rooms.store.tasks.tasks(caller.account, page)).map(readTask);
     },
     async remove(caller, id) {
       const task = await find(caller, id);
-      if (!isOver(task)) await giveUp(rooms, task);
-      for (const { file } of task.outputs) await rooms.files.remove(file);
+      const ended = isOver(task) ? task : await giveUp(rooms, id);
+      for (const file of ended.files ?? []) await rooms.files.remove(file);
       await rooms.store.tasks.remove(id);
     },
   };
 }
 
-/** Ends a task under way. Nobody else may have it in hand: what the vendor has finished by now is to be paid for. */
-async function giveUp(rooms: TaskRooms, task: Task): Promise<void> {
-  const now = rooms.now();
-  const busy = new GatewayError(
+/** Ends a task under way, where its vendor can be told; what the vendor has finished by now is to be paid for. */
+async function giveUp(rooms: TaskRooms, id: string): Promise<Task> {
+  const row = (await takeSoon(rooms, id)) && (await rooms.store.tasks.task(id));
+  if (!row) throw busy();
+  const held: Held = { task: readTask(row), lost: false };
+  return holding(rooms, held, async () => {
+    const { task } = held;
+    if (isOver(task)) return task;
+    if (!task.due && (await cancel(rooms, task).catch(() => false))) {
+      await fail(rooms, held, { code: 'cancelled', message: 'The video was removed before it was made.' });
+      return held.task;
+    }
+    const dueAt = rooms.now();
+    await rooms.store.tasks.save(id, rooms.worker, { body: writeBody(task), dueAt, release: true });
+    throw busy();
+  });
+}
+
+const MOST_TAKES = 25;
+const TAKES_PAUSE_MS = 200;
+
+/** Out of the hands of whoever is looking at it just now. */
+async function takeSoon({ store, worker, now }: TaskRooms, id: string): Promise<boolean> {
+  for (let takes = 1; takes <= MOST_TAKES; takes++) {
+    if (await store.tasks.take(id, worker, now(), now() + LEASE_MS)) return true;
+    await Bun.sleep(TAKES_PAUSE_MS);
+  }
+  return false;
+}
+
+function busy(): GatewayError {
+  return new GatewayError(
     'conflict',
     'The video is still being made, and its vendor cannot be stopped: remove it once it has ended.',
   );
-  if (!(await rooms.store.tasks.take(task.id, rooms.worker, now, now + LEASE_MS))) throw busy;
-  const held: Held = { task, lost: false };
-  if (!(await cancel(rooms, task))) {
-    await rooms.store.tasks.save(task.id, rooms.worker, { body: writeBody(task), dueAt: now, release: true });
-    throw busy;
-  }
-  await fail(rooms, held, { code: 'cancelled', message: 'The video was removed before it was made.' });
 }
 
 function modelFor(rooms: TaskRooms, caller: Caller, ask: VideoAsk): Model {
@@ -179,22 +199,25 @@ function modelFor(rooms: TaskRooms, caller: Caller, ask: VideoAsk): Model {
   return model;
 }
 
+/** Of a video that is made of another: what its vendor knows that one by, and where it was made. */
+interface Origin {
+  maker: Maker;
+  source: Json;
+}
+
 /** A video made anew is made where the first one was. */
-async function targetsFor(
-  rooms: TaskRooms,
-  caller: Caller,
-  model: Model,
-  { remixOf, webhook }: VideoAsk,
-  now: number,
-): Promise<readonly ModelTarget[]> {
-  if (webhook !== undefined) rooms.guard.check(webhook);
-  if (remixOf === undefined) return rooms.catalog.order(model, rooms.random, now);
+async function originOf(rooms: TaskRooms, caller: Caller, { remixOf }: VideoAsk): Promise<Origin | undefined> {
+  if (remixOf === undefined) return undefined;
   const row = await rooms.store.tasks.task(remixOf);
-  if (row?.account !== caller.account)
-    throw new GatewayError('not_found', `There is no video \`${remixOf}\`.`, { param: 'id' });
-  const maker = makerOf(rooms, readTask(row));
-  if (!maker?.video.remix) throw noRemix();
-  return [maker.choice];
+  if (row?.account !== caller.account) throw unknown(remixOf);
+  const first = readTask(row);
+  const maker = makerOf(rooms, first);
+  if (!maker?.video.remix || first.handle === undefined) throw noRemix();
+  return { maker, source: first.handle };
+}
+
+function unknown(id: string): GatewayError {
+  return new GatewayError('not_found', `There is no video \`${id}\`.`, { param: 'id' });
 }
 
 function noRemix(): GatewayError {
@@ -221,10 +244,12 @@ function newTask(
     now,
     fingerprint,
     strict,
+    origin,
   }: Pick<Submission, 'caller' | 'door' | 'ask' | 'strict'> & {
     model: Model;
     now: number;
     fingerprint: string | undefined;
+    origin: Origin | undefined;
   },
 ): Task {
   const { pictures: _, ...rest } = ask;
@@ -247,6 +272,7 @@ function newTask(
     ...(ask.webhook !== undefined && { webhook: { url: ask.webhook, tries: 0 } }),
     ...(fingerprint !== undefined && { fingerprint }),
     ...(strict && { strict: true }),
+    ...(origin && { target: nameOf(origin.maker), source: origin.source }),
   };
 }
 

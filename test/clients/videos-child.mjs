@@ -3,8 +3,8 @@ import { createInterface } from 'node:readline';
 
 const { default: OpenAI, toFile } = await import(process.argv[2] ?? 'openai');
 
-async function run({ id, baseURL, apiKey, request, picture }) {
-  const client = new OpenAI({ apiKey, baseURL, maxRetries: 0, timeout: 20_000 });
+async function run({ id, baseURL, apiKey, request, picture, maxRetries = 0 }) {
+  const client = new OpenAI({ apiKey, baseURL, maxRetries, timeout: 20_000 });
   const view = {};
   try {
     const reference = picture && { input_reference: await toFile(Buffer.from(picture, 'base64'), 'a.png') };

@@ -8,6 +8,8 @@ export interface VideoScenario {
   request: { [member: string]: unknown };
   /** Base64, sent as a file. */
   picture?: string;
+  /** How often the library may repeat a request by itself; 0 unless given. */
+  maxRetries?: number;
 }
 
 export interface VideoClientView {
@@ -17,7 +19,7 @@ export interface VideoClientView {
   bytes?: number;
   listed?: string[];
   deleted?: { id: string; deleted: boolean };
-  /** Of the last step: what is deleted is not found. */
+  /** Of the last step that was taken: what is deleted is not found. */
   error?: { class: string; status: number; message: string };
 }
 

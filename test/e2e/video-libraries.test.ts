@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
+import type { Answer } from '../upstream/answer.ts';
 import { SECOND_PRICE, type VideoView, watch } from '../videos.ts';
 
 let scene: Scene;
@@ -45,6 +46,26 @@ test.each(['openai', 'openai-6'] as const)(
   },
   300_000,
 );
+
+test('a start in doubt is not repeated by the library, one that was refused is', async () => {
+  const client = await startVideoClient('openai');
+  const ask = async (reply: Answer) => {
+    const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
+    stage.script({ ...reply, repeat: true });
+    const request = { model: stage.model, prompt: 'A cat', seconds: '4' };
+    const { error } = await client.run({ ...stage.at, request, maxRetries: 1 });
+    const calls = await stage.settled();
+    expect(calls.map(({ cost }) => cost)).toEqual(calls.map(() => '0'));
+    return { status: error?.status, starts: stage.journal().length, calls: calls.length };
+  };
+  const cut: Answer = { fault: { before: 'headers', does: 'cut' } };
+  expect(await ask({ status: 504 })).toEqual({ status: 504, starts: 1, calls: 1 });
+  expect(await ask(cut)).toEqual({ status: 502, starts: 1, calls: 1 });
+  expect(await ask({ json: { object: 'video' } })).toEqual({ status: 502, starts: 1, calls: 1 });
+  // The library does repeat what it may.
+  expect(await ask({ status: 503 })).toEqual({ status: 502, starts: 2, calls: 2 });
+  client.stop();
+}, 60_000);
 
 test('a webhook is signed, and told again until it is heard', async () => {
   const stage = await sandboxStage();

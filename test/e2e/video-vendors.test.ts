@@ -132,7 +132,40 @@ describe('at its start', () => {
     stage.scriptTarget(1, vendorVideo('queued'));
     const answer = await create(stage);
     expect(answer.status).toBeGreaterThanOrEqual(500);
+    expect(answer.headers.get('x-should-retry')).toBe('false');
     expect(stage.journal()).toHaveLength(1);
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'refused', cost: '0' });
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   });
+
+  test('asked for again by its own key, a start in doubt is the task that was given up', async () => {
+    const stage = await videoStage();
+    stage.script({ status: 504 });
+    const again = () =>
+      fetch(`${scene.gateway.url}/v1/videos`, {
+        method: 'POST',
+        headers: { ...authorized(stage), 'content-type': 'application/json', 'idempotency-key': 'one' },
+        body: JSON.stringify({ model: stage.model, prompt: 'A cat', seconds: '4' }),
+      });
+    expect((await again()).status).toBe(504);
+    const repeated = await again();
+    expect(repeated.status).toBe(200);
+    expect(await repeated.json()).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
+    expect(stage.journal()).toHaveLength(1);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
+  });
+
+  test('a vendor is asked by the key that it was started with, of several', async () => {
+    const stage = await videoStage();
+    const provider = `p-${stage.model.replace('model-', '')}-0`;
+    const baseUrl = `${scene.upstream.url}/${stage.model.replace('model-', '')}/t0/v1`;
+    const credentials = ['sk-one', 'sk-two', 'sk-three'];
+    await scene.gateway.admin('PUT', `/providers/${provider}`, { type: 'openai', baseUrl, credentials });
+    stage.script(vendorVideo('queued'), vendorVideo('in_progress'), vendorVideo('completed'), filmAnswer);
+    const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
+    expect(last.status).toBe('completed');
+    const keys = stage.journal().map(({ headers }) => headers.authorization);
+    expect(keys).toHaveLength(4);
+    expect(new Set(keys).size).toBe(1);
+    await stage.settledCall();
+  }, 90_000);
 });

@@ -1,0 +1,28 @@
+/** A task that waits: for its next look, for as long as it may take. */
+import type { GatewayError } from '../canonical/errors.ts';
+import type { TaskError } from '../canonical/task.ts';
+import { fail } from './ending.ts';
+import { type Held, save } from './held-task.ts';
+import { afterFailure } from './pace.ts';
+import type { TaskRooms } from './rooms.ts';
+
+/** Until `dueAt`, or until its time is over. */
+export async function wait(rooms: TaskRooms, held: Held, dueAt: number): Promise<void> {
+  const { deadlineAt } = held.task;
+  if (rooms.now() >= deadlineAt) return fail(rooms, held, EXPIRED);
+  await save(rooms, held, Math.min(dueAt, deadlineAt));
+}
+
+/** What failed is tried again, ever less often. */
+export async function later(rooms: TaskRooms, held: Held, error: GatewayError): Promise<void> {
+  const failures = held.task.failures + 1;
+  held.task = { ...held.task, failures };
+  if (failures === 1 || error.code === 'internal_error')
+    rooms.trouble(`A step of the task ${held.task.id} failed.`, error);
+  await wait(rooms, held, rooms.now() + afterFailure(failures, rooms.random()));
+}
+
+const EXPIRED: TaskError = {
+  code: 'task_expired',
+  message: 'The video was not made within the time that a task may take.',
+};
