@@ -35,6 +35,8 @@ export interface StageSetup {
   price?: { [component: string]: unknown };
   /** The model's window. */
   contextTokens?: number;
+  /** Of pictures a call may ask for. */
+  maxImages?: number;
   amount?: string;
 }
 
@@ -89,7 +91,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       const provider = { name: `p-${id}-${index}`, type, baseUrl, credential, settings };
       await gateway.admin('POST', '/providers', provider);
     }
-    const { onDisconnect, contextTokens } = options;
+    const { onDisconnect, contextTokens, maxImages } = options;
     const row = {
       name: model,
       kind: options.kind ?? 'chat',
@@ -101,6 +103,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       ...row,
       ...(onDisconnect && { onDisconnect }),
       ...(contextTokens !== undefined && { contextTokens }),
+      ...(maxImages !== undefined && { maxImages }),
     });
     const amount = options.amount ?? '10.00';
     const caller = await gateway.newCaller(amount);

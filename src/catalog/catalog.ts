@@ -15,6 +15,8 @@ export interface Model {
   /** The ceiling of a quote where the call names none. */
   maxOutputTokens: number;
   contextTokens: number | undefined;
+  /** Pictures a call may ask for; absent: as everywhere. */
+  maxImages: number | undefined;
   displayName: string;
   ownedBy: string;
   createdAt: number;
@@ -181,6 +183,7 @@ function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, P
     priceId: row.priceId,
     maxOutputTokens: row.maxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
     contextTokens: row.contextTokens,
+    maxImages: row.maxImages,
     displayName: row.displayName ?? row.name,
     ownedBy: row.ownedBy,
     createdAt: row.createdAt,

@@ -50,6 +50,7 @@ const MODEL_MEMBERS = [
   'price',
   'maxOutputTokens',
   'contextTokens',
+  'maxImages',
   'displayName',
   'ownedBy',
   'onDisconnect',
@@ -121,6 +122,7 @@ function readModel(entry: unknown, path: string): ModelEntry {
   const kind = readWord(model.kind ?? 'chat', KINDS, `${path}.kind`) as Kind;
   const maxOutputTokens = readOptionalCount(model.maxOutputTokens, `${path}.maxOutputTokens`);
   const contextTokens = readOptionalCount(model.contextTokens, `${path}.contextTokens`);
+  const maxImages = readOptionalCount(model.maxImages, `${path}.maxImages`);
   const displayName = readOptionalText(model.displayName, `${path}.displayName`);
   const ownedBy = readOptionalText(model.ownedBy, `${path}.ownedBy`);
   const onDisconnect = readOptionalWord(model.onDisconnect, ['abort', 'drain'] as const, `${path}.onDisconnect`);
@@ -130,6 +132,7 @@ function readModel(entry: unknown, path: string): ModelEntry {
     price: readPrice(model.price, kind, name, `${path}.price`),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(contextTokens !== undefined && { contextTokens }),
+    ...(maxImages !== undefined && { maxImages }),
     ...(displayName !== undefined && { displayName }),
     ...(ownedBy !== undefined && { ownedBy }),
     ...(onDisconnect !== undefined && { onDisconnect }),

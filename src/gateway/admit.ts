@@ -27,7 +27,8 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const estimatedInput = estimateInput(call);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
-  if (model.kind === 'image' && choices(call) > rooms.settings.maxImages) throw tooManyImages(rooms.settings.maxImages);
+  const maxImages = model.maxImages ?? rooms.settings.maxImages;
+  if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
   const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call), at);
   const pace = entering instanceof Promise ? await entering : entering;
   const request: HoldRequest = {
@@ -86,7 +87,8 @@ function tooManyChoices(): GatewayError {
 }
 
 function tooManyImages(most: number): GatewayError {
-  const sentence = `A call may ask for ${most} pictures at most: \`n\` must be from 1 to ${most}.`;
+  const range = most === 1 ? '1' : `from 1 to ${most}`;
+  const sentence = `The most pictures a call of this model may ask for is ${most}: \`n\` must be ${range}.`;
   return new GatewayError('too_many_images', sentence, { param: 'n' });
 }
 

@@ -48,7 +48,7 @@ export interface GatewaySettings {
   maxRequestBytes: number;
   /** The largest whole answer taken from an upstream. */
   maxReplyBytes: number;
-  /** Pictures a call may ask for. */
+  /** Pictures a call may ask for, where its model does not say otherwise. */
   maxImages: number;
   /** What the media of a call may hold in all that are fetched for it. */
   maxMediaBytes: number;

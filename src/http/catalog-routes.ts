@@ -42,6 +42,7 @@ const Model = Type.Object({
   priceId: Type.String(),
   maxOutputTokens: Type.Optional(Type.Integer()),
   contextTokens: Type.Optional(Type.Integer()),
+  maxImages: Type.Optional(Type.Integer()),
   displayName: Type.Optional(Type.String()),
   ownedBy: Type.String(),
   onDisconnect: Type.String(),

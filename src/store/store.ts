@@ -214,6 +214,8 @@ export interface ModelRow {
   priceId: string;
   maxOutputTokens?: number;
   contextTokens?: number;
+  /** Pictures a call may ask for, where it is not as everywhere. */
+  maxImages?: number;
   displayName?: string;
   ownedBy: string;
   /** What becomes of the upstream call when the client leaves. */

@@ -183,6 +183,28 @@ describe('what is refused: nothing sent, nothing charged', () => {
     expect(await stage.settled()).toEqual([]);
   });
 
+  test('more than its own model allows, at every door; a model may allow more than others', async () => {
+    const stage = await scene.stage(drawing({ maxImages: 2 }));
+    const { model } = stage;
+    const messages = [{ role: 'user', content: 'A cat' }];
+    const contents = [{ role: 'user', parts: [{ text: 'A cat' }] }];
+    const asked: [string, object][] = [
+      [GENERATE, cat({ model, n: 3 })],
+      [GENERATE, { model, input: { messages }, parameters: { n: 3 } }],
+      ['/v1/chat/completions', { model, messages, n: 3 }],
+      [`/v1beta/models/${model}:generateContent`, { contents, generationConfig: { candidateCount: 3 } }],
+    ];
+    for (const [path, body] of asked) {
+      const { status, body: told } = await ask(stage, path, body);
+      expect([status, told.error.message]).toEqual([400, expect.stringContaining('must be from 1 to 2')]);
+    }
+    expect([stage.journal(), await stage.settled()]).toEqual([[], []]);
+    const generous = await scene.stage(drawing({ maxImages: 12 }));
+    generous.script(answer(...Array<object>(12).fill({ b64_json: PNG })));
+    expect((await ask(generous, GENERATE, cat({ model: generous.model, n: 12 }))).body.data).toHaveLength(12);
+    expect(nanoCost(await generous.settledCall())).toBe(12n * PER_IMAGE);
+  });
+
   test('a model that does not draw', async () => {
     const stage = await scene.stage();
     const { status, body } = await ask(stage, GENERATE, cat({ model: 'sandbox-chat' }));

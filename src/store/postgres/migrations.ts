@@ -257,6 +257,9 @@ const STEPS: readonly string[] = [
   `
   CREATE INDEX tasks_leased ON tasks (lease) WHERE lease IS NOT NULL;
   `,
+  `
+  ALTER TABLE models ADD COLUMN max_images bigint;
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

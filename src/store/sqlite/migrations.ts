@@ -284,6 +284,9 @@ const STEPS: readonly string[] = [
   `
   CREATE INDEX tasks_leased ON tasks (lease) WHERE lease IS NOT NULL;
   `,
+  `
+  ALTER TABLE models ADD COLUMN max_images INTEGER;
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -25,6 +25,7 @@ interface ModelColumns {
   price_id: string;
   max_output_tokens: bigint | null;
   context_tokens: bigint | null;
+  max_images: bigint | null;
   display_name: string | null;
   owned_by: string;
   on_disconnect: ModelRow['onDisconnect'];
@@ -92,6 +93,7 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         price_id: model.priceId,
         max_output_tokens: model.maxOutputTokens,
         context_tokens: model.contextTokens,
+        max_images: model.maxImages,
         display_name: model.displayName,
         owned_by: model.ownedBy,
         on_disconnect: model.onDisconnect,
@@ -126,6 +128,7 @@ function toModel(row: ModelColumns): ModelRow {
     priceId: row.price_id,
     ...(row.max_output_tokens !== null && { maxOutputTokens: Number(row.max_output_tokens) }),
     ...(row.context_tokens !== null && { contextTokens: Number(row.context_tokens) }),
+    ...(row.max_images !== null && { maxImages: Number(row.max_images) }),
     ...(row.display_name !== null && { displayName: row.display_name }),
     ownedBy: row.owned_by,
     onDisconnect: row.on_disconnect,
