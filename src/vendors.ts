@@ -46,6 +46,7 @@ export const SANDBOX_CATALOGUE: CatalogueForm = {
     sandboxModel('sandbox-embed', 'embed', { price: { input: '0.02' } }),
     sandboxModel('sandbox-speech', 'speech', { price: { perMillionCharacters: '1' } }),
     sandboxModel('sandbox-transcription', 'transcription', { price: { perSecond: '0.0001' } }),
+    sandboxModel('sandbox-moderation', 'moderation', { price: { perCall: '0.0001' } }),
     sandboxModel('sandbox-video', 'video', { price: { perSecond: '0.001' } }),
     sandboxModel('sandbox-rerank', 'rerank', { price: { input: '0.02', perCall: '0.0001' } }),
   ],

@@ -26,6 +26,7 @@ export const sandbox: Provider = {
     rerank: ['rerank'],
     speech: ['openai-speech'],
     transcription: ['openai-transcriptions'],
+    moderation: ['openai-moderations'],
   },
   only: {
     'openai-chat': NO_PICTURES,

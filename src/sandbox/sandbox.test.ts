@@ -303,6 +303,7 @@ describe('what it refuses', () => {
       'sandbox-rerank',
       'sandbox-speech',
       'sandbox-transcription',
+      'sandbox-moderation',
       'sandbox-video',
     ]);
   });

@@ -11,6 +11,7 @@ import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
 import { answerFilm, isFilmPath, VIDEO_MODEL } from './film.ts';
+import { MODERATION_MODEL, moderationReply, readModeration } from './moderation.ts';
 import { DRAWING_MODEL } from './picture.ts';
 import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
@@ -120,6 +121,10 @@ const WHOLE: {
     const asked = readRerank(body);
     return { prompt: asked.query, reply: () => rerankReply(asked, key) };
   },
+  '/v1/moderations': (body, key) => {
+    const asked = readModeration(body);
+    return { prompt: asked.texts.join(' '), reply: () => moderationReply(asked, key) };
+  },
 };
 
 function routeOf(pathname: string): Route | undefined {
@@ -226,7 +231,15 @@ function keyOf(said: object): string {
 function modelList(): JsonObject {
   return {
     object: 'list',
-    data: [...CHAT_MODELS, EMBED_MODEL, RERANK_MODEL, SPEECH_MODEL, TRANSCRIPTION_MODEL, VIDEO_MODEL].map((id) => ({
+    data: [
+      ...CHAT_MODELS,
+      EMBED_MODEL,
+      RERANK_MODEL,
+      SPEECH_MODEL,
+      TRANSCRIPTION_MODEL,
+      MODERATION_MODEL,
+      VIDEO_MODEL,
+    ].map((id) => ({
       id,
       object: 'model',
       created: 0,

@@ -233,6 +233,23 @@ describe('moderations', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(1_000_000n);
   });
 
+  test('the sandbox flags plain words, each text for itself and the parts of a message together', async () => {
+    const stage = { ...(await scene.stage()), model: 'sandbox-moderation' };
+    const judged = async (input: unknown) =>
+      ((await asked(stage, 'openai moderations', { input })) as { results: Judged[] }).results;
+    type Judged = { flagged: boolean; categories: { [name: string]: boolean }; category_scores: { violence: number } };
+    const [mild, wild] = await judged(['What a lovely day.', 'They KILL and stab.']);
+    expect(mild).toMatchObject({ flagged: false, category_scores: { violence: 0 } });
+    expect(Object.values(mild?.categories ?? {})).toHaveLength(13);
+    expect(wild).toMatchObject({ flagged: true, categories: { violence: true, sexual: false } });
+    expect(await judged('They KILL and stab.')).toEqual([wild] as Judged[]);
+    const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+    expect(await judged([{ type: 'text', text: 'a bomb' }, picture])).toMatchObject([
+      { categories: { 'illicit/violent': true, violence: false } },
+    ]);
+    for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(100_000n);
+  });
+
   test.skipIf(!hasFixtures)('recorded replies of OpenAI, but for the name of the model', async () => {
     const ends = ['called_directly_on_the_moderation_class.0.json', 'moderates_text_with_an_image_attachment.0.json'];
     for (const end of ends) {

@@ -1,0 +1,66 @@
+/** The sandbox's judgement: a text is flagged for the words it holds. */
+import { GatewayError } from '../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+
+export const MODERATION_MODEL = 'sandbox-moderation';
+
+/** OpenAI's categories, and a few plain words for each. */
+const WORDS: { readonly [category: string]: readonly string[] } = {
+  harassment: ['idiot', 'loser', 'moron'],
+  'harassment/threatening': ['threaten', 'beat you'],
+  hate: ['hate speech', 'subhuman'],
+  'hate/threatening': ['exterminate'],
+  illicit: ['counterfeit', 'launder', 'smuggle'],
+  'illicit/violent': ['bomb', 'explosive'],
+  'self-harm': ['self-harm', 'suicide'],
+  'self-harm/instructions': ['how to cut myself'],
+  'self-harm/intent': ['kill myself'],
+  sexual: ['nude', 'porn', 'sex'],
+  'sexual/minors': ['underage'],
+  violence: ['kill', 'murder', 'stab'],
+  'violence/graphic': ['behead', 'gore'],
+};
+/** A word is enough; more of them are surer. */
+const DOUBT = 0.2;
+const FLAGGED_FROM = 0.5;
+
+export interface ModerationAsked {
+  /** What is judged together. */
+  texts: string[];
+}
+
+/** Texts are judged one by one, texts and pictures of one message together. Pictures are not looked at. */
+export function readModeration({ model, input }: JsonObject): ModerationAsked {
+  if (model !== MODERATION_MODEL)
+    throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
+  if (typeof input === 'string') return { texts: [input] };
+  if (!Array.isArray(input) || input.length === 0)
+    throw new GatewayError('invalid_request', '`input` must be a text or a list.', { param: 'input' });
+  if (input.every((one) => typeof one === 'string')) return { texts: input };
+  return { texts: [input.map(textOf).join('\n')] };
+}
+
+function textOf(part: Json): string {
+  return isObject(part) && typeof part.text === 'string' ? part.text : '';
+}
+
+export function moderationReply({ texts }: ModerationAsked, key: string): JsonObject {
+  return { id: `modr-${key}`, model: MODERATION_MODEL, results: texts.map(judge) };
+}
+
+function judge(text: string): JsonObject {
+  const scores = Object.entries(WORDS).map(([category, words]) => [category, scoreOf(text, words)] as const);
+  const flags = scores.map(([category, score]) => [category, score >= FLAGGED_FROM] as const);
+  return {
+    flagged: flags.some(([, flagged]) => flagged),
+    categories: Object.fromEntries(flags),
+    category_scores: Object.fromEntries(scores),
+    category_applied_input_types: Object.fromEntries(scores.map(([category]) => [category, ['text']])),
+  };
+}
+
+/** From 0 to 1, exclusive. */
+function scoreOf(text: string, words: readonly string[]): number {
+  const said = words.reduce((sum, word) => sum + (text.match(new RegExp(`\\b${word}`, 'gi'))?.length ?? 0), 0);
+  return said / (said + DOUBT);
+}
