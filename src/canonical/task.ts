@@ -66,12 +66,8 @@ export interface Progress {
   handle?: Json;
 }
 
-/** An address for everybody (`signed`: asked with the vendor's credential where it is the vendor's own), a path below the vendor's own (asked with its credential), or the video itself. */
-export type FoundOutput = { mimeType?: string } & (
-  | { url: string; signed?: true }
-  | { path: string }
-  | { base64: string }
-);
+/** An address for everybody (`signed`: asked with the vendor's credential where it is the vendor's own), or the video itself. */
+export type FoundOutput = { mimeType?: string } & ({ url: string; signed?: true } | { base64: string });
 
 /** The part of a task that changes as it goes on. */
 export interface TaskCourse {

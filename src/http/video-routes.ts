@@ -2,8 +2,9 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import type { JsonObject } from '../canonical/json.ts';
+import type { VideoAsk } from '../canonical/task.ts';
 import type { DoorRequest, TaskView, VideoDoor } from '../dialects/videos/door.ts';
-import { openaiVideos } from '../dialects/videos/openai-videos.ts';
+import { openaiVideos, readRemix } from '../dialects/videos/openai-videos.ts';
 import { vendorA } from '../dialects/videos/vendor-a.ts';
 import { NOT_FOUND, vendorB } from '../dialects/videos/vendor-b.ts';
 import { videoGenerations } from '../dialects/videos/video-generations.ts';
@@ -91,7 +92,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     scope: 'video',
     summary: 'Makes a video anew by another prompt, where its model can.',
     reply: VideoTask,
-    answer: (rooms, asked) => create(rooms, asked, openaiVideos, { remixOf: asked.path.id ?? '' }),
+    answer: remix,
   }),
   route('POST', '/v1/video/generations', {
     gate: 'caller',
@@ -154,17 +155,28 @@ async function create(
   rooms: Rooms,
   asked: Any,
   door: VideoDoor,
-  { remixOf, ...how }: Omit<DoorRequest, 'fields'> & { remixOf?: string } = {},
+  how: Omit<DoorRequest, 'fields'> = {},
 ): Promise<object> {
+  return begin(rooms, asked, door, door.readAsk({ fields: await fieldsOf(asked), ...how }));
+}
+
+async function remix(rooms: Rooms, asked: Any): Promise<object> {
+  const fields = await fieldsOf(asked);
+  const { id, ask } = await rooms.videos.find(asked.caller, asked.path.id ?? '');
+  return begin(rooms, asked, openaiVideos, { ...readRemix(fields, ask), remixOf: id });
+}
+
+async function fieldsOf({ read, headers }: Any): Promise<JsonObject> {
+  return readMembers(await read(), headers.get('content-type') ?? '');
+}
+
+async function begin(rooms: Rooms, asked: Any, door: VideoDoor, ask: VideoAsk): Promise<Response> {
   const { headers, caller } = asked;
-  const fields = await readMembers(await asked.read(), headers.get('content-type') ?? '');
-  const source = remixOf === undefined ? undefined : await rooms.videos.find(caller, remixOf);
-  const ask = door.readAsk({ fields, ...how });
   const idempotencyKey = headers.get('idempotency-key');
   const task = await rooms.videos.create({
     caller,
     door: door.name,
-    ask: source ? { ...source.ask, ...ask, model: source.ask.model, remixOf: source.id, pictures: [] } : ask,
+    ask,
     strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
   });
@@ -228,10 +240,7 @@ async function answerVendorB(
   if (!version) throw missing('Version', 'such as 2022-08-31');
   if (action === 'CVSync2AsyncSubmitTask') return create(rooms, asked, vendorB);
   if (action !== 'CVSync2AsyncGetResult') throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
-  const { task_id: id } = (await readMembers(
-    await asked.read(),
-    asked.headers.get('content-type') ?? '',
-  )) as JsonObject;
+  const { task_id: id } = await fieldsOf(asked);
   if (typeof id !== 'string')
     throw new GatewayError('invalid_request', '`task_id` must be the id of a task.', { param: 'task_id' });
   try {

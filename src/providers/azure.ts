@@ -9,6 +9,7 @@ import {
   OPENAI_SPEECH,
   OPENAI_UNTHINKING_TOOLS,
 } from './openai-models.ts';
+import { openaiVideoAt } from './openai-video.ts';
 import type { Provider, Target, TokenExchange } from './provider.ts';
 
 const CHAT = 'openai-chat';
@@ -39,6 +40,11 @@ export const azure: Provider = {
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
   }),
+  video: openaiVideoAt((target, path) => {
+    const { apiVersion } = target.settings;
+    const url = joinUrl(v1Address(target), path);
+    return apiVersion !== undefined && V1_VERSION.test(apiVersion) ? `${url}?api-version=${apiVersion}` : url;
+  }),
   serves({ baseUrl, settings: { apiVersion = FIRST_WITH_RESPONSES } }, dialect) {
     if (FOUNDRY.test(baseUrl)) return dialect === CHAT;
     return dialect !== RESPONSES || WHOLE_ADDRESS.test(baseUrl) || apiVersion >= FIRST_WITH_RESPONSES;
@@ -60,6 +66,13 @@ export const azure: Provider = {
     else headers['api-key'] = credential;
   },
 };
+
+/** Videos are in the v1 API alone, whose versions have names and no dates. */
+const V1_VERSION = /^(v1|preview)$/;
+
+function v1Address({ baseUrl }: Target): string {
+  return /\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl.replace(FOUNDRY, ''), '/openai/v1');
+}
 
 /** With `apiVersion` a resource is asked by deployment, as the dated versions want it; Responses, and the v1 API, name it in the body. */
 function apiAddress({ baseUrl, model, settings }: Target, dialect: string): string {

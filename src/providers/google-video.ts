@@ -1,8 +1,9 @@
-/** Google's videos (Veo) in the Gemini API: an operation that runs long, its results behind the vendor's key. */
+/** Google's videos (Veo), in the Gemini API and on Vertex AI, after both references and the official library: an operation that runs long. */
 import { GatewayError } from '../canonical/errors.ts';
-import { isObject, type JsonObject } from '../canonical/json.ts';
-import type { Picture, Progress } from '../canonical/task.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import type { FoundOutput, Picture, Progress } from '../canonical/task.ts';
 import { googleUrl } from './google-url.ts';
+import type { Outgoing, Target } from './provider.ts';
 import type { VideoAdapter } from './video.ts';
 import {
   asking,
@@ -18,32 +19,56 @@ import {
   said,
 } from './video-vendor.ts';
 
-export const googleVideo: VideoAdapter = {
-  defaultSeconds: 8,
-  firstLookMs: 10_000,
-  start(ask, { baseUrl, model }) {
-    const first = pictureOf(ask, 'first');
-    const last = pictureOf(ask, 'last');
-    const instance = said({ prompt: ask.prompt, image: first && inline(first), lastFrame: last && inline(last) });
-    const parameters = said({
-      ...ask.metadata,
-      aspectRatio: ratioOf(ask),
-      durationSeconds: ask.seconds,
-      resolution: resolutionOf(ask),
-      negativePrompt: ask.negativePrompt,
-      seed: ask.seed,
-      numberOfVideos: ask.n === 1 ? undefined : ask.n,
-    });
-    const url = googleUrl(baseUrl, model, 'predictLongRunning');
-    return { outgoing: posting(url, { instances: [instance], parameters }), warnings: dropped(ask, 'fps') };
-  },
-  readStart(answered) {
-    const operation = membersIn(answered);
-    return { handle: requiredText(operation.name), seen: seenIn(operation) };
-  },
-  poll: (handle, { baseUrl }) => asking(googleUrl(baseUrl, String(handle))),
-  readPoll: (answered) => seenIn(membersIn(answered)),
-};
+/** Where what was made lies in a bucket. */
+export const CLOUD_STORAGE = 'https://storage.googleapis.com';
+
+interface Places {
+  start(target: Target): string;
+  /** Asks after an operation, by its name. */
+  ask(name: string, target: Target): Outgoing;
+  /** Where the buckets are, where the results may lie in one. */
+  bucketsAt?(target: Target): string;
+}
+
+export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter {
+  return {
+    defaultSeconds: 8,
+    firstLookMs: 10_000,
+    start(ask, target) {
+      const first = pictureOf(ask, 'first');
+      const last = pictureOf(ask, 'last');
+      const references = ask.pictures.filter(({ role }) => role === 'reference');
+      const instance = said({
+        prompt: ask.prompt,
+        image: first && inline(first),
+        lastFrame: last && inline(last),
+        referenceImages:
+          references.length === 0
+            ? undefined
+            : references.map((one) => ({ image: inline(one), referenceType: 'asset' })),
+      });
+      const parameters = said({
+        ...ask.metadata,
+        aspectRatio: ratioOf(ask),
+        durationSeconds: ask.seconds,
+        resolution: resolutionOf(ask),
+        negativePrompt: ask.negativePrompt,
+        seed: ask.seed,
+        sampleCount: ask.n === 1 ? undefined : ask.n,
+      });
+      return { outgoing: posting(start(target), { instances: [instance], parameters }), warnings: dropped(ask, 'fps') };
+    },
+    readStart: (answered) => ({ handle: requiredText(membersIn(answered).name), seen: { state: 'in_progress' } }),
+    poll: (handle, target) => askAfter(String(handle), target),
+    readPoll: (answered, _handle, target) => seenIn(membersIn(answered), bucketsAt?.(target) ?? CLOUD_STORAGE),
+    ...(bucketsAt && { filesAt: bucketsAt }),
+  };
+}
+
+export const googleVideo = veoAt({
+  start: ({ baseUrl, model }) => googleUrl(baseUrl, model, 'predictLongRunning'),
+  ask: (name, { baseUrl }) => asking(googleUrl(baseUrl, name)),
+});
 
 function inline({ source }: Picture): JsonObject {
   if (source.type === 'url') {
@@ -53,18 +78,31 @@ function inline({ source }: Picture): JsonObject {
   return { bytesBase64Encoded: source.base64, mimeType: source.mimeType ?? 'image/png' };
 }
 
-function seenIn({ done, error, response }: JsonObject): Progress {
+function seenIn({ done, error, response }: JsonObject, buckets: string): Progress {
   if (isObject(error)) return { state: 'failed', error: failure(undefined, error.message) };
   if (done !== true) return { state: 'in_progress' };
-  const { generatedSamples, raiMediaFilteredReasons } = memberOf(
-    isObject(response) ? response : {},
-    'generateVideoResponse',
-  );
-  const found = (Array.isArray(generatedSamples) ? generatedSamples : []).flatMap((sample) => {
-    const { uri } = memberOf(isObject(sample) ? sample : {}, 'video');
-    return typeof uri === 'string' ? [{ url: uri, signed: true as const }] : [];
-  });
+  const whole = isObject(response) ? response : {};
+  const { generatedSamples, videos, raiMediaFilteredReasons } = {
+    ...whole,
+    ...memberOf(whole, 'generateVideoResponse'),
+  };
+  const samples = listed(generatedSamples).map((sample) => memberOf(sample, 'video'));
+  const found = [...samples, ...listed(videos)].flatMap((video) => outputIn(video, buckets));
   if (found.length > 0) return { state: 'completed', found };
   const [reason] = Array.isArray(raiMediaFilteredReasons) ? raiMediaFilteredReasons : [];
   return { state: 'failed', error: failure('content_policy', reason) };
+}
+
+function listed(list: Json | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+/** The Gemini API and Vertex AI have names of their own for the same. */
+function outputIn(video: JsonObject, buckets: string): FoundOutput[] {
+  const { uri, gcsUri, encodedVideo, bytesBase64Encoded = encodedVideo, encoding, mimeType: type = encoding } = video;
+  const mimeType = typeof type === 'string' ? { mimeType: type } : {};
+  if (typeof bytesBase64Encoded === 'string') return [{ base64: bytesBase64Encoded, ...mimeType }];
+  if (typeof uri === 'string') return [{ url: uri, signed: true, ...mimeType }];
+  if (typeof gcsUri !== 'string') return [];
+  return [{ url: gcsUri.replace(/^gs:\//, buckets), signed: true, ...mimeType }];
 }

@@ -69,7 +69,7 @@ test('a task is asked after by its number and its kind', () => {
 });
 
 describe('what it says of a task', () => {
-  const seen = (answered: Answered) => video.readPoll(answered, '1');
+  const seen = (answered: Answered) => video.readPoll(answered, '1', target);
 
   test('its words, one never heard before among them', () => {
     expect(seen(told({ status: 'in_queue' })).state).toBe('queued');

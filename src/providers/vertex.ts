@@ -1,9 +1,11 @@
-/** Google Cloud's Vertex AI: Gemini and Claude in their own formats, open models in OpenAI's. */
+/** Google Cloud's Vertex AI: Gemini, Veo and Claude in their own formats, open models in OpenAI's. */
 import { unusable } from './credential.ts';
 import { googleAccount, googleExchange } from './google-token.ts';
 import { isStreamed } from './google-url.ts';
+import { CLOUD_STORAGE, veoAt } from './google-video.ts';
 import { joinUrl } from './openai-compatible.ts';
 import type { Provider, Target } from './provider.ts';
+import { posting } from './video-vendor.ts';
 
 const MESSAGES = 'anthropic-messages';
 const CHAT = 'openai-chat';
@@ -66,6 +68,11 @@ export const vertex: Provider = {
     if (API_KEY.test(credential)) headers['x-goog-api-key'] = credential;
     else headers.authorization = `Bearer ${credential}`;
   },
+  video: veoAt({
+    start: (target) => veo(target, 'predictLongRunning'),
+    ask: (operationName, target) => posting(veo(target, 'fetchPredictOperation'), { operationName }),
+    bucketsAt: ({ settings }) => settings.storageUrl ?? CLOUD_STORAGE,
+  }),
   otherQuirks: { image: { mostPictures: 4 } },
   quirks: {
     takesUrls: [],
@@ -74,6 +81,10 @@ export const vertex: Provider = {
     models: [{ match: '(^|/)gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }],
   },
 };
+
+function veo(target: Target, action: string): string {
+  return address(target, 'v1', `google/models/${target.model}:${action}`);
+}
 
 function hostOf(location: string): string {
   if (location === ANYWHERE) return 'aiplatform.googleapis.com';

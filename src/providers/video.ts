@@ -43,7 +43,9 @@ export interface VideoAdapter {
   };
   poll(handle: Json, target: Target): Outgoing;
   /** Throws where nothing can be said now; with status 404 or 410 where the task is lost. */
-  readPoll(answered: Answered, handle: Json): Progress;
+  readPoll(answered: Answered, handle: Json, target: Target): Progress;
+  /** Where else the vendor keeps what it made, behind the same credential. */
+  filesAt?(target: Target): string;
   /** Makes a video of the vendor's anew; `handle` is that one's. */
   remix?(handle: Json, ask: VideoAsk, target: Target): Starting;
   /** Ends a task under way, where the vendor can. */

@@ -7,7 +7,7 @@ import { drawFilm, filmSides } from './mp4.ts';
 
 export const VIDEO_MODEL = 'sandbox-video';
 
-const PLACE = /^\/v1\/videos(?:\/([^/]+)(\/content)?)?$/;
+const PLACE = /^\/v1\/videos(?:\/([^/]+)(\/content|\/remix)?)?$/;
 const SIZE = /^(\d{2,4})x(\d{2,4})$/;
 const DEFAULT = { seconds: 4, width: 1280, height: 720 };
 /** How long a video seems to take. */
@@ -30,12 +30,13 @@ export function isFilmPath(pathname: string): boolean {
 
 /** `now`: milliseconds since 1970. */
 export async function answerFilm(request: Request, now: number): Promise<Response> {
-  const [, id, content] = PLACE.exec(new URL(request.url).pathname) ?? [];
+  const [, id, action] = PLACE.exec(new URL(request.url).pathname) ?? [];
   try {
     if (id === undefined) return Response.json(begun(await membersOf(request), now));
     const job = jobOf(id);
     if (request.method === 'DELETE') return Response.json({ id, object: 'video.deleted', deleted: true });
-    if (content === undefined) return Response.json(videoOf(id, job, now));
+    if (action === undefined) return Response.json(videoOf(id, job, now));
+    if (action === '/remix') return Response.json(begun({ ...sizesOf(job), ...(await membersOf(request)) }, now));
     return contentOf(job, now);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
@@ -70,6 +71,11 @@ function begun(members: JsonObject, now: number): JsonObject {
   };
   const id = `video_${Buffer.from(JSON.stringify(job)).toString('base64url')}`;
   return videoOf(id, job, now);
+}
+
+/** What a video made anew has of the first one. */
+function sizesOf({ width, height, seconds }: Job): JsonObject {
+  return { model: VIDEO_MODEL, size: `${width}x${height}`, seconds };
 }
 
 function videoOf(id: string, job: Job, now: number): JsonObject {

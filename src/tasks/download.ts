@@ -1,7 +1,6 @@
 /** Fetches a finished video from its vendor into our files, piece by piece. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { FoundOutput } from '../canonical/task.ts';
-import { joinUrl } from '../providers/openai-compatible.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import { Cancellation, type Exchange, type TimeLimits } from '../transport/transport.ts';
 import type { TaskRooms } from './rooms.ts';
@@ -48,12 +47,12 @@ async function open(
   rooms: TaskRooms,
   provider: Provider,
   target: Target,
-  found: { url: string; signed?: true } | { path: string },
+  { url, signed }: { url: string; signed?: true },
 ): Promise<Exchange> {
-  const url = 'url' in found ? found.url : joinUrl(target.baseUrl, found.path);
   let outgoing: Outgoing = { method: 'GET', url, headers: { 'accept-encoding': 'identity' }, body: undefined };
   // A credential goes to the vendor's own address, never to where it redirects.
-  if ('path' in found || (found.signed && isSameOrigin(url, target.baseUrl)))
+  const own = [target.baseUrl, provider.video?.filesAt?.(target)];
+  if (signed && own.some((one) => one !== undefined && isSameOrigin(url, one)))
     await provider.authorize(outgoing, target, rooms.signing);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
     const answer = await rooms.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());

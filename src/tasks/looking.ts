@@ -35,7 +35,7 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
   const handle = held.task.handle ?? null;
   let seen: Progress;
   try {
-    seen = video.readPoll(await exchange(rooms, provider, video.poll(handle, target), target), handle);
+    seen = video.readPoll(await exchange(rooms, provider, video.poll(handle, target), target), handle, target);
   } catch (thrown) {
     const error = asGatewayError(thrown);
     if (error.status === 404 || error.status === 410) return fail(rooms, held, VANISHED);

@@ -212,12 +212,18 @@ async function originOf(rooms: TaskRooms, caller: Caller, { remixOf }: VideoAsk)
   if (row?.account !== caller.account) throw unknown(remixOf);
   const first = readTask(row);
   const maker = makerOf(rooms, first);
-  if (!maker?.video.remix || first.handle === undefined) throw noRemix();
+  if (!maker?.video.remix) throw noRemix();
+  if (first.state !== 'completed' || first.handle === undefined) throw unfinished();
   return { maker, source: first.handle };
 }
 
 function unknown(id: string): GatewayError {
   return new GatewayError('not_found', `There is no video \`${id}\`.`, { param: 'id' });
+}
+
+function unfinished(): GatewayError {
+  const sentence = 'Only a finished video can be made anew: ask for its status until it is `completed`.';
+  return new GatewayError('conflict', sentence, { param: 'id' });
 }
 
 function noRemix(): GatewayError {

@@ -1,10 +1,10 @@
-/** The official openai library makes videos of the sandbox; webhooks are signed as Standard Webhooks says, and sent again. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+/** The official openai library makes videos of the sandbox and of scripted vendors, makes them anew and deletes them; webhooks are signed as Standard Webhooks says, and sent again. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+import { FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -66,6 +66,62 @@ test('a start in doubt is not repeated by the library, one that was refused is',
   expect(await ask({ status: 503 })).toEqual({ status: 502, starts: 2, calls: 2 });
   client.stop();
 }, 60_000);
+
+describe('the openai library over a vendor', () => {
+  let client: Awaited<ReturnType<typeof startVideoClient>>;
+  beforeAll(async () => {
+    client = await startVideoClient('openai');
+  }, 300_000);
+  afterAll(() => client.stop());
+
+  const request = (model: string) => ({ model, prompt: 'A cat', seconds: '8', size: '1280x720' });
+
+  test.each(['openai', 'azure'])(
+    '%s: a remix is a video of its own, made of the first by the vendor, and paid as one',
+    async (type) => {
+      const stage = await scene.stage({ type, kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
+      const anew = {
+        json: { id: 'vid_anew', object: 'video', status: 'queued', remixed_from_video_id: 'vid_upstream' },
+      };
+      stage.script(vendorVideo('queued'), vendorVideo('completed'), filmAnswer);
+      stage.script(anew, { json: { ...anew.json, status: 'completed' } }, filmAnswer);
+      const remix = { prompt: 'The same cat, at night' };
+      const view = await client.run({ ...stage.at, request: request(stage.model), remix });
+      const { id } = view.created ?? {};
+      expect(view.remixed).toMatchObject({ remixed_from_video_id: id, ...remix, seconds: '8', size: '1280x720' });
+      expect(view.remixed?.id).not.toBe(id);
+      expect(view.remixEnded).toMatchObject({ id: view.remixed?.id, status: 'completed' });
+      expect(view.bytes).toBe(FILM.length);
+      expect([...(view.listed ?? [])].sort()).toEqual([id ?? '', view.remixed?.id ?? ''].sort());
+      expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
+      const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
+      expect(asked?.body).toEqual(remix);
+      expect((await stage.settled()).map(nanoCost)).toEqual([800_000_000n, 800_000_000n]);
+    },
+    90_000,
+  );
+
+  test('deleted while it is made: its vendor is told, and what was held is free', async () => {
+    const stage = await scene.stage({ type: 'runway', kind: 'video', upstreamModel: 'gen4.5', price: SECOND_PRICE });
+    stage.script({ json: { id: 'r-1' } }, { status: 204 });
+    const view = await client.run({ ...stage.at, request: request(stage.model), deleteAtOnce: true });
+    expect(view).toMatchObject({ deleted: { id: view.created?.id, deleted: true }, error: { class: 'NotFoundError' } });
+    expect(stage.journal().map(({ method, path }) => `${method} ${path.slice(path.lastIndexOf('/v1/'))}`)).toEqual([
+      'POST /v1/text_to_video',
+      'DELETE /v1/tasks/r-1',
+    ]);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', errorCode: 'cancelled', cost: '0' });
+  }, 60_000);
+
+  test('deleted while it is made, where nobody can stop it: a conflict, and it goes on', async () => {
+    const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
+    stage.script(vendorVideo('queued'), vendorVideo('completed'), filmAnswer);
+    const view = await client.run({ ...stage.at, request: request(stage.model), deleteAtOnce: true });
+    expect(view).toMatchObject({ error: { class: 'ConflictError', status: 409 } });
+    expect((await watch(scene.gateway.url, stage, view.created?.id ?? '')).last.status).toBe('completed');
+    expect(nanoCost(await stage.settledCall())).toBe(800_000_000n);
+  }, 60_000);
+});
 
 test('a webhook is signed, and told again until it is heard', async () => {
   const stage = await sandboxStage();

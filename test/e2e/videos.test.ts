@@ -245,6 +245,52 @@ describe('tasks belong to who made them', () => {
   }, 30_000);
 });
 
+describe('made anew', () => {
+  const remix = (stage: Stage, id: string, body: object) => stage.post(`/v1/videos/${id}/remix`, body);
+  const errorOf = async (answer: Response) => ({ status: answer.status, ...((await answer.json()) as Body).error });
+
+  test('by its prompt alone, once the first is finished', async () => {
+    const stage = await sandboxStage();
+    const request = { ...members, prompt: 'A cat [[delay 1000]]', model: stage.model, metadata: { mood: 'calm' } };
+    const { id } = (await (await stage.post('/v1/videos', request)).json()) as VideoView;
+    const early = await errorOf(await remix(stage, id, { prompt: SOON }));
+    expect(early).toMatchObject({ status: 409, code: 'conflict', param: 'id' });
+    await watch(scene.gateway.url, stage, id);
+    for (const [body, param] of [
+      [{}, 'prompt'],
+      [{ prompt: SOON, seconds: '8' }, 'seconds'],
+      [{ prompt: SOON, model: 'another' }, 'model'],
+    ] as const) {
+      expect(await errorOf(await remix(stage, id, body))).toMatchObject({ status: 400, param });
+    }
+    const anew = (await (await remix(stage, id, { prompt: SOON, model: stage.model })).json()) as VideoView;
+    expect(anew).toMatchObject({
+      object: 'video',
+      remixed_from_video_id: id,
+      prompt: SOON,
+      seconds: '2',
+      size: '128x96',
+      metadata: { mood: 'calm' },
+    });
+    expect((await watch(scene.gateway.url, stage, anew.id)).last.status).toBe('completed');
+    expect((await stage.settled()).map(nanoCost)).toEqual([200_000_000n, 200_000_000n]);
+  }, 30_000);
+
+  test('of a vendor that cannot it is refused, and costs nothing', async () => {
+    const stage = await scene.stage({ type: 'kling', kind: 'video', price: SECOND_PRICE });
+    const task = (more: object) => ({ json: { code: 0, data: { task_id: '1', task_status: 'submitted', ...more } } });
+    scene.upstream.script(`/kling-film/${stage.model}`, { bytes: Buffer.from('film') });
+    const videos = [{ url: `${scene.upstream.url}/kling-film/${stage.model}` }];
+    stage.script(task({}), task({ task_status: 'succeed', task_result: { videos } }));
+    const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
+    await watch(scene.gateway.url, stage, id);
+    const refused = await errorOf(await remix(stage, id, { prompt: SOON }));
+    expect(refused).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'id' });
+    expect(refused.message).toContain('cannot make a video anew');
+    expect(await stage.settled()).toHaveLength(1);
+  }, 30_000);
+});
+
 test('a film in parts: the beginning, the middle, the end, beyond it', async () => {
   const stage = await sandboxStage();
   const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;

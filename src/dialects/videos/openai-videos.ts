@@ -1,6 +1,7 @@
 /** OpenAI's videos, `/v1/videos`: specification 2.8. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../request-body.ts';
 import {
   type DoorRequest,
   defined,
@@ -48,6 +49,20 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
     metadata: { ...metadata, ...reader.rest() },
     ...defined(known),
   };
+}
+
+/** A video made anew is as the first one but for its prompt: whatever else a client would change is refused. */
+export function readRemix(fields: JsonObject, source: Omit<VideoAsk, 'pictures'>): VideoAsk {
+  const reader = new FieldReader(fields);
+  const prompt = reader.text('prompt');
+  if (prompt === undefined) throw wrong('prompt', 'is missing: it says what is to be different');
+  const model = reader.text('model') ?? source.model;
+  if (model !== source.model) throw wrong('model', `must be that of the first video, \`${source.model}\``);
+  const { user: _, webhook: __, ...kept } = source;
+  const own = defined({ user: reader.text('user'), webhook: reader.text('webhook_url', 'callback_url') });
+  const [other] = Object.keys(reader.rest());
+  if (other !== undefined) throw wrong(other, 'cannot be changed: a video made anew takes a prompt alone');
+  return { ...kept, ...own, prompt, n: 1, pictures: [] };
 }
 
 function textIn(metadata: JsonObject, member: string): string | undefined {

@@ -1,0 +1,311 @@
+/** For tests: what each vendor of videos is asked, and what its answers mean, after its public documentation. */
+import type { Json } from '../src/canonical/json.ts';
+import type { Picture, VideoAsk } from '../src/canonical/task.ts';
+import { azure } from '../src/providers/azure.ts';
+import { dashscope } from '../src/providers/dashscope.ts';
+import { google } from '../src/providers/google.ts';
+import { kling } from '../src/providers/kling.ts';
+import { openai } from '../src/providers/openai.ts';
+import type { Provider, Target } from '../src/providers/provider.ts';
+import { runway } from '../src/providers/runway.ts';
+import { vertex } from '../src/providers/vertex.ts';
+import { vidu } from '../src/providers/vidu.ts';
+import { volcengine } from '../src/providers/volcengine.ts';
+
+export const picture: Picture = {
+  role: 'first',
+  source: { type: 'inline', base64: 'iVBORw0KGgo=', mimeType: 'image/png' },
+};
+export const last: Picture = { role: 'last', source: { type: 'url', url: 'https://pictures.example/last.png' } };
+export const DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';
+export const plain: VideoAsk = {
+  model: 'public',
+  prompt: 'A cat',
+  seconds: 5,
+  pictures: [],
+  n: 1,
+  metadata: { own: 1 },
+};
+/** The same with a shape and a seed. */
+export const wide: VideoAsk = { ...plain, width: 1280, height: 720, seed: 7 };
+
+export const targetOf = ({ baseUrl = '' }: Provider, more: Partial<Target> = {}): Target => ({
+  model: 'm-1',
+  baseUrl,
+  credential: 'key',
+  settings: {},
+  ...more,
+});
+
+/** What each vendor is asked and how its answers are read; `handle`: what a start leaves. */
+export interface VideoFormat {
+  provider: Provider;
+  /** What its target has beyond `targetOf`. */
+  target?: Partial<Target>;
+  begun: unknown;
+  handle: Json;
+  text: { url: string; body: object };
+  /** `sent`: one that begins and one that ends the video, unless said otherwise. */
+  pictures: { url: string; body: object; sent?: Picture[] };
+  poll: string;
+  /** What a look posts, where it does. */
+  polled?: object;
+  working: unknown;
+  unheard: unknown;
+  failed: unknown;
+  done: unknown;
+  found: object[];
+  billed?: object;
+}
+
+const VEO_PLACE = '/projects/p/locations/us-central1/publishers/google/models/m-1';
+const VEO_PICTURES = {
+  body: { instances: [{ prompt: 'A cat', image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' } }] },
+  // By address it takes none.
+  sent: [picture],
+};
+const veoText = { aspectRatio: '16:9', durationSeconds: 5, resolution: '720p', seed: 7 };
+const sora = {
+  begun: { id: 'video_9', object: 'video', status: 'queued', progress: 0 },
+  handle: 'video_9',
+  working: { id: 'video_9', status: 'in_progress', progress: 33 },
+  unheard: { id: 'video_9', status: 'polishing' },
+  failed: { id: 'video_9', status: 'failed', error: { code: 'moderation_blocked', message: 'No.' } },
+  done: { id: 'video_9', status: 'completed', progress: 100, seconds: '8' },
+  billed: { seconds: 8 },
+};
+const soraText = { own: 1, model: 'm-1', prompt: 'A cat', seconds: '5', size: '1280x720' };
+const soraPictures = {
+  body: { model: 'm-1', input_reference: { image_url: 'https://pictures.example/last.png' } },
+  // As data it goes along in a form.
+  sent: [{ ...last, role: 'first' as const }],
+};
+
+export const VIDEO_FORMATS: VideoFormat[] = [
+  {
+    provider: openai,
+    ...sora,
+    text: { url: 'https://api.openai.com/v1/videos', body: soraText },
+    pictures: { url: 'https://api.openai.com/v1/videos', ...soraPictures },
+    poll: 'https://api.openai.com/v1/videos/video_9',
+    found: [{ url: 'https://api.openai.com/v1/videos/video_9/content', signed: true }],
+  },
+  {
+    provider: azure,
+    target: { baseUrl: 'https://r.openai.azure.com', settings: { apiVersion: '2024-10-21' } },
+    ...sora,
+    text: { url: 'https://r.openai.azure.com/openai/v1/videos', body: soraText },
+    pictures: { url: 'https://r.openai.azure.com/openai/v1/videos', ...soraPictures },
+    poll: 'https://r.openai.azure.com/openai/v1/videos/video_9',
+    found: [{ url: 'https://r.openai.azure.com/openai/v1/videos/video_9/content', signed: true }],
+  },
+  {
+    provider: vertex,
+    target: {
+      baseUrl: 'https://us-central1-aiplatform.googleapis.com',
+      settings: { project: 'p', location: 'us-central1' },
+    },
+    begun: { name: 'projects/p/locations/us-central1/publishers/google/models/m-1/operations/op' },
+    handle: 'projects/p/locations/us-central1/publishers/google/models/m-1/operations/op',
+    text: {
+      url: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:predictLongRunning`,
+      body: { instances: [{ prompt: 'A cat' }], parameters: { own: 1, ...veoText } },
+    },
+    pictures: {
+      url: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:predictLongRunning`,
+      ...VEO_PICTURES,
+    },
+    poll: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:fetchPredictOperation`,
+    polled: { operationName: 'projects/p/locations/us-central1/publishers/google/models/m-1/operations/op' },
+    working: { name: 'op' },
+    unheard: { name: 'op', done: 'soon' },
+    failed: { done: true, error: { code: 3, message: 'No.' } },
+    done: {
+      done: true,
+      response: {
+        videos: [
+          { gcsUri: 'gs://bucket/sample_0.mp4', mimeType: 'video/mp4' },
+          { bytesBase64Encoded: 'AAAA', mimeType: 'video/mp4' },
+        ],
+      },
+    },
+    found: [
+      { url: 'https://storage.googleapis.com/bucket/sample_0.mp4', signed: true, mimeType: 'video/mp4' },
+      { base64: 'AAAA', mimeType: 'video/mp4' },
+    ],
+  },
+  {
+    provider: kling,
+    begun: { code: 0, data: { task_id: '42', task_status: 'submitted' } },
+    handle: 'text2video/42',
+    text: {
+      url: 'https://api-singapore.klingai.com/v1/videos/text2video',
+      body: {
+        own: 1,
+        model_name: 'm-1',
+        prompt: 'A cat',
+        duration: '5',
+        aspect_ratio: '16:9',
+        external_task_id: 'video_1',
+      },
+    },
+    pictures: {
+      url: 'https://api-singapore.klingai.com/v1/videos/image2video',
+      body: { image: 'iVBORw0KGgo=', image_tail: 'https://pictures.example/last.png' },
+    },
+    poll: 'https://api-singapore.klingai.com/v1/videos/text2video/42',
+    working: { code: 0, data: { task_id: '42', task_status: 'processing' } },
+    unheard: { code: 0, data: { task_id: '42', task_status: 'polishing' } },
+    failed: { code: 0, data: { task_id: '42', task_status: 'failed', task_status_msg: 'No.' } },
+    done: { code: 0, data: { task_status: 'succeed', task_result: { videos: [{ url: 'https://k.example/v.mp4' }] } } },
+    found: [{ url: 'https://k.example/v.mp4' }],
+  },
+  {
+    provider: google,
+    begun: { name: 'models/m-1/operations/op' },
+    handle: 'models/m-1/operations/op',
+    text: {
+      url: 'https://generativelanguage.googleapis.com/v1beta/models/m-1:predictLongRunning',
+      body: {
+        instances: [{ prompt: 'A cat' }],
+        parameters: { own: 1, ...veoText },
+      },
+    },
+    pictures: {
+      url: 'https://generativelanguage.googleapis.com/v1beta/models/m-1:predictLongRunning',
+      ...VEO_PICTURES,
+    },
+    poll: 'https://generativelanguage.googleapis.com/v1beta/models/m-1/operations/op',
+    working: { name: 'models/m-1/operations/op' },
+    unheard: { name: 'models/m-1/operations/op', done: 'soon' },
+    failed: { done: true, error: { code: 3, message: 'No.' } },
+    done: {
+      done: true,
+      response: {
+        generateVideoResponse: {
+          generatedSamples: [{ video: { uri: 'https://generativelanguage.googleapis.com/v1beta/files/f:download' } }],
+        },
+      },
+    },
+    found: [{ url: 'https://generativelanguage.googleapis.com/v1beta/files/f:download', signed: true }],
+  },
+  {
+    provider: dashscope,
+    begun: { output: { task_id: 't-1', task_status: 'PENDING' } },
+    handle: 't-1',
+    text: {
+      url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/video-generation/video-synthesis',
+      body: {
+        model: 'm-1',
+        input: { prompt: 'A cat' },
+        parameters: { own: 1, size: '1280*720', duration: 5, seed: 7 },
+      },
+    },
+    pictures: {
+      url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/image2video/video-synthesis',
+      body: {
+        input: { prompt: 'A cat', first_frame_url: DATA_URL, last_frame_url: 'https://pictures.example/last.png' },
+      },
+    },
+    poll: 'https://dashscope-intl.aliyuncs.com/api/v1/tasks/t-1',
+    working: { output: { task_status: 'RUNNING' } },
+    unheard: { output: { task_status: 'POLISHING' } },
+    failed: { output: { task_status: 'FAILED', code: 'DataInspectionFailed', message: 'No.' } },
+    done: {
+      output: { task_status: 'SUCCEEDED', video_url: 'https://d.example/v.mp4' },
+      usage: { video_duration: 5, video_count: 1 },
+    },
+    found: [{ url: 'https://d.example/v.mp4' }],
+    billed: { seconds: 5 },
+  },
+  {
+    provider: volcengine,
+    begun: { id: 'cgt-1' },
+    handle: 'cgt-1',
+    text: {
+      url: 'https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks',
+      body: {
+        own: 1,
+        model: 'm-1',
+        content: [{ type: 'text', text: 'A cat' }],
+        ratio: '16:9',
+        resolution: '720p',
+        duration: 5,
+        seed: 7,
+      },
+    },
+    pictures: {
+      url: 'https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks',
+      body: {
+        content: [
+          { type: 'text', text: 'A cat' },
+          { type: 'image_url', image_url: { url: DATA_URL }, role: 'first_frame' },
+          { type: 'image_url', image_url: { url: 'https://pictures.example/last.png' }, role: 'last_frame' },
+        ],
+      },
+    },
+    poll: 'https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks/cgt-1',
+    working: { id: 'cgt-1', status: 'running' },
+    unheard: { id: 'cgt-1', status: 'polishing' },
+    failed: { id: 'cgt-1', status: 'failed', error: { code: 'SensitiveContent', message: 'No.' } },
+    done: {
+      id: 'cgt-1',
+      status: 'succeeded',
+      content: { video_url: 'https://a.example/v.mp4' },
+      usage: { completion_tokens: 108_900 },
+    },
+    found: [{ url: 'https://a.example/v.mp4' }],
+    billed: { outputTokens: 108_900 },
+  },
+  {
+    provider: runway,
+    begun: { id: 'r-1' },
+    handle: 'r-1',
+    text: {
+      url: 'https://api.dev.runwayml.com/v1/text_to_video',
+      body: { own: 1, model: 'm-1', promptText: 'A cat', ratio: '1280:720', duration: 5, seed: 7 },
+    },
+    pictures: {
+      url: 'https://api.dev.runwayml.com/v1/image_to_video',
+      body: {
+        promptImage: [
+          { uri: DATA_URL, position: 'first' },
+          { uri: 'https://pictures.example/last.png', position: 'last' },
+        ],
+      },
+    },
+    poll: 'https://api.dev.runwayml.com/v1/tasks/r-1',
+    working: { id: 'r-1', status: 'RUNNING', progress: 0.5 },
+    unheard: { id: 'r-1', status: 'POLISHING' },
+    failed: { id: 'r-1', status: 'FAILED', failure: 'No.', failureCode: 'SAFETY' },
+    done: { id: 'r-1', status: 'SUCCEEDED', output: ['https://r.example/v.mp4'] },
+    found: [{ url: 'https://r.example/v.mp4' }],
+  },
+  {
+    provider: vidu,
+    begun: { task_id: 'v-1', state: 'created' },
+    handle: 'v-1',
+    text: {
+      url: 'https://api.vidu.com/ent/v2/text2video',
+      body: {
+        own: 1,
+        model: 'm-1',
+        prompt: 'A cat',
+        duration: 5,
+        seed: 7,
+        resolution: '720p',
+        aspect_ratio: '16:9',
+      },
+    },
+    pictures: {
+      url: 'https://api.vidu.com/ent/v2/start-end2video',
+      body: { images: [DATA_URL, 'https://pictures.example/last.png'] },
+    },
+    poll: 'https://api.vidu.com/ent/v2/tasks/v-1/creations',
+    working: { state: 'processing' },
+    unheard: { state: 'polishing' },
+    failed: { state: 'failed', err_code: 'Audit' },
+    done: { state: 'success', creations: [{ url: 'https://v.example/v.mp4' }] },
+    found: [{ url: 'https://v.example/v.mp4' }],
+  },
+];
