@@ -16,7 +16,7 @@ export interface TokenRates {
 }
 
 export interface Price extends TokenRates {
-  /** Nano-USD; for each search of a ranking whose vendor counts them. */
+  /** Nano-USD; for each video, and for each search of a ranking whose vendor counts them. */
   perCall?: Money;
   /** Where `pictures` has no price that fits. */
   perImage?: Money;

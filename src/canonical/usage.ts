@@ -31,6 +31,8 @@ export interface Usage {
   /** Size and quality of what was made, in the words it was asked for. */
   size?: string;
   quality?: string;
+  /** Videos made: each is a call. */
+  videos?: number;
   /** Seconds of audio or video. */
   seconds?: number;
   /** Characters spoken or counted. */

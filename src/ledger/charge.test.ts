@@ -129,6 +129,7 @@ test('a ranking that its vendor counts as several searches is charged for each, 
   expect(charge(usage({ searches: 3 }), { perCall: 2_000_000n })).toBe(6_000_000n);
   expect(charge(usage({ searches: 1 }), { perCall: 2_000_000n })).toBe(2_000_000n);
   expect(charge(usage({ input: 900 }), { perCall: 2_000_000n })).toBe(2_000_000n);
+  expect(charge(usage({ videos: 2, seconds: 8 }), { perCall: 2_000_000n })).toBe(4_000_000n);
 });
 
 test('pictures by their tokens and text are rounded once, together', () => {

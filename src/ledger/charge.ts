@@ -43,9 +43,9 @@ function chargePictures(usage: Usage, price: Price): Pico {
   return pictures * BigInt(IMAGE_TOKENS) * price.imageOutput;
 }
 
-/** A ranking of many documents is several calls, where its vendor counts it so. */
-function calls({ searches }: Usage): bigint {
-  const counted = units(searches);
+/** Several videos are several calls, and so is a ranking of many documents where its vendor counts it so. */
+function calls({ searches, videos }: Usage): bigint {
+  const counted = units(searches ?? videos);
   return counted > 1n ? counted : 1n;
 }
 

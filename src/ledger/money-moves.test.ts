@@ -96,6 +96,9 @@ describe.each(ENGINES)('$name', (engine) => {
     await call('call_2', 20_000n);
     await call('call_3', 10_000n);
     await call('call_4', 9n, { usage: undefined });
+    const absurd = await ledger.hold(holdRequest('call_5', 5n, { at: NOON }));
+    const usage = JSON.stringify({ input: 1e15, output: 1e15, source: 'reported' });
+    await ledger.settle(absurd, callRecord('call_5', 10n ** 17n, { at: NOON, usage }));
     const run = async () => {
       const found: Difference[] = [];
       const options = { from: NOON, to: NOON + 1, readPrice: () => PRICE };
@@ -103,7 +106,7 @@ describe.each(ENGINES)('$name', (engine) => {
       return { replayed, found };
     };
     const { replayed, found } = await run();
-    expect(replayed).toEqual({ calls: 4, skipped: 1, differences: 2 });
+    expect(replayed).toEqual({ calls: 5, skipped: 2, differences: 2 });
     const told = found.map(({ call: { id }, charged, due }) => [id, charged, due]);
     expect(told).toEqual([
       ['call_3', 10_000n, 17_000n],
@@ -119,7 +122,7 @@ describe.each(ENGINES)('$name', (engine) => {
     for (const difference of [...found, ...found]) await enterCorrection(ledger, difference, NOON, audit);
     expect(await store.audits({ limit: 9 })).toMatchObject([{ subject: 'call_2' }, { subject: 'call_3' }]);
     expect((await run()).found).toEqual([]);
-    expect((await ledger.balance(ACCOUNT))?.available).toBe(100_000n - 3n * 17_000n - 9n);
+    expect((await ledger.balance(ACCOUNT))?.available).toBe(100_000n - 3n * 17_000n - 9n - 5n);
     expect((await ledger.verify()).faults).toEqual([]);
     await store.close();
   });

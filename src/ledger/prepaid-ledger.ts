@@ -4,6 +4,7 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
+import { DEAREST_CALL } from './dearest-call.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { type Fate, type Hold, type HoldRequest, LASTING_OWNER, type Ledger } from './ledger.ts';
 import { createOwnerWatch } from './owner-watch.ts';
@@ -23,9 +24,6 @@ const PATIENCE_MS = 10_000;
 
 /** An owner without a sign of life for this long is dead. */
 const OWNER_LIFE_MS = 30_000;
-
-/** No call costs more: a vendor's figure that says so is wrong, and the call is charged what was held for it. */
-const DEAREST_CALL: Money = 10_000_000n * 10n ** 9n;
 
 export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps) => store.ledger(steps));

@@ -4,6 +4,7 @@ import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import { charge } from './charge.ts';
+import { DEAREST_CALL } from './dearest-call.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A call whose bill is not what its usage and price make it. */
@@ -16,7 +17,7 @@ export interface Difference {
 
 export interface Replayed {
   calls: number;
-  /** Without usage or without its price: nothing to compute from. */
+  /** Without usage or without its price, or with usage that nobody believes: nothing to compute from. */
   skipped: number;
   differences: number;
 }
@@ -54,6 +55,10 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
         continue;
       }
       const due = charge(JSON.parse(call.usage) as Usage, price);
+      if (due > DEAREST_CALL) {
+        replayed.skipped++;
+        continue;
+      }
       if (due === call.cost) continue;
       // Corrections of before count; looked up only where they may matter.
       const charged = call.cost - (await store.corrections(call.id));

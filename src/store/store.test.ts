@@ -371,7 +371,11 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       ],
       ["UPDATE holds SET call_id = 'call_1'", 'Call call_1 is recorded, but its hold is still open.'],
       ['UPDATE spendings SET total = 0', 'Key key_1 has spent 0, but its calls add up to 10.'],
-      ["UPDATE entries SET account = 'acc_2' WHERE seq = 3", '1 entries belong to no account.'],
+      ["UPDATE entries SET account = 'acc_2' WHERE seq = 3", 'There are entries of account acc_2, which is none.'],
+      ["UPDATE call_sums SET model = 'other'", 'has calls that are in no sum.'],
+      ['UPDATE call_sums SET hour = hour - 1', 'has calls that are in no sum.'],
+      ['UPDATE call_sums SET input_tokens = input_tokens + 1', 'in its sum, its calls say 3 for 10.'],
+      ['DELETE FROM call_sums', 'has calls that are in no sum.'],
     ])('verify notices: %s', async (tampering, fault) => {
       const { store, tamper } = await freshStore(engine);
       await store.createAccount(account('acc_1'));

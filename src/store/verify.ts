@@ -28,6 +28,9 @@ export interface CallLine {
   entrySeq: number | undefined;
   /** Whether the entry it names charges it. */
   isCharged: boolean;
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
 }
 
 export interface SpendingLine {
@@ -40,9 +43,15 @@ export interface SpendingLine {
 }
 
 export interface HourLine {
+  account: string;
   key: string;
+  model: string;
+  /** Since 1970. */
+  hour: number;
   calls: number;
   cost: Money;
+  inputTokens: number;
+  outputTokens: number;
 }
 
 /** One moment of the books, however long the reading takes. */
@@ -54,11 +63,13 @@ export interface BooksReader {
   /** The calls with these ids, which ended in this time. */
   callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
   calls(after: CallLine | undefined, limit: number): Promise<CallLine[]>;
-  counts(): Promise<{ entries: number; holds: number }>;
+  holds(): Promise<number>;
+  /** Accounts that entries name and that are not there. */
+  strangers(): Promise<string[]>;
   /** Holds of recorded calls, and of accounts that are not there. */
   wrongHolds(): Promise<{ ended: string[]; homeless: string[] }>;
   spendings(): Promise<SpendingLine[]>;
-  /** The sums of the hours from this one on, by key. */
+  /** The sums of the hours from this one on. */
   sums(fromHour: number): Promise<HourLine[]>;
 }
 
@@ -74,14 +85,14 @@ export async function verifyBooks(books: BooksReader): Promise<VerifyReport> {
   const accounts = await books.accounts();
   let entries = 0;
   for (const account of accounts) entries += await verifyAccount(books, account, keptFrom, findings);
-  const counts = await books.counts();
-  if (counts.entries !== entries) faults.push(`${counts.entries - entries} entries belong to no account.`);
+  for (const id of await books.strangers()) faults.push(`There are entries of account ${id}, which is none.`);
   const { ended, homeless } = await books.wrongHolds();
   for (const id of ended) faults.push(`Call ${id} is recorded, but its hold is still open.`);
   for (const id of homeless) faults.push(`The hold of call ${id} belongs to no account.`);
   await verifyCalls(books, keptFrom, faults);
   for (const spending of await books.spendings()) verifySpending(spending, faults);
-  return { ok: faults.length === 0, accounts: accounts.length, ...counts, counters, faults };
+  const holds = await books.holds();
+  return { ok: faults.length === 0, accounts: accounts.length, entries, holds, counters, faults };
 }
 
 interface Last {
@@ -176,22 +187,49 @@ async function verifyCalls(books: BooksReader, keptFrom: number, faults: string[
       if (call.cost !== 0n && !call.isCharged)
         faults.push(`Call ${call.id} cost ${call.cost} but no entry charges it.`);
       if (call.at < fromHour * HOUR_MS) continue;
-      const { key, cost } = call;
-      const sum = sums.get(key) ?? { key, calls: 0, cost: 0n };
-      sums.set(key, { key, calls: sum.calls + 1, cost: sum.cost + cost });
+      addCall(sums, call);
     }
     last = calls.at(-1);
     more = calls.length === CHUNK;
   }
-  for (const { key, calls, cost } of await books.sums(fromHour)) {
-    const sum = sums.get(key);
-    sums.delete(key);
-    if (sum?.calls === calls && sum.cost === cost) continue;
-    faults.push(
-      `By the hour key ${key} has made ${calls} calls for ${cost}, its calls say ${sum?.calls} for ${sum?.cost}.`,
-    );
+  for (const kept of await books.sums(fromHour)) {
+    const sum = sums.get(placeOf(kept));
+    sums.delete(placeOf(kept));
+    if (sum && isSame(sum, kept)) continue;
+    const { calls, cost } = kept;
+    const said = `${calls} calls for ${cost}`;
+    faults.push(`${nameOfHour(kept)} has ${said} in its sum, its calls say ${sum?.calls ?? 0} for ${sum?.cost ?? 0n}.`);
   }
-  for (const key of sums.keys()) faults.push(`The calls of key ${key} are in no sum.`);
+  for (const sum of sums.values()) faults.push(`${nameOfHour(sum)} has calls that are in no sum.`);
+}
+
+const placeOf = ({ account, key, model, hour }: HourLine) => JSON.stringify([account, key, model, hour]);
+const nameOfHour = ({ key, model, hour }: HourLine) =>
+  `Key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
+
+function addCall(sums: Map<string, HourLine>, call: CallLine): void {
+  const { account, key, model, cost, inputTokens, outputTokens } = call;
+  const fresh: HourLine = {
+    account,
+    key,
+    model,
+    hour: Math.floor(call.at / HOUR_MS),
+    calls: 0,
+    cost: 0n,
+    inputTokens: 0,
+    outputTokens: 0,
+  };
+  const sum = sums.get(placeOf(fresh)) ?? fresh;
+  sum.calls++;
+  sum.cost += cost;
+  sum.inputTokens += inputTokens;
+  sum.outputTokens += outputTokens;
+  sums.set(placeOf(sum), sum);
+}
+
+function isSame(one: HourLine, other: HourLine): boolean {
+  const isSameMoney = one.calls === other.calls && one.cost === other.cost;
+  return isSameMoney && one.inputTokens === other.inputTokens && one.outputTokens === other.outputTokens;
 }
 
 function verifySpending({ key, held, total, holds, summed }: SpendingLine, faults: string[]): void {

@@ -3,6 +3,7 @@ import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import { readComponents } from '../catalog/price-text.ts';
+import { charge } from '../ledger/charge.ts';
 import { download } from './download.ts';
 import { fail, settle } from './ending.ts';
 import { exchange } from './exchange.ts';
@@ -11,7 +12,7 @@ import { type Maker, makerOf, REMOVED } from './makers.ts';
 import { nextLook } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
 import type { Task } from './task.ts';
-import { videoCharge, videoUsage } from './video-price.ts';
+import { videoUsage } from './video-price.ts';
 import { later, wait } from './waiting.ts';
 
 const VANISHED: TaskError = { code: 'upstream_failed', message: "The model's vendor knows of no such task any more." };
@@ -76,7 +77,7 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
   const usage = videoUsage(task.ask, outputs.length, seen.billed);
   // The price of the day it was ordered.
   const price = await rooms.store.price(task.priceId);
-  const cost = price ? videoCharge(usage, outputs.length, readComponents(price.components)) : task.held;
+  const cost = price ? charge(usage, readComponents(price.components)) : task.held;
   held.task = { ...task, outputs, due: { usage, cost } };
   if (await save(rooms, held, rooms.now())) await settle(rooms, held);
 }

@@ -1,4 +1,5 @@
 /** What a video costs: before, from what is asked; after, from what was made. */
+import { writePixels } from '../canonical/image-size.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
@@ -14,7 +15,7 @@ const FRAMES_A_SECOND = 24;
 
 /** The most it can cost: each video asked for, each as a call of its own. */
 export function quoteVideo(ask: Asked, price: Price): Money {
-  return videoCharge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), ask.n, price);
+  return charge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), price);
 }
 
 function tokensOf({
@@ -26,17 +27,16 @@ function tokensOf({
   return Math.ceil((width * height * fps * seconds) / PIXELS_A_TOKEN);
 }
 
-/** Usage of so many videos: seconds in all, as the vendor says, else as asked. */
+/** Usage of so many videos: seconds in all, as the vendor says, else as asked; size in the words it was asked for. */
 export function videoUsage(ask: Asked, videos: number, billed: Progress['billed'] = {}): Usage {
+  const { width, height, resolution } = ask;
+  const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
   return {
     input: 0,
     output: billed.outputTokens ?? 0,
+    videos,
+    ...(size !== undefined && { size }),
     seconds: billed.seconds ?? (ask.seconds ?? 0) * videos,
     source: billed.seconds === undefined && billed.outputTokens === undefined ? 'counted' : 'reported',
   };
-}
-
-/** A price per call is one per video. */
-export function videoCharge(usage: Usage, videos: number, price: Price): Money {
-  return charge(usage, price) + BigInt(Math.max(0, videos - 1)) * (price.perCall ?? 0n);
 }

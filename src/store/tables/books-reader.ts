@@ -11,13 +11,17 @@ interface CallColumns {
   cost: bigint;
   entry_seq: bigint | null;
   charged: bigint | null;
+  model: string;
+  input_tokens: bigint;
+  output_tokens: bigint;
 }
 
 /** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */
 const SLACK_MS = 86_400_000;
 
 const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
-const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, calls.cost, calls.entry_seq, entries.seq AS charged
+const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, calls.cost, calls.entry_seq, calls.model,
+    calls.input_tokens, calls.output_tokens, entries.seq AS charged
   FROM calls LEFT JOIN entries
     ON entries.account = calls.account AND entries.seq = calls.entry_seq AND entries.call_id = calls.id`;
 
@@ -62,10 +66,19 @@ export function booksReader(all: Database['all'], order: 'id' | 'at, id'): Books
       return callLines(sql`${where([beyond])} ORDER BY ${by} LIMIT ${limit}`);
     },
 
-    async counts() {
-      const entries = await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM entries`);
-      const holds = await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`);
-      return { entries: Number(entries?.n ?? 0n), holds: Number(holds?.n ?? 0n) };
+    holds: async () => Number((await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`))?.n ?? 0n),
+
+    // From account to account through the index: nobody counts hundreds of millions of entries within one statement's time.
+    async strangers() {
+      const rows = await all<{ account: string }>(
+        sql`WITH RECURSIVE named(account) AS (
+            SELECT min(account) FROM entries
+            UNION ALL SELECT (SELECT min(account) FROM entries WHERE entries.account > named.account) FROM named
+            WHERE named.account IS NOT NULL
+          )
+          SELECT account FROM named WHERE account IS NOT NULL AND account NOT IN (SELECT id FROM accounts)`,
+      );
+      return rows.map(({ account }) => account);
     },
 
     async wrongHolds() {
@@ -83,13 +96,30 @@ export function booksReader(all: Database['all'], order: 'id' | 'at, id'): Books
         LEFT JOIN (SELECT key, ${sumOf('cost')} AS sum FROM call_sums GROUP BY key) AS hours ON hours.key = spendings.key`),
 
     async sums(fromHour) {
-      const rows = await all<{ key: string; calls: bigint; cost: bigint }>(
-        sql`SELECT key, ${sumOf('calls')} AS calls, ${sumOf('cost')} AS cost FROM call_sums
-          WHERE hour >= ${fromHour} GROUP BY key`,
-      );
-      return rows.map((row) => ({ ...row, calls: Number(row.calls) }));
+      const rows = await all<SumColumns>(sql`SELECT * FROM call_sums WHERE hour >= ${fromHour}`);
+      return rows.map(({ account, key, model, cost, ...row }) => ({
+        account,
+        key,
+        model,
+        cost,
+        hour: Number(row.hour),
+        calls: Number(row.calls),
+        inputTokens: Number(row.input_tokens),
+        outputTokens: Number(row.output_tokens),
+      }));
     },
   };
+}
+
+interface SumColumns {
+  account: string;
+  hour: bigint;
+  key: string;
+  model: string;
+  calls: bigint;
+  cost: bigint;
+  input_tokens: bigint;
+  output_tokens: bigint;
 }
 
 interface AccountColumns {
@@ -102,9 +132,11 @@ interface AccountColumns {
   holds: bigint;
 }
 
-function toCallLine({ entry_seq, charged, at, ...row }: CallColumns): CallLine {
+function toCallLine({ entry_seq, charged, at, input_tokens, output_tokens, ...row }: CallColumns): CallLine {
   return {
     ...row,
+    inputTokens: Number(input_tokens),
+    outputTokens: Number(output_tokens),
     at: Number(at),
     entrySeq: entry_seq === null ? undefined : Number(entry_seq),
     isCharged: charged !== null,

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+
+const NOON = Date.UTC(2026, 10, 30, 12);
+const HOUR_MS = 3_600_000;
+/** More than a mark of life is kept for. */
+const AHEAD_MS = 25 * HOUR_MS;
+
+test.each(ENGINES)(
+  '$name: two processes whose clocks are a day apart neither end each other’s calls nor lose money',
+  async (engine) => {
+    const { settings } = await engine.freshDatabase();
+    let slowNow = NOON;
+    const slow = await openBooks(settings, 'own_slow', () => slowNow);
+    const fast = await openBooks(settings, 'own_fast', () => slowNow + AHEAD_MS);
+    await openAccount(slow, 1000n);
+    const budget = { total: 300n, day: 200n };
+    const request = (id: string, at: number) => holdRequest(id, 100n, { at, budget, sentAt: at, checkpoint: 1n });
+    const early = await slow.ledger.hold(request('call_slow', slowNow));
+    const late = await fast.ledger.hold(request('call_fast', slowNow + AHEAD_MS));
+
+    for (let round = 0; round < 8; round++) {
+      slowNow += 10_000;
+      expect(await slow.ledger.sweep(slowNow)).toBe(0);
+      expect(await fast.ledger.sweep(slowNow + AHEAD_MS)).toBe(0);
+    }
+
+    await fast.ledger.settle(late, callRecord('call_fast', 100n, { at: slowNow + AHEAD_MS }));
+    await slow.ledger.settle(early, callRecord('call_slow', 100n, { at: slowNow }));
+    // Both are in the newest day anybody has seen, whose budget they have used up.
+    for (const [ledger, at] of [
+      [slow.ledger, slowNow],
+      [fast.ledger, slowNow + AHEAD_MS],
+    ] as const) {
+      await expect(ledger.hold(request(`call_${at}`, at))).rejects.toMatchObject({ code: 'budget_exhausted' });
+    }
+    expect(await slow.store.keySpending(KEY, slowNow)).toEqual({ total: 200n, day: 200n, month: 200n });
+    expect(await fast.ledger.balance(ACCOUNT)).toEqual({ available: 800n, held: 0n });
+    expect((await slow.ledger.verify()).faults).toEqual([]);
+    for (const { store } of [slow, fast]) await store.close();
+  },
+);
