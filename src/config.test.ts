@@ -51,6 +51,7 @@ test('without any setting everything has its default, and nothing can be changed
     videoMs: 86_400_000,
     files: { folder: join(folder, 'data', 'files') },
     keepFilesMs: 604_800_000,
+    keepPicturesMs: 86_400_000,
     maxFileBytes: 1_073_741_824,
     timeLimits: {
       connectMs: 10_000,

@@ -81,6 +81,10 @@ export interface Config {
   files: { folder: string } | BucketPlace;
   keepFilesMs: number;
   maxFileBytes: number;
+  /** Where clients reach the gateway, without a trailing slash; absent: where they asked. */
+  publicUrl?: string;
+  /** How long pictures are kept that are asked for by their address. */
+  keepPicturesMs: number;
   /** How long a stop waits for calls under way. */
   drainMs: number;
   /** For models that do not say it themselves. */
@@ -134,6 +138,8 @@ export const SETTINGS = {
   MODELPORT_FETCH_TIMEOUT_MS: '15000',
   MODELPORT_VIDEO_MODEL: '',
   MODELPORT_VIDEO_TIMEOUT_MS: '86400000',
+  MODELPORT_PUBLIC_URL: '',
+  MODELPORT_PICTURES_KEEP_HOURS: '24',
   MODELPORT_FILES_KEEP_DAYS: '7',
   MODELPORT_FILES_MAX_BYTES: '1073741824',
   MODELPORT_FILES_BUCKET: '',
@@ -177,6 +183,7 @@ export function loadConfig(
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
   const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
+  const publicUrl = readAddress(env, 'MODELPORT_PUBLIC_URL', ['http:', 'https:'], 'https://models.example.com');
   const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
@@ -211,6 +218,8 @@ export function loadConfig(
     maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
     ...(videoModel && { videoModel }),
+    ...(publicUrl && { publicUrl: publicUrl.replace(/\/+$/, '') }),
+    keepPicturesMs: readWhole(env, 'MODELPORT_PICTURES_KEEP_HOURS', 1, 87_600) * 3_600_000,
     videoMs: readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS'),
     files: filesPlace((setting) => readSetting(env, setting), folder),
     keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,

@@ -16,6 +16,7 @@ import type { Config } from './config.ts';
 import { vendorDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
 import { openFiles } from './files/open-files.ts';
+import { createPictureShelf, type PictureShelf } from './files/picture-shelf.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
 import { createSigning } from './gateway/tokens.ts';
@@ -129,6 +130,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     memory,
     transport,
     guard,
+    shelf: openShelf(config, tasks.files),
     provider: providerOf,
     dialect: requiredDialect,
     signing,
@@ -176,6 +178,11 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     trouble,
     close,
   };
+}
+
+/** Only who knows where clients reach it can give them addresses that hold. */
+function openShelf({ publicUrl, keepPicturesMs: keepMs }: Config, files: Files): PictureShelf | undefined {
+  return publicUrl === undefined ? undefined : createPictureShelf(files, { publicUrl, keepMs, now: Date.now });
 }
 
 type TaskWork = Pick<House, 'videos' | 'files' | 'runTasks'>;

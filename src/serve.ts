@@ -2,6 +2,7 @@
 import { SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
+import { clearShelf } from './files/picture-shelf.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
 import { fateOf, type House, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
@@ -73,6 +74,7 @@ async function serveAlone(
     settings: {
       version,
       maxBodyBytes: config.maxBodyBytes,
+      publicUrl: config.publicUrl,
       trustedProxies: config.trustedProxies,
       metricsToken: config.metricsToken,
     },
@@ -110,10 +112,12 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   return keys;
 }
 
-/** The records of calls: room for those to come, and an end for those older than they are kept. */
-async function tidy({ keepCallsDays }: Config, { store, trouble }: House): Promise<void> {
+/** Room for the records of calls to come, and an end for those older than they are kept; and for pictures whose time is over. */
+async function tidy({ keepCallsDays }: Config, { store, files, trouble }: House): Promise<void> {
+  const now = Date.now();
+  // Nothing waits for a bucket: it may be far away, or down.
+  clearShelf(files, now).catch((thrown) => trouble('Pictures whose time is over could not be removed.', thrown));
   try {
-    const now = Date.now();
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
   } catch (thrown) {
     trouble('The records of calls could not be tidied.', thrown);

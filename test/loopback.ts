@@ -76,7 +76,13 @@ export async function startLoopback(): Promise<Loopback> {
         audit: (what, subject) => auditOf({ actor, action: `${what}.saved`, subject }, Date.now()),
       }),
     metrics: createMetrics(Date.now()),
-    settings: { version: '1.2.3', maxBodyBytes: MAX_BODY_BYTES, trustedProxies: [], metricsToken: undefined },
+    settings: {
+      version: '1.2.3',
+      maxBodyBytes: MAX_BODY_BYTES,
+      publicUrl: undefined,
+      trustedProxies: [],
+      metricsToken: undefined,
+    },
     now: Date.now,
     trouble: (sentence) => void troubles.push(sentence),
   };

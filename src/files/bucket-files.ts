@@ -40,5 +40,15 @@ export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAcces
     async remove(name) {
       await client.delete(name);
     },
+    async *names(prefix) {
+      let after = '';
+      for (;;) {
+        const page = await client.list({ prefix, ...(after !== '' && { startAfter: after }) });
+        for (const { key } of page.contents ?? []) yield key;
+        const last = page.contents?.at(-1)?.key;
+        if (!page.isTruncated || last === undefined) return;
+        after = last;
+      }
+    },
   };
 }

@@ -18,6 +18,8 @@ export interface Files {
   read(name: string, range: ByteRange): ReadableStream<Uint8Array>;
   /** Whole or half written. Nothing happens where there is none. */
   remove(name: string): Promise<void>;
+  /** The names that begin so, whole or half written, in the order of the alphabet. */
+  names(prefix: string): AsyncIterable<string>;
 }
 
 export interface BucketPlace {

@@ -1,5 +1,5 @@
 /** Files in a folder of this machine. */
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bounded } from './bounded.ts';
 import type { Files } from './files.ts';
@@ -40,5 +40,22 @@ export function folderFiles(folder: string): Files {
       await rm(pathOf(name), { force: true });
       await rm(partOf(pathOf(name)), { force: true });
     },
+    async *names(prefix) {
+      const found = new Set<string>();
+      for (const part of await entriesOf(folder)) {
+        for (const name of await entriesOf(join(folder, part)))
+          if (name.startsWith(prefix)) found.add(name.replace(/\.part$/, ''));
+      }
+      yield* [...found].sort();
+    },
   };
+}
+
+/** Nothing where there is no such folder. */
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch {
+    return [];
+  }
 }

@@ -12,7 +12,7 @@ import { followTask } from './follow-task.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import { ownProofs, withProofs } from './proofs.ts';
 import { makerOf } from './remember.ts';
-import { picturesInHand } from './reply-pictures.ts';
+import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
@@ -37,7 +37,7 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
     walk.attempts++;
     try {
       const answer = await tryTarget(rooms, walk, target);
-      const upstream = walk.model.kind === 'image' ? picturesInHand(answer, walk.call, rooms.guard) : answer;
+      const upstream = walk.model.kind === 'image' ? picturesAsAsked(rooms, answer, walk.call) : answer;
       rooms.catalog.observe(target, { ok: true }, rooms.now());
       return upstream;
     } catch (thrown) {

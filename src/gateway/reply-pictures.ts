@@ -1,42 +1,54 @@
-/** Pictures that a vendor left at an address, fetched for a client that wants them in hand. */
+/** Pictures as their client wants them: those that a vendor left at an address in hand, those in hand at an address. */
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { ReplyEvent } from '../canonical/reply.ts';
+import type { PartOpening, ReplyEvent } from '../canonical/reply.ts';
 import type { Frame } from '../dialects/dialect.ts';
-import type { GuardedFetch } from '../transport/guarded-fetch.ts';
+import type { PictureShelf } from '../files/picture-shelf.ts';
 import type { Upstream } from './attempt.ts';
 import { mediaTypeOf } from './media-type.ts';
+import type { GatewayRooms } from './rooms.ts';
 
-/** The reply with every picture inline, unless the client takes addresses. */
-export function picturesInHand(upstream: Upstream, call: Call, guard: GuardedFetch): Upstream {
-  const takesAddresses = call.kind === 'image' && call.delivery !== 'b64_json';
-  if (takesAddresses) return upstream;
+/** The reply with every picture inline, unless the client takes addresses; with every picture at one where it asks for that. */
+export function picturesAsAsked(rooms: GatewayRooms, upstream: Upstream, call: Call): Upstream {
+  if (call.kind !== 'image' || call.delivery === 'b64_json')
+    return changed(upstream, (frame) => (frame.events.some(isElsewhere) ? inHand(rooms, frame) : frame));
+  // Pictures of a stream are in hand, whatever is asked.
+  if (call.delivery === undefined || call.stream || !rooms.shelf) return upstream;
+  const { shelf } = rooms;
+  return changed(upstream, (frame) => (frame.events.some(isInline) ? atAddresses(rooms, shelf, frame) : frame));
+}
+
+/** `change` is given every frame, in order. */
+function changed(upstream: Upstream, change: (frame: Frame) => Frame | Promise<Frame>): Upstream {
   return {
     same: upstream.same,
     async next() {
       const frames = await upstream.next();
-      return frames && Promise.all(frames.map((frame) => inHand(frame, guard)));
+      return frames && Promise.all(frames.map(change));
     },
   };
 }
 
-async function inHand(frame: Frame, guard: GuardedFetch): Promise<Frame> {
-  if (!frame.events.some((event) => addressIn(event) !== undefined)) return frame;
-  const events = await Promise.all(frame.events.map((event) => fetched(event, guard)));
-  return { bytes: new Uint8Array(), events: events.flat() };
+type Opening = Extract<ReplyEvent, { type: 'part-start' }> & { opens: Extract<PartOpening, { type: 'image' }> };
+
+function isPicture(event: ReplyEvent): event is Opening {
+  return event.type === 'part-start' && event.opens.type === 'image';
 }
 
-function addressIn(event: ReplyEvent): string | undefined {
-  return event.type === 'part-start' && event.opens.type === 'image' ? event.opens.url : undefined;
+const isElsewhere = (event: ReplyEvent) => isPicture(event) && event.opens.url !== undefined;
+const isInline = (event: ReplyEvent) => isPicture(event) && event.opens.url === undefined;
+
+async function inHand(rooms: GatewayRooms, { events }: Frame): Promise<Frame> {
+  const fetched = await Promise.all(events.map((event) => (isPicture(event) ? fetchedPicture(rooms, event) : [event])));
+  return { bytes: new Uint8Array(), events: fetched.flat() };
 }
 
-async function fetched(event: ReplyEvent, guard: GuardedFetch): Promise<ReplyEvent[]> {
-  const address = addressIn(event);
-  if (address === undefined || event.type !== 'part-start' || event.opens.type !== 'image') return [event];
+async function fetchedPicture({ guard }: GatewayRooms, event: Opening): Promise<ReplyEvent[]> {
   const { choice, part, opens } = event;
-  const { url: _, ...rest } = opens;
+  const { url, ...rest } = opens;
+  if (url === undefined) return [event];
   try {
-    const { bytes, contentType } = await guard.fetch(address, new AbortController().signal);
+    const { bytes, contentType } = await guard.fetch(url, new AbortController().signal);
     const mimeType = mediaTypeOf('image', bytes, contentType);
     if (mimeType === undefined) throw new Error('The address holds no picture.');
     const delta = Buffer.from(bytes).toString('base64');
@@ -49,3 +61,39 @@ async function fetched(event: ReplyEvent, guard: GuardedFetch): Promise<ReplyEve
     throw new GatewayError('upstream_failed', sentence, { cause });
   }
 }
+
+/** Each picture stands whole in one frame: replies that are no streams come so. */
+async function atAddresses(rooms: GatewayRooms, shelf: PictureShelf, { events }: Frame): Promise<Frame> {
+  const pictures = events.filter(isPicture).filter(({ opens }) => opens.url === undefined);
+  const kept = await Promise.all(pictures.map((picture) => keptPicture(rooms, shelf, picture, events)));
+  const left = events.flatMap((event) => {
+    if (isPicture(event)) return kept[pictures.indexOf(event)] ?? [event];
+    return event.type === 'part-delta' && pictures.some((picture) => isOf(event, picture)) ? [] : [event];
+  });
+  return { bytes: new Uint8Array(), events: left };
+}
+
+/** One that cannot be kept is given as it is: it has been drawn, and will be charged. */
+async function keptPicture(
+  { trouble }: GatewayRooms,
+  shelf: PictureShelf,
+  picture: Opening,
+  events: readonly ReplyEvent[],
+): Promise<ReplyEvent[]> {
+  const deltas = events.flatMap((event) => (event.type === 'part-delta' && isOf(event, picture) ? [event] : []));
+  const base64 = deltas.map(({ delta }) => delta).join('');
+  try {
+    const url = await shelf.put(Buffer.from(base64, 'base64'), picture.opens.mimeType);
+    return [{ ...picture, opens: { ...picture.opens, url } }];
+  } catch (thrown) {
+    trouble('A picture could not be kept: its client was given a data URL.', thrown);
+    return [picture, ...deltas];
+  }
+}
+
+interface Place {
+  choice: number;
+  part: number;
+}
+
+const isOf = (one: Place, other: Place) => one.choice === other.choice && one.part === other.part;

@@ -3,6 +3,7 @@ import type { Access } from '../access/access.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { VendorDialect } from '../dialects/dialect.ts';
+import type { PictureShelf } from '../files/picture-shelf.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
@@ -19,6 +20,8 @@ export interface GatewayRooms {
   transport: Transport;
   /** Fetches what clients name by address. */
   guard: GuardedFetch;
+  /** Where pictures are kept for clients that want addresses; absent: they are given data URLs. */
+  shelf: PictureShelf | undefined;
   /** `undefined` where the table has no such row. */
   provider(type: string): Provider | undefined;
   dialect(name: string): VendorDialect;

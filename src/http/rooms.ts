@@ -38,6 +38,8 @@ interface EdgeSettings {
   version: string;
   /** The largest request body, before and after decompression. */
   maxBodyBytes: number;
+  /** Where clients reach the gateway; `undefined`: where they asked. */
+  publicUrl: string | undefined;
   /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
   /** Opens `/metrics` from everywhere; `undefined`: it is open to this machine alone. */

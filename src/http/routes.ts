@@ -6,6 +6,7 @@ import { BILLING_ROUTES } from './billing-routes.ts';
 import { CALL_ROUTES } from './call-routes.ts';
 import { CATALOG_ROUTES } from './catalog-routes.ts';
 import { COUNT_ROUTES } from './count-routes.ts';
+import { FILE_ROUTES } from './file-routes.ts';
 import { googlePaths } from './google-path.ts';
 import { KEY_ROUTES } from './key-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
@@ -227,6 +228,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...COUNT_ROUTES,
   ...RESPONSE_ROUTES,
   ...VIDEO_ROUTES,
+  ...FILE_ROUTES,
   ...BILLING_ROUTES,
   ...ACCOUNT_ROUTES,
   ...MONEY_ROUTES,

@@ -122,12 +122,6 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
       answer: answerVendorB,
     }),
   ),
-  route('GET', '/files/:file', {
-    gate: 'open',
-    summary: 'A finished video by its unguessable name, in whole or in part (`Range`).',
-    reply: Type.Unknown(),
-    answer: (rooms, { path, headers }) => fileReply(rooms.files, path.file ?? '', 'video/mp4', headers),
-  }),
 ];
 
 function vendorARoutes(prefix: string, kind: string): AnsweredRoute[] {
@@ -180,14 +174,14 @@ async function begin(rooms: Rooms, asked: Any, door: VideoDoor, ask: VideoAsk): 
     strict: headers.get('x-modelport-strict') === 'true',
     ...(idempotencyKey !== null && { idempotencyKey }),
   });
-  const view = viewOf(task, asked);
+  const view = viewOf(rooms, task, asked);
   const reply = Response.json(door.writeCreated?.(view) ?? door.writeTask(view));
   if (task.warnings?.length) reply.headers.set('x-modelport-warnings', warningsHeader(task.warnings));
   return reply;
 }
 
 async function show(rooms: Rooms, asked: Any, door: VideoDoor): Promise<object> {
-  return door.writeTask(viewOf(await rooms.videos.find(asked.caller, asked.path.id ?? ''), asked));
+  return door.writeTask(viewOf(rooms, await rooms.videos.find(asked.caller, asked.path.id ?? ''), asked));
 }
 
 const MOST_LISTED = 100;
@@ -205,7 +199,7 @@ async function list(
   }
   const page = { limit: limit + 1, oldestFirst: order === 'asc', ...(after !== undefined && { after }) };
   const tasks = await rooms.videos.list(asked.caller, page);
-  const data = tasks.slice(0, limit).map((task) => openaiVideos.writeTask(viewOf(task, asked)));
+  const data = tasks.slice(0, limit).map((task) => openaiVideos.writeTask(viewOf(rooms, task, asked)));
   return {
     object: 'list',
     data,
@@ -244,7 +238,7 @@ async function answerVendorB(
   if (typeof id !== 'string')
     throw new GatewayError('invalid_request', '`task_id` must be the id of a task.', { param: 'task_id' });
   try {
-    return vendorB.writeTask(viewOf(await rooms.videos.find(asked.caller, id), asked));
+    return vendorB.writeTask(viewOf(rooms, await rooms.videos.find(asked.caller, id), asked));
   } catch (thrown) {
     if (thrown instanceof GatewayError && thrown.code === 'not_found') return NOT_FOUND;
     throw thrown;
@@ -255,8 +249,17 @@ function missing(param: string, right: string): GatewayError {
   return new GatewayError('invalid_request', `The query must hold \`${param}\`: ${right}.`, { param });
 }
 
-/** Addresses lead back to where the client asked. */
-function viewOf(task: Task, { url }: Any): TaskView {
+/** Addresses lead to where clients reach us, or else back to where this one asked. */
+function viewOf({ settings }: Rooms, task: Task, { url }: Any): TaskView {
   const kept = task.state === 'completed' && !task.emptied;
-  return { ...task, urls: kept ? task.outputs.map(({ file }) => new URL(`/files/${file}`, url).href) : [] };
+  return {
+    ...task,
+    urls: kept
+      ? task.outputs.map(({ file }) =>
+          settings.publicUrl === undefined
+            ? new URL(`/files/${file}`, url).href
+            : `${settings.publicUrl}/files/${file}`,
+        )
+      : [],
+  };
 }

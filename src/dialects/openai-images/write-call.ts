@@ -35,7 +35,7 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
     background: call.background,
     output_format: call.format,
     output_compression: call.compression,
-    response_format: call.delivery === 'b64_json' ? (quirks.base64Word ?? call.delivery) : call.delivery,
+    response_format: deliveryWord(call, quirks),
     negative_prompt: call.negativePrompt,
     seed: call.seed,
     user: call.user,
@@ -81,6 +81,12 @@ export function patches(call: ImageCall, model: string, all: Quirks): Patches {
   return { members: { ...own, ...fit.members }, warnings: [...losses, ...fit.warnings] };
 }
 
-function wordPatches({ response_format: said }: JsonObject, { delivery }: ImageCall): JsonObject {
-  return said === undefined || said === delivery ? {} : { response_format: said };
+/** Nothing is lost where the vendor does not know it: whichever it gives is converted. */
+function deliveryWord({ delivery }: ImageCall, { rejects, base64Word }: Quirks): string | undefined {
+  if (rejects?.includes('response_format')) return undefined;
+  return delivery === 'b64_json' ? (base64Word ?? delivery) : delivery;
+}
+
+function wordPatches({ response_format: said }: JsonObject, { delivery }: ImageCall): Patches['members'] {
+  return said === delivery ? {} : { response_format: said };
 }
