@@ -1,0 +1,66 @@
+/** For tests: a SQLite database that stalls in the middle of one statement of a gateway's, until that gateway is killed. */
+import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
+
+/** A trigger's place and condition: `UPDATE ON tasks WHEN NEW.body LIKE '%…%'`. */
+export type StallPoint = string;
+
+const PATIENCE_MS = 20_000;
+/** So often in a row nobody else may write. */
+const BUSY_LOOKS = 10;
+const LOOK_MS = 40;
+
+/** Runs `work` on the database below. */
+export function inDatabase<T>(dataFolder: string, work: (file: Database) => T): T {
+  const file = new Database(join(dataFolder, 'modelport.db'));
+  try {
+    file.run('PRAGMA busy_timeout = 5000');
+    return work(file);
+  } finally {
+    file.close();
+  }
+}
+
+/** From now on whoever comes to this point stays there, with the transaction open. */
+export function layStall(dataFolder: string, point: StallPoint): void {
+  inDatabase(dataFolder, (file) => {
+    file.run(
+      'CREATE VIEW endless AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n LIMIT 1000000000000',
+    );
+    file.run(`CREATE TRIGGER stall BEFORE ${point} BEGIN SELECT count(*) FROM endless; END`);
+  });
+}
+
+/** Somebody has come there. */
+export async function stalled(dataFolder: string): Promise<void> {
+  const file = new Database(join(dataFolder, 'modelport.db'));
+  file.run('PRAGMA busy_timeout = 0');
+  const deadline = Date.now() + PATIENCE_MS;
+  try {
+    for (let busy = 0; busy < BUSY_LOOKS; ) {
+      if (Date.now() > deadline) throw new Error('nobody came to the point');
+      busy = isLocked(file) ? busy + 1 : 0;
+      await Bun.sleep(LOOK_MS);
+    }
+  } finally {
+    file.close();
+  }
+}
+
+export function removeStall(dataFolder: string): void {
+  inDatabase(dataFolder, (file) => {
+    file.run('DROP TRIGGER stall');
+    file.run('DROP VIEW endless');
+  });
+}
+
+function isLocked(file: Database): boolean {
+  try {
+    file.run('BEGIN IMMEDIATE');
+    file.run('ROLLBACK');
+    return false;
+  } catch (thrown) {
+    if (/^SQLITE_(BUSY|LOCKED)/.test(String((thrown as { code?: unknown }).code))) return true;
+    throw thrown;
+  }
+}
