@@ -189,7 +189,7 @@ type TaskWork = Pick<House, 'videos' | 'files' | 'runTasks'>;
 
 function openTasks(
   config: Config,
-  rooms: Omit<TaskRooms, 'files' | 'provider' | 'settings' | 'now' | 'random'>,
+  rooms: Omit<TaskRooms, 'files' | 'provider' | 'settings' | 'inHand' | 'now' | 'random'>,
 ): TaskWork {
   const { videoModel: defaultModel, videoMs: taskMs, keepFilesMs: keepMs, maxFileBytes: maxResultBytes } = config;
   const files = openFiles(config.files);
@@ -199,6 +199,7 @@ function openTasks(
     files,
     settings,
     provider: providerOf,
+    inHand: new Set(),
     now: () => Date.now(),
     random: Math.random,
   };

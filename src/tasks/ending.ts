@@ -16,7 +16,7 @@ export async function settle(rooms: TaskRooms, held: Held): Promise<void> {
   await conclude(rooms, task, task.due.cost, 'ok', JSON.stringify(task.due.usage));
   held.task = { ...end(task, 'completed', now), expiresAt: now + rooms.settings.keepMs };
   await save(rooms, held, now);
-  await tidy(rooms, held);
+  await rest(rooms, held);
 }
 
 /** Ends a task without a result: what was held for it is free again. */
@@ -25,7 +25,13 @@ export async function fail(rooms: TaskRooms, held: Held, error: TaskError): Prom
   // First the end, then the money: a crash between the two leaves a hold to release, never a video that nobody pays for.
   if (!(await save(rooms, held, rooms.now(), { dropRequest: true }))) return;
   await conclude(rooms, held.task, 0n, 'failed', undefined, error.code);
-  await tidy(rooms, held);
+  await rest(rooms, held);
+}
+
+/** Telling a webhook may take long: that is done where nobody waits for it. */
+async function rest(rooms: TaskRooms, held: Held): Promise<void> {
+  if (held.task.webhook) await save(rooms, held, rooms.now(), { release: true });
+  else await tidy(rooms, held);
 }
 
 /** What is left after the end: telling the webhook, and at last letting the files go. */

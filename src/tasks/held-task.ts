@@ -1,4 +1,5 @@
 /** A task in this process's hands: kept there for as long as the work takes, saved as it changes. */
+import type { TaskChange } from '../store/tasks.ts';
 import type { TaskRooms } from './rooms.ts';
 import { type Task, writeBody } from './task.ts';
 
@@ -13,10 +14,13 @@ export const LEASE_MS = 30_000;
 
 /** Vendors may be slower than a lease: it is renewed while `work` lasts. */
 export async function holding<T>(rooms: TaskRooms, held: Held, work: () => Promise<T>): Promise<T> {
+  const { id } = held.task;
   const lease = setInterval(() => void renew(rooms, held), LEASE_MS / 3);
+  rooms.inHand.add(id);
   try {
     return await work();
   } finally {
+    rooms.inHand.delete(id);
     clearInterval(lease);
   }
 }
@@ -26,20 +30,21 @@ async function renew(rooms: TaskRooms, held: Held): Promise<void> {
   if (!kept) held.lost = true;
 }
 
-/** `false`: it is another's by now. The lease ends with it, unless the task goes on in this process at once. */
+type HowToSave = Pick<TaskChange, 'dropRequest' | 'release'>;
+
+/** `false`: it is another's by now. The lease ends with it, unless the task goes on in this process at once (or `release` says otherwise). */
 export async function save(
   rooms: TaskRooms,
   held: Held,
   dueAt: number | undefined,
-  more: { dropRequest?: boolean } = {},
+  { dropRequest = false, release = dueAt === undefined || dueAt > rooms.now() }: Partial<HowToSave> = {},
 ): Promise<boolean> {
   if (held.lost) return false;
-  const release = dueAt === undefined || dueAt > rooms.now();
   const kept = await rooms.store.tasks.save(held.task.id, rooms.worker, {
     body: writeBody(held.task),
     dueAt,
     release,
-    ...more,
+    dropRequest,
   });
   if (!kept) held.lost = true;
   return kept;

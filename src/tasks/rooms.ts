@@ -22,6 +22,8 @@ export interface TaskRooms {
   settings: TaskSettings;
   /** Names this process among those that share the tasks. */
   worker: string;
+  /** Ids of the tasks in this process's hands. */
+  inHand: Set<string>;
   /** What this machine knows of a worker. */
   fateOf(worker: string): Fate;
   /** Milliseconds since 1970. */

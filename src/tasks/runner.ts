@@ -2,16 +2,23 @@
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
+import type { TaskRow } from '../store/tasks.ts';
 import { conclude, type Payable } from './ending.ts';
-import { holding, LEASE_MS } from './held-task.ts';
+import { type Held, holding, LEASE_MS, save } from './held-task.ts';
 import type { TaskRooms } from './rooms.ts';
 import { settledWithin } from './settled-within.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
 
-/** Tasks in one process's hands at once: their requests to vendors are as many at most. */
-const MOST_AT_ONCE = 32;
+/** Tasks under way in one process's hands at once: their requests to vendors are as many at most. */
+const MOST_UNDER_WAY = 64;
+/** Ended ones in its hands at once. They have places of their own: a webhook that never answers holds up nobody's video. */
+const MOST_ENDED = 64;
+/** How long an ended one waits that found no place. */
+const CROWDED_MS = 15_000;
 const IDLE_MS = 500;
+/** Between two turns where more may be due. */
+const BUSY_MS = 25;
 /** How often it is asked whether somebody who has tasks in hand is dead. */
 const INHERIT_MS = 1000;
 /** How often holds without a task are looked for. */
@@ -25,41 +32,52 @@ export interface Runner {
 }
 
 export function startRunner(rooms: TaskRooms): Runner {
-  const inHand = new Set<Promise<void>>();
+  const underWay = new Set<Promise<void>>();
+  const ended = new Set<Promise<void>>();
   let stopped = false;
   let inheritedAt = 0;
   let tidiedAt = 0;
 
-  async function turn(): Promise<void> {
-    const free = MOST_AT_ONCE - inHand.size;
-    if (free <= 0) return;
+  /** Whether more may be due. */
+  async function turn(): Promise<boolean> {
+    const free = MOST_UNDER_WAY - underWay.size;
+    if (free <= 0) return true;
     const now = rooms.now();
     if (now - inheritedAt >= INHERIT_MS) {
       inheritedAt = now;
       await inherit(rooms);
     }
     const rows = await rooms.store.tasks.claim(rooms.worker, now, now + LEASE_MS, free);
-    for (const row of rows) {
-      const held = { task: readTask(row), lost: false };
-      const work = holding(rooms, held, () => step(rooms, held))
-        .catch((thrown) => rooms.trouble(`The task ${row.id} could not be looked after.`, thrown))
-        .finally(() => inHand.delete(work));
-      inHand.add(work);
-    }
+    for (const row of rows) take(row);
     if (now - tidiedAt > TIDY_MS) {
       tidiedAt = now;
       await releaseOrphans(rooms, now);
     }
+    return rows.length === free;
+  }
+
+  function take(row: TaskRow): void {
+    // A process that was held up for longer than a lease claims what it has in hand.
+    if (rooms.inHand.has(row.id)) return;
+    const held: Held = { task: readTask(row), lost: false };
+    const isCrowded = isOver(held.task) && ended.size >= MOST_ENDED;
+    const places = isOver(held.task) ? ended : underWay;
+    const work = holding(rooms, held, async () => {
+      if (isCrowded) await save(rooms, held, rooms.now() + CROWDED_MS);
+      else await step(rooms, held);
+    })
+      .catch((thrown) => rooms.trouble(`The task ${row.id} could not be looked after.`, thrown))
+      .finally(() => places.delete(work));
+    places.add(work);
   }
 
   async function run(): Promise<void> {
     while (!stopped) {
-      try {
-        await turn();
-      } catch (thrown) {
+      const more = await turn().catch((thrown) => {
         rooms.trouble('The tasks could not be looked after.', thrown);
-      }
-      await Bun.sleep(IDLE_MS);
+        return false;
+      });
+      await Bun.sleep(more ? BUSY_MS : IDLE_MS);
     }
   }
 
@@ -67,7 +85,7 @@ export function startRunner(rooms: TaskRooms): Runner {
   return {
     async stop(boundMs) {
       stopped = true;
-      await settledWithin([running.then(() => Promise.allSettled(inHand))], boundMs);
+      await settledWithin([running.then(() => Promise.allSettled([...underWay, ...ended]))], boundMs);
     },
   };
 }
