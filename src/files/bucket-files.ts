@@ -1,4 +1,5 @@
 /** Files in an S3-compatible bucket, through the runtime's own client. */
+import { GatewayError } from '../canonical/errors.ts';
 import { bounded } from './bounded.ts';
 import type { BucketPlace, Files } from './files.ts';
 
@@ -21,7 +22,7 @@ export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAcces
           bytes += piece.length;
         }
       } catch (thrown) {
-        // The upload is left unfinished: a bucket shows only what was ended.
+        // The client knows no other way to give an upload up: what has arrived of it becomes a file, which is removed.
         await Promise.resolve(writer.end(thrown instanceof Error ? thrown : new Error('broken off'))).catch(() => {});
         await client.delete(name).catch(() => {});
         throw thrown;
@@ -32,8 +33,11 @@ export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAcces
     async size(name) {
       try {
         return (await client.stat(name)).size;
-      } catch {
-        return undefined;
+      } catch (thrown) {
+        if ((thrown as { code?: unknown }).code === 'NoSuchKey') return undefined;
+        throw new GatewayError('upstream_unavailable', 'Files cannot be reached at the moment. Please try again.', {
+          cause: thrown,
+        });
       }
     },
     read: (name, { start, end }) => client.file(name).slice(start, end).stream(),

@@ -12,7 +12,7 @@ export interface Files {
    * where there are more than `maxBytes`, and what the source throws.
    */
   write(name: string, pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
-  /** `undefined` where there is no such file. */
+  /** `undefined` where there is no such file. Throws `upstream_unavailable` where nobody can tell. */
   size(name: string): Promise<number | undefined>;
   /** The bytes of a file that is there. */
   read(name: string, range: ByteRange): ReadableStream<Uint8Array>;

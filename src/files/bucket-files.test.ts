@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Bucket, startBucket } from '../../test/bucket.ts';
+import { bucketFiles } from './bucket-files.ts';
+import type { Files } from './files.ts';
+
+let bucket: Bucket;
+let files: Files;
+beforeAll(async () => {
+  bucket = await startBucket();
+  files = bucketFiles({ ...bucket.settings, endpoint: bucket.endpoint });
+});
+afterAll(() => bucket.close());
+
+const MEBIBYTE = 1 << 20;
+/** So many pieces of 64 KiB, each of another byte; then what breaks. */
+async function* pieces(many: number, thrown?: Error): AsyncGenerator<Uint8Array> {
+  for (let made = 0; made < many; made++) yield new Uint8Array(65_536).fill(made);
+  if (thrown) throw thrown;
+}
+const bytesOf = async (name: string, start: number, end: number) =>
+  new Uint8Array(await new Response(files.read(name, { start, end })).arrayBuffer());
+
+test('small ones whole and large ones in parts, every request signed; read in parts, removed once and again', async () => {
+  for (const [name, many] of [
+    ['file_small', 2],
+    ['file_large', 200],
+  ] as const) {
+    const size = many * 65_536;
+    expect(await files.size(name)).toBeUndefined();
+    expect(await files.write(name, pieces(many), 100 * MEBIBYTE)).toBe(size);
+    expect(await files.size(name)).toBe(size);
+    expect(bucket.objects.get(name)?.length).toBe(size);
+    expect(await bytesOf(name, 65_530, 65_540)).toEqual(Uint8Array.from([0, 0, 0, 0, 0, 0, 1, 1, 1, 1]));
+    expect(await bytesOf(name, size - 1, size)).toEqual(Uint8Array.from([many - 1]));
+    await files.remove(name);
+    await files.remove(name);
+    expect(await files.size(name)).toBeUndefined();
+  }
+  expect(bucket.journal.some(({ path }) => path.includes('partNumber=3'))).toBe(true);
+  expect(bucket.journal.filter(({ status }) => status === 403 || status === 400)).toEqual([]);
+});
+
+test('one that is too large, or whose source breaks, leaves nothing behind', async () => {
+  await expect(files.write('file_b', pieces(200), MEBIBYTE)).rejects.toMatchObject({ code: 'upstream_failed' });
+  await expect(files.write('file_c', pieces(2, new Error('gone')), MEBIBYTE)).rejects.toThrow('gone');
+  await expect(files.write('file_d', pieces(200, new Error('gone')), 100 * MEBIBYTE)).rejects.toThrow('gone');
+  expect(bucket.objects.size).toBe(0);
+  expect(bucket.openUploads).toBe(0);
+});
+
+test('a bucket that fails is not one where nothing is', async () => {
+  await files.write('file_e', pieces(1), MEBIBYTE);
+  bucket.fail(500);
+  await expect(files.size('file_e')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  await expect(files.write('file_f', pieces(1), MEBIBYTE)).rejects.toThrow();
+  await expect(files.remove('file_e')).rejects.toThrow();
+  bucket.fail(undefined);
+  expect(await files.size('file_e')).toBe(65_536);
+});
+
+test('a key that is not the bucket’s opens nothing', async () => {
+  const strange = bucketFiles({ ...bucket.settings, endpoint: bucket.endpoint, secretAccessKey: 'another' });
+  await expect(strange.write('file_g', pieces(1), MEBIBYTE)).rejects.toThrow();
+  await expect(strange.size('file_g')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+});
