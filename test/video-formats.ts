@@ -6,11 +6,13 @@ import { dashscope } from '../src/providers/dashscope.ts';
 import { google } from '../src/providers/google.ts';
 import { kling } from '../src/providers/kling.ts';
 import { openai } from '../src/providers/openai.ts';
+import { openrouter } from '../src/providers/openrouter.ts';
 import type { Provider, Target } from '../src/providers/provider.ts';
 import { runway } from '../src/providers/runway.ts';
 import { vertex } from '../src/providers/vertex.ts';
 import { vidu } from '../src/providers/vidu.ts';
 import { volcengine } from '../src/providers/volcengine.ts';
+import { xai } from '../src/providers/xai.ts';
 
 export const picture: Picture = {
   role: 'first',
@@ -191,20 +193,27 @@ export const VIDEO_FORMATS: VideoFormat[] = [
   },
   {
     provider: dashscope,
+    target: { model: 'wan2.7-i2v' },
     begun: { output: { task_id: 't-1', task_status: 'PENDING' } },
     handle: 't-1',
     text: {
       url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/video-generation/video-synthesis',
       body: {
-        model: 'm-1',
+        model: 'wan2.7-i2v',
         input: { prompt: 'A cat' },
-        parameters: { own: 1, size: '1280*720', duration: 5, seed: 7 },
+        parameters: { own: 1, resolution: '720P', ratio: '16:9', duration: 5, seed: 7 },
       },
     },
     pictures: {
-      url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/image2video/video-synthesis',
+      url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/video-generation/video-synthesis',
       body: {
-        input: { prompt: 'A cat', first_frame_url: DATA_URL, last_frame_url: 'https://pictures.example/last.png' },
+        input: {
+          prompt: 'A cat',
+          media: [
+            { type: 'first_frame', url: DATA_URL },
+            { type: 'last_frame', url: 'https://pictures.example/last.png' },
+          ],
+        },
       },
     },
     poll: 'https://dashscope-intl.aliyuncs.com/api/v1/tasks/t-1',
@@ -307,5 +316,50 @@ export const VIDEO_FORMATS: VideoFormat[] = [
     failed: { state: 'failed', err_code: 'Audit' },
     done: { state: 'success', creations: [{ url: 'https://v.example/v.mp4' }] },
     found: [{ url: 'https://v.example/v.mp4' }],
+  },
+  {
+    provider: xai,
+    begun: { request_id: 'x-1' },
+    handle: 'x-1',
+    text: {
+      url: 'https://api.x.ai/v1/videos/generations',
+      body: { own: 1, model: 'm-1', prompt: 'A cat', duration: 5, aspect_ratio: '16:9', resolution: '720p' },
+    },
+    pictures: { url: 'https://api.x.ai/v1/videos/generations', body: { image: { url: DATA_URL } } },
+    poll: 'https://api.x.ai/v1/videos/x-1',
+    working: { status: 'in_progress', progress: 50 },
+    unheard: { status: 'polishing' },
+    failed: { status: 'failed', error: { code: 'moderated', message: 'No.' } },
+    done: { status: 'done', video: { url: 'https://x.example/v.mp4', duration: 5, respect_moderation: true } },
+    found: [{ url: 'https://x.example/v.mp4' }],
+    billed: { seconds: 5 },
+  },
+  {
+    provider: openrouter,
+    begun: { id: 'job-1', polling_url: '/api/v1/videos/job-1', status: 'pending' },
+    handle: 'job-1',
+    text: {
+      url: 'https://openrouter.ai/api/v1/videos',
+      body: { own: 1, model: 'm-1', prompt: 'A cat', duration: 5, size: '1280x720', seed: 7 },
+    },
+    pictures: {
+      url: 'https://openrouter.ai/api/v1/videos',
+      body: {
+        frame_images: [
+          { type: 'image_url', image_url: { url: DATA_URL }, frame_type: 'first_frame' },
+          { type: 'image_url', image_url: { url: 'https://pictures.example/last.png' }, frame_type: 'last_frame' },
+        ],
+      },
+    },
+    poll: 'https://openrouter.ai/api/v1/videos/job-1',
+    working: { id: 'job-1', status: 'in_progress' },
+    unheard: { id: 'job-1', status: 'polishing' },
+    failed: { id: 'job-1', status: 'failed', error: 'No.' },
+    done: {
+      id: 'job-1',
+      status: 'completed',
+      unsigned_urls: ['https://openrouter.ai/api/v1/videos/job-1/content?index=0'],
+    },
+    found: [{ url: 'https://openrouter.ai/api/v1/videos/job-1/content?index=0', signed: true }],
   },
 ];

@@ -1,7 +1,7 @@
-/** Alibaba Cloud's videos (Wan): asynchronous tasks beside the compatible mode. */
+/** Alibaba Cloud's videos (Wan), after Model Studio's API references of text-to-video and image-to-video: asynchronous tasks beside the compatible mode. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { JsonObject } from '../canonical/json.ts';
-import type { Progress } from '../canonical/task.ts';
+import type { Picture, Progress, VideoAsk } from '../canonical/task.ts';
 import { joinUrl } from './openai-compatible.ts';
 import type { VideoAdapter } from './video.ts';
 import {
@@ -9,11 +9,14 @@ import {
   asking,
   dropped,
   failure,
+  type Loss,
   memberOf,
   membersIn,
   pictureOf,
   posting,
+  ratioOf,
   requiredText,
+  resolutionOf,
   said,
   stateOf,
   wordsFor,
@@ -28,27 +31,35 @@ const WORDS = wordsFor({
 const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
 const placeOf = (baseUrl: string, path: string) => joinUrl(baseUrl.replace(COMPATIBLE, '/api/v1'), path);
 
+/** Since Wan 2.7 all pictures are in one list, and a shape is a class of resolution and a ratio. */
+const NEWER = /^wan(2\.([7-9]|\d\d)|[3-9])/;
+/** Of the older ones these alone take a last picture, at a place of their own. */
+const FIRST_AND_LAST = /kf2v/;
+const MEDIA: { readonly [role in Picture['role']]: string } = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+
+interface Said {
+  kind: string;
+  input: JsonObject;
+  parameters: JsonObject;
+  lost: readonly Loss[];
+}
+
 export const dashscopeVideo: VideoAdapter = {
   defaultSeconds: 5,
   start(ask, { baseUrl, model }) {
-    const first = pictureOf(ask, 'first');
-    const last = pictureOf(ask, 'last');
-    const { width, height } = ask;
-    const frames =
-      first &&
-      (last ? { first_frame_url: addressOf(first), last_frame_url: addressOf(last) } : { img_url: addressOf(first) });
-    const input = said({ prompt: ask.prompt, negative_prompt: ask.negativePrompt, ...frames });
-    const parameters = said({
-      ...ask.metadata,
-      size: !first && width !== undefined && height !== undefined ? `${width}*${height}` : undefined,
-      resolution: ask.resolution?.toUpperCase(),
-      duration: ask.seconds,
-      seed: ask.seed,
-    });
-    const kind = first && last ? 'image2video' : 'video-generation';
+    const { kind, input, parameters, lost } = NEWER.test(model) ? newer(ask) : older(ask, FIRST_AND_LAST.test(model));
+    const members = {
+      model,
+      input: { ...said({ prompt: ask.prompt, negative_prompt: ask.negativePrompt }), ...input },
+      parameters: { ...ask.metadata, ...parameters, ...said({ duration: ask.seconds, seed: ask.seed }) },
+    };
     const url = placeOf(baseUrl, `/services/aigc/${kind}/video-synthesis`);
-    const outgoing = posting(url, { model, input, parameters }, { 'x-dashscope-async': 'enable' });
-    return { outgoing, warnings: dropped(ask, 'fps', 'n') };
+    const outgoing = posting(url, members, { 'x-dashscope-async': 'enable' });
+    return { outgoing, warnings: dropped(ask, 'fps', 'n', ...lost) };
   },
   readStart(answered) {
     const members = membersIn(answered);
@@ -59,6 +70,44 @@ export const dashscopeVideo: VideoAdapter = {
   cancel: (handle, { baseUrl }) =>
     asking(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
 };
+
+function newer(ask: VideoAsk): Said {
+  const framed = pictureOf(ask, 'first') !== undefined;
+  const media = ask.pictures.map((picture) => ({ type: MEDIA[picture.role], url: addressOf(picture) }));
+  return {
+    kind: 'video-generation',
+    input: media.length === 0 ? {} : { media },
+    parameters: said({ resolution: classOf(ask), ratio: framed ? undefined : ratioOf(ask) }),
+    lost: framed ? ['aspectRatio'] : [],
+  };
+}
+
+function older(ask: VideoAsk, takesLast: boolean): Said {
+  const first = pictureOf(ask, 'first');
+  const last = pictureOf(ask, 'last');
+  const { width, height } = ask;
+  if (takesLast) {
+    const input = said({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
+    return {
+      kind: 'image2video',
+      input,
+      parameters: said({ resolution: classOf(ask) }),
+      lost: ['reference', 'aspectRatio'],
+    };
+  }
+  const size = width !== undefined && height !== undefined ? `${width}*${height}` : undefined;
+  return {
+    kind: 'video-generation',
+    input: first ? { img_url: addressOf(first) } : {},
+    parameters: first ? said({ resolution: classOf(ask) }) : said({ size }),
+    lost: ['last', 'reference', 'aspectRatio', ...(first ? [] : (['resolution'] as const))],
+  };
+}
+
+/** `720P` */
+function classOf(ask: VideoAsk): string | undefined {
+  return resolutionOf(ask)?.toUpperCase();
+}
 
 function seenIn(members: JsonObject): Progress {
   const output = memberOf(members, 'output');

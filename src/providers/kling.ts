@@ -1,4 +1,4 @@
-/** Kling: videos from texts and from pictures. Its credential is `accessKey:secretKey`, which signs a token, or a key as it is. */
+/** Kling, after its API documentation (text, image and multi-image to video). Its credential is `accessKey:secretKey`, which signs a token, or a key as it is. */
 import { SignJWT } from 'jose';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { isObject } from '../canonical/json.ts';
@@ -18,6 +18,7 @@ import {
   refusalIn,
   requiredText,
   said,
+  shapeLosses,
   stateOf,
   videoVendor,
   wordsFor,
@@ -33,6 +34,8 @@ const TOKEN_SECONDS = 1800;
 const CLOCK_SECONDS = 5;
 /** Its code for a task that is not there. */
 const NO_SUCH_TASK = 1203;
+/** Its codes for an account without money, which HTTP calls too many requests. */
+const UNPAID: ReadonlySet<Json | undefined> = new Set([1101, 1102]);
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
@@ -40,29 +43,38 @@ const video: VideoAdapter = {
     const first = pictureOf(ask, 'first');
     const last = pictureOf(ask, 'last');
     const kind = kindFor(ask.pictures);
+    const references = ask.pictures.filter(({ role }) => role === 'reference');
+    const framed = first !== undefined || last !== undefined;
     const members = said({
       ...ask.metadata,
       model_name: target.model,
       prompt: ask.prompt,
       negative_prompt: ask.negativePrompt,
       duration: String(ask.seconds ?? 5),
-      aspect_ratio: kind === 'text2video' ? ratioOf(ask) : undefined,
+      aspect_ratio: framed ? undefined : ratioOf(ask),
       image: first && bare(first),
       image_tail: last && bare(last),
+      image_list: framed || references.length === 0 ? undefined : references.map((one) => ({ image: bare(one) })),
       external_task_id: id,
     });
     return {
       outgoing: posting(placeOf(target, kind), members),
-      warnings: dropped(ask, 'fps', 'seed', 'resolution', 'n'),
+      warnings: dropped(
+        ask,
+        'fps',
+        'seed',
+        'resolution',
+        'n',
+        ...shapeLosses(framed),
+        ...(framed ? (['reference'] as const) : []),
+      ),
     };
   },
   readStart: (answered, ask) => startedIn(answered, kindFor(ask.pictures)),
   find: {
     ask: (id, target, { pictures }) => asking(`${placeOf(target, kindFor(pictures))}/${encodeURIComponent(id)}`),
     read(answered, { pictures }) {
-      if (answered.status === 404) return undefined;
-      const text = new TextDecoder().decode(answered.body);
-      if (text.includes(`"code":${NO_SUCH_TASK}`)) return undefined;
+      if (answered.status === 404 || membersIn({ ...answered, status: 200 }).code === NO_SUCH_TASK) return undefined;
       return startedIn(answered, kindFor(pictures));
     },
   },
@@ -93,7 +105,8 @@ async function sign(outgoing: Outgoing, issuer: string, secret: string, seconds:
 }
 
 function kindFor(pictures: readonly Picture[]): string {
-  return pictures.length === 0 ? 'text2video' : 'image2video';
+  if (pictures.length === 0) return 'text2video';
+  return pictures.every(({ role }) => role === 'reference') ? 'multi-image2video' : 'image2video';
 }
 
 function placeOf({ baseUrl }: Target, kind: string): string {
@@ -106,6 +119,9 @@ function bare({ source }: Picture): string {
 }
 
 function taskIn(answered: Answered): JsonObject {
+  if (answered.status === 429 && UNPAID.has(membersIn({ ...answered, status: 200 }).code)) {
+    throw refusalIn(402, answered, undefined);
+  }
   const { code, message, data } = membersIn(answered);
   if (code !== 0) throw refusalIn(400, answered, message);
   return isObject(data) ? data : {};

@@ -1,5 +1,6 @@
 /** OpenRouter. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { openrouterVideo } from './openrouter-video.ts';
 
 export const openrouter = openaiCompatibleVendor({
   name: 'openrouter',
@@ -9,5 +10,6 @@ export const openrouter = openaiCompatibleVendor({
   rerank: {},
   completions: true,
   responses: true,
+  video: openrouterVideo,
   quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
 });

@@ -1,4 +1,4 @@
-/** Runway. */
+/** Runway, after its API reference and official library. */
 import type { JsonObject } from '../canonical/json.ts';
 import type { Progress } from '../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from './openai-compatible.ts';
@@ -12,7 +12,6 @@ import {
   membersIn,
   pictureOf,
   posting,
-  ratioOf,
   requiredText,
   said,
   stateOf,
@@ -27,15 +26,33 @@ const WORDS = wordsFor({
   failed: ['FAILED', 'CANCELLED'],
 });
 const VERSION = '2024-11-06';
-const taskAt = (handle: unknown, { baseUrl }: Target) =>
-  joinUrl(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`);
+/** Its official library's address ends before the version. */
+const placeOf = ({ baseUrl }: Target, path: string) =>
+  joinUrl(/\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1'), path);
+const taskAt = (handle: unknown, target: Target) => placeOf(target, `/tasks/${encodeURIComponent(String(handle))}`);
+
+/** It knows shapes as pixels alone. */
+const SHAPES: { readonly [ratio: string]: string } = {
+  '16:9': '1280:720',
+  '9:16': '720:1280',
+  '1:1': '960:960',
+  '4:3': '1104:832',
+  '3:4': '832:1104',
+  '21:9': '1584:672',
+};
+/** Models that must be told a shape, and those of Google's, which take what is not to be seen and no seed. */
+const SHAPED = /^(gen|veo)/;
+const VEO = /^veo/;
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
-  start(ask, { baseUrl, model }) {
+  start(ask, target) {
+    const { model } = target;
     const first = pictureOf(ask, 'first');
     const last = pictureOf(ask, 'last');
     const { width, height } = ask;
+    const size = width !== undefined && height !== undefined ? `${width}:${height}` : SHAPES[ask.aspectRatio ?? ''];
+    const isVeo = VEO.test(model);
     const frames = [
       ...(first ? [{ uri: addressOf(first), position: 'first' }] : []),
       ...(last ? [{ uri: addressOf(last), position: 'last' }] : []),
@@ -45,14 +62,15 @@ const video: VideoAdapter = {
       model,
       promptText: ask.prompt,
       promptImage: frames.length === 0 ? undefined : frames,
-      ratio: width !== undefined && height !== undefined ? `${width}:${height}` : ratioOf(ask),
+      ratio: size ?? ask.aspectRatio ?? (SHAPED.test(model) ? SHAPES['16:9'] : undefined),
       duration: ask.seconds,
-      seed: ask.seed,
+      seed: isVeo ? undefined : ask.seed,
+      negativePrompt: isVeo ? ask.negativePrompt : undefined,
     });
     const path = frames.length === 0 ? '/text_to_video' : '/image_to_video';
     return {
-      outgoing: posting(joinUrl(baseUrl, path), members),
-      warnings: dropped(ask, 'negativePrompt', 'fps', 'resolution', 'n'),
+      outgoing: posting(placeOf(target, path), members),
+      warnings: dropped(ask, isVeo ? 'seed' : 'negativePrompt', 'fps', 'resolution', 'n', 'reference'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
@@ -63,7 +81,7 @@ const video: VideoAdapter = {
 
 export const runway = videoVendor({
   name: 'runway',
-  baseUrl: 'https://api.dev.runwayml.com/v1',
+  baseUrl: 'https://api.dev.runwayml.com',
   credentialVariable: 'RUNWAYML_API_SECRET',
   video,
   authorize(outgoing, target) {

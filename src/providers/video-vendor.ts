@@ -108,7 +108,7 @@ const LOSSES = {
   last: '`image_tail` was dropped',
   reference: 'A picture that neither begins nor ends the video was dropped',
 } as const;
-type Loss = keyof typeof LOSSES;
+export type Loss = keyof typeof LOSSES;
 
 /** A video that begins with a picture has its shape from that; of others a vendor that knows proportions alone is told those. */
 export function shapeLosses(framed: boolean): readonly Loss[] {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { jwtVerify } from 'jose';
 import { DATA_URL, last, picture, plain, targetOf, VIDEO_FORMATS, wide } from '../../test/video-formats.ts';
+import type { Picture, VideoAsk } from '../canonical/task.ts';
 import { dashscope } from './dashscope.ts';
 import { google } from './google.ts';
 import { kling } from './kling.ts';
@@ -9,6 +10,7 @@ import type { Outgoing, Provider } from './provider.ts';
 import { runway } from './runway.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import { vidu } from './vidu.ts';
+import { xai } from './xai.ts';
 
 const NOW = Date.UTC(2026, 4, 5, 12);
 const answer = (json: unknown, status = 200): Answered => ({
@@ -99,6 +101,13 @@ describe('kling', () => {
     expect(payload).toEqual({ iss: 'access', exp: NOW / 1000 + 1800, nbf: NOW / 1000 - 5 });
   });
 
+  test("an account without money is the operator's trouble, whatever HTTP calls it", () => {
+    const unpaid = answer({ code: 1102, message: 'Resource pack depleted' }, 429);
+    expect(() => video.readStart(unpaid, plain)).toThrow(expect.objectContaining({ code: 'upstream_failed' }));
+    const busy = answer({ code: 1303, message: 'parallel task over resource pack limit' }, 429);
+    expect(() => video.readStart(busy, plain)).toThrow(expect.objectContaining({ code: 'rate_limited' }));
+  });
+
   test('a start is found again by our id', () => {
     const { find } = video;
     const ask = { ...plain, pictures: [picture] };
@@ -106,6 +115,7 @@ describe('kling', () => {
     const found = answer({ code: 0, data: { task_id: '42', task_status: 'processing' } });
     expect(find?.read(found, ask)).toEqual({ handle: 'image2video/42', seen: { state: 'in_progress' } });
     expect(find?.read(answer({ code: 1203, message: 'not found' }, 404), ask)).toBeUndefined();
+    expect(find?.read(answer({ code: 1203, message: 'not found' }), ask)).toBeUndefined();
     expect(() => find?.read(answer({}, 500), ask)).toThrow();
   });
 });
@@ -126,6 +136,89 @@ test('a task that DashScope keeps no longer is lost', () => {
   expect(() =>
     videoOf(dashscope).readPoll(answer({ output: { task_status: 'UNKNOWN' } }), 't', targetOf(dashscope)),
   ).toThrow(expect.objectContaining({ status: 404 }));
+});
+
+const reference: Picture = { role: 'reference', source: { type: 'url', url: 'https://pictures.example/ref.png' } };
+const started = (provider: Provider, ask: Partial<VideoAsk>, model = 'm-1') => {
+  const { outgoing, warnings } = videoOf(provider).start(
+    { ...plain, metadata: {}, ...ask },
+    targetOf(provider, { model }),
+    'video_1',
+  );
+  return { path: new URL(outgoing.url).pathname, body: bodyOf(outgoing), warnings };
+};
+
+describe('what depends on the model or on the pictures', () => {
+  const REF = 'https://pictures.example/ref.png';
+
+  test('Wan before 2.7: sizes, one picture, or two at a place of their own', () => {
+    const text = started(dashscope, { width: 1280, height: 720, aspectRatio: '1:1' }, 'wan2.5-t2v-preview');
+    expect(text.body).toMatchObject({ parameters: { size: '1280*720', duration: 5 } });
+    expect(text.warnings).toEqual([expect.stringContaining('`aspect_ratio`')]);
+    const one = started(dashscope, { resolution: '1080p', pictures: [picture, last] }, 'wan2.6-i2v');
+    expect(one).toMatchObject({
+      path: '/api/v1/services/aigc/video-generation/video-synthesis',
+      body: { input: { img_url: DATA_URL }, parameters: { resolution: '1080P' } },
+      warnings: [expect.stringContaining('`image_tail`')],
+    });
+    expect(started(dashscope, { pictures: [picture, last] }, 'wan2.2-kf2v-flash')).toMatchObject({
+      path: '/api/v1/services/aigc/image2video/video-synthesis',
+      body: { input: { first_frame_url: DATA_URL, last_frame_url: 'https://pictures.example/last.png' } },
+      warnings: [],
+    });
+  });
+
+  test('Kling and Vidu make videos of what pictures show, too', () => {
+    expect(started(kling, { pictures: [reference] })).toMatchObject({
+      path: '/v1/videos/multi-image2video',
+      body: { image_list: [{ image: REF }] },
+      warnings: [],
+    });
+    expect(started(vidu, { pictures: [reference], aspectRatio: '9:16' })).toMatchObject({
+      path: '/ent/v2/reference2video',
+      body: { images: [REF], aspect_ratio: '9:16' },
+      warnings: [],
+    });
+    // A picture that only ends the video is not sent as one that begins it.
+    expect(started(vidu, { pictures: [last] })).toMatchObject({
+      path: '/ent/v2/text2video',
+      warnings: [expect.stringContaining('`image_tail`')],
+    });
+  });
+
+  test('a shape that pictures decide, or that is told in part, is named', () => {
+    expect(started(kling, { width: 1280, height: 720 }).warnings).toEqual([
+      "`size` was told as its aspect ratio alone: the model's vendor does not take it.",
+    ]);
+    const framed = { pictures: [picture, reference], aspectRatio: '1:1' };
+    expect(started(kling, framed).warnings).toHaveLength(2);
+    expect(started(vidu, framed).warnings).toHaveLength(2);
+  });
+
+  test('Runway knows shapes as pixels; some of its models must be told one, some take no seed', () => {
+    expect(started(runway, { aspectRatio: '9:16' }, 'gen4.5').body).toMatchObject({ ratio: '720:1280' });
+    expect(started(runway, {}, 'gen4.5').body).toMatchObject({ ratio: '1280:720', duration: 5 });
+    expect(started(runway, {}, 'seedance2').body).not.toHaveProperty('ratio');
+    const veo = started(runway, { negativePrompt: 'dogs', seed: 7 }, 'veo3.1');
+    expect(veo.body).toMatchObject({ negativePrompt: 'dogs' });
+    expect(veo.body).not.toHaveProperty('seed');
+    expect(veo.warnings).toEqual([expect.stringContaining('`seed`')]);
+    const versioned = targetOf(runway, { baseUrl: 'https://r.example/v1' });
+    expect(videoOf(runway).poll('1', versioned).url).toBe('https://r.example/v1/tasks/1');
+  });
+});
+
+test("xAI's task under way is a status alone; what its checks withheld has failed", () => {
+  const target = targetOf(xai);
+  const empty = { status: 202, headers: new Headers(), body: new Uint8Array() };
+  expect(videoOf(xai).readPoll(empty, 'x-1', target)).toEqual({ state: 'in_progress' });
+  const withheld = answer({ status: 'done', video: { url: 'https://x.example/v.mp4', respect_moderation: false } });
+  expect(videoOf(xai).readPoll(withheld, 'x-1', target)).toMatchObject({
+    state: 'failed',
+    error: { code: 'content_policy' },
+  });
+  const failed = answer({ status: 'failed', code: 'generation_failed', error: 'No.' });
+  expect(videoOf(xai).readPoll(failed, 'x-1', target).error).toEqual({ code: 'generation_failed', message: 'No.' });
 });
 
 test('Runway is told the version of its interface, Vidu a token', () => {
@@ -176,5 +269,44 @@ describe('minimax', () => {
     [9999, 'upstream_failed'],
   ])('its refusal %d inside an answer that says 200', (code, expected) => {
     expect(() => video.readStart(reply({}, code), plain)).toThrow(expect.objectContaining({ code: expected }));
+  });
+
+  test('a task that came to nothing is told as a refusal', () => {
+    const judged = reply({ status: 'Fail' }, 1027);
+    expect(video.readPoll(judged, '7', target)).toEqual({
+      state: 'failed',
+      error: { code: 'content_policy', message: 'said' },
+    });
+    expect(() => video.readPoll(reply({}, 1002), '7', target)).toThrow(
+      expect.objectContaining({ code: 'rate_limited' }),
+    );
+  });
+
+  test('the second version: one list of what it is made of, the address with the end', () => {
+    const newer = targetOf(minimax, { model: 'MiniMax-H3' });
+    const { outgoing, warnings } = video.start({ ...wide, pictures: [picture, last] }, newer, 'video_1');
+    expect(outgoing.url).toBe('https://api.minimax.io/v2/video_generation');
+    expect(bodyOf(outgoing)).toEqual({
+      own: 1,
+      model: 'MiniMax-H3',
+      content: [
+        { type: 'text', text: 'A cat' },
+        { type: 'image_url', image_url: { url: DATA_URL }, role: 'first_frame' },
+        { type: 'image_url', image_url: { url: 'https://pictures.example/last.png' }, role: 'last_frame' },
+      ],
+      duration: 5,
+      resolution: '2K',
+    });
+    expect(warnings).toHaveLength(2);
+    expect(video.poll('7', newer).url).toBe('https://api.minimax.io/v2/query/video_generation/7');
+    const seen = (task: object) => video.readPoll(answer({ task }), '7', newer);
+    expect(seen({ status: 'running' }).state).toBe('in_progress');
+    expect(seen({ status: 'failed', error: { code: 'x', message: 'No.' } })).toMatchObject({ state: 'failed' });
+    const usage = { total_seconds: 9, input_seconds: 4, output_seconds: 5 };
+    expect(seen({ status: 'succeeded', content: { url: 'https://m.example/v.mp4' }, usage })).toEqual({
+      state: 'completed',
+      found: [{ url: 'https://m.example/v.mp4' }],
+      billed: { seconds: 9 },
+    });
   });
 });

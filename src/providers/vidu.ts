@@ -1,4 +1,4 @@
-/** Vidu. */
+/** Vidu, after its API reference (text, image, start-end and reference to video; get and cancel generation). */
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Progress } from '../canonical/task.ts';
 import { joinUrl } from './openai-compatible.ts';
@@ -9,6 +9,7 @@ import {
   asking,
   dropped,
   failure,
+  type Loss,
   membersIn,
   pictureOf,
   posting,
@@ -27,25 +28,36 @@ const WORDS = wordsFor({
   completed: ['success'],
   failed: ['failed'],
 });
+/** By the number of pictures that begin and end the video. */
+const KINDS = ['text2video', 'img2video', 'start-end2video'];
 const taskAt = (handle: unknown, { baseUrl }: Target) =>
   joinUrl(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`);
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
   start(ask, { baseUrl, model }) {
-    const frames = [pictureOf(ask, 'first'), pictureOf(ask, 'last')].filter((one) => one !== undefined);
+    const first = pictureOf(ask, 'first');
+    const last = pictureOf(ask, 'last');
+    const frames = first ? [first, ...(last ? [last] : [])] : [];
+    const references = frames.length > 0 ? [] : ask.pictures.filter(({ role }) => role === 'reference');
+    const pictures = [...frames, ...references];
     const members = said({
       ...ask.metadata,
       model,
       prompt: ask.prompt,
-      images: frames.length === 0 ? undefined : frames.map(addressOf),
+      images: pictures.length === 0 ? undefined : pictures.map(addressOf),
       duration: ask.seconds,
       seed: ask.seed,
       resolution: resolutionOf(ask),
       aspect_ratio: frames.length === 0 ? ratioOf(ask) : undefined,
     });
-    const path = ['/text2video', '/img2video', '/start-end2video'][frames.length] ?? '/text2video';
-    return { outgoing: posting(joinUrl(baseUrl, path), members), warnings: dropped(ask, 'negativePrompt', 'fps', 'n') };
+    const kind = references.length > 0 ? 'reference2video' : KINDS[frames.length];
+    const lost: Loss[] = [
+      ...(frames.length === 0 ? [] : (['aspectRatio', 'reference'] as const)),
+      ...(first ? [] : (['last'] as const)),
+    ];
+    const warnings = dropped(ask, 'negativePrompt', 'fps', 'n', ...lost);
+    return { outgoing: posting(joinUrl(baseUrl, `/${kind}`), members), warnings };
   },
   readStart(answered) {
     const task = membersIn(answered);
@@ -53,7 +65,7 @@ const video: VideoAdapter = {
   },
   poll: (handle, target) => asking(`${taskAt(handle, target)}/creations`),
   readPoll: (answered) => seenIn(membersIn(answered)),
-  cancel: (handle, target) => asking(`${taskAt(handle, target)}/cancel`, 'POST'),
+  cancel: (handle, target) => posting(`${taskAt(handle, target)}/cancel`, { id: handle }),
 };
 
 export const vidu = videoVendor({

@@ -1,4 +1,4 @@
-/** Volcengine Ark's videos (Seedance): billed by tokens. */
+/** Volcengine Ark's videos (Seedance), after its video generation reference: billed by tokens. */
 import type { JsonObject } from '../canonical/json.ts';
 import type { Picture, Progress } from '../canonical/task.ts';
 import { joinUrl } from './openai-compatible.ts';

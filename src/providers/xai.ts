@@ -1,11 +1,13 @@
 /** xAI; its pictures as https://docs.x.ai/developers/model-capabilities/images/generation and the recordings have them. */
 import { openaiCompatibleVendor } from './openai-compatible.ts';
+import { xaiVideo } from './xai-video.ts';
 
 export const xai = openaiCompatibleVendor({
   name: 'xai',
   baseUrl: 'https://api.x.ai/v1',
   credentialVariable: 'XAI_API_KEY',
   responses: true,
+  video: xaiVideo,
   images: {
     takesUrls: ['image'],
     editPictures: 'typed',

@@ -1,8 +1,8 @@
-/** Video tasks over aimock, which plays Sora, Veo and Seedance. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+/** Video tasks over aimock, which plays Sora, Veo, Seedance, Grok Imagine and OpenRouter's videos: created at foreign doors, made, kept, paid for. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
+import { authorized, FILM, filmAnswer, SECOND_PRICE, watch } from '../videos.ts';
 
 let scene: Scene;
 let aimock: Aimock;
@@ -14,6 +14,11 @@ beforeAll(async () => {
   aimock = await startAimock(
     [
       { match: { userMessage: 'veo' }, response: { video: { id: 'v', status: 'completed', url } } },
+      { match: { userMessage: 'grok' }, response: { video: { id: 'g', status: 'completed', url, duration: 6 } } },
+      {
+        match: { userMessage: 'openrouter' },
+        response: { video: { id: 'o', status: 'completed', b64: FILM.toString('base64') } },
+      },
       { match: { userMessage: 'sora' }, response: { video: { id: 's', status: 'completed', url } } },
       {
         match: { userMessage: 'seedance', endpoint: 'video' },
@@ -28,24 +33,77 @@ afterAll(async () => {
   await scene.close();
 }, 30_000);
 
-test.each([
-  { name: 'sora', type: 'openai', path: '/v1', price: SECOND_PRICE, cost: 400_000_000n },
-  { name: 'veo', type: 'google', path: '/v1beta', price: SECOND_PRICE, cost: 400_000_000n },
-  // Billed by what the vendor says of its tokens.
-  { name: 'seedance', type: 'volcengine', path: '/api/v3', price: { output: 4 }, cost: 435_600_000n },
-])(
-  '$name',
-  async ({ name, type, path, price, cost }) => {
-    const baseUrls = [`${aimock.url}${path}`];
-    const stage = await scene.stage({ type, kind: 'video', price, baseUrls });
-    const answer = await stage.post('/v1/videos', { model: stage.model, prompt: `A ${name} cat`, seconds: 4 });
-    expect(answer.status).toBe(200);
-    const { id } = (await answer.json()) as VideoView;
-    const { last } = await watch(scene.gateway.url, stage, id, undefined, 60_000);
-    expect(last.status).toBe('completed');
-    const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
-    expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
-    expect(nanoCost(await stage.settledCall())).toBe(cost);
+// biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
+type Body = any;
+
+/** Each vendor is reached by doors that are not its own. */
+const DOORS = {
+  openai: {
+    path: '/v1/videos',
+    body: (model: string, prompt: string) => ({ model, prompt, seconds: '4' }),
+    id: ({ id }: Body): string => id,
   },
-  90_000,
-);
+  plain: {
+    path: '/v1/video/generations',
+    body: (model: string, prompt: string) => ({ model, prompt, duration: 4 }),
+    id: ({ task_id }: Body): string => task_id,
+  },
+  kling: {
+    path: '/kling/v1/videos/text2video',
+    body: (model: string, prompt: string) => ({ model_name: model, prompt, duration: '4' }),
+    id: ({ task_id }: Body): string => task_id,
+  },
+  jimeng: {
+    path: '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31',
+    body: (model: string, prompt: string) => ({ req_key: model, prompt, frames: 97 }),
+    id: ({ data }: Body): string => data.task_id,
+  },
+};
+const SECONDS = { price: SECOND_PRICE, cost: 400_000_000n };
+
+const VENDORS: {
+  name: string;
+  type: string;
+  path: string;
+  doors: (keyof typeof DOORS)[];
+  price: { [component: string]: number };
+  cost: bigint;
+}[] = [
+  { name: 'sora', type: 'openai', path: '/v1', doors: ['openai', 'kling'], ...SECONDS },
+  { name: 'veo', type: 'google', path: '/v1beta', doors: ['openai', 'jimeng'], ...SECONDS },
+  // Billed by what the vendor says of its tokens.
+  {
+    name: 'seedance',
+    type: 'volcengine',
+    path: '/api/v3',
+    doors: ['plain', 'jimeng'],
+    price: { output: 4 },
+    cost: 435_600_000n,
+  },
+  // Billed by what it says of the video's length.
+  { name: 'grok', type: 'xai', path: '/v1', doors: ['openai', 'kling'], price: SECOND_PRICE, cost: 600_000_000n },
+  { name: 'openrouter', type: 'openrouter', path: '/api/v1', doors: ['plain', 'jimeng'], ...SECONDS },
+];
+
+describe.concurrent('all that aimock plays', () => {
+  test.each(VENDORS)(
+    '$name',
+    async ({ name, type, path, doors, price, cost }) => {
+      await Promise.all(
+        doors.map(async (door) => {
+          const { path: at, body, id: idIn } = DOORS[door];
+          const stage = await scene.stage({ type, kind: 'video', price, baseUrls: [`${aimock.url}${path}`] });
+          const answer = await stage.post(at, body(stage.model, `A ${name} cat`));
+          expect(answer.status).toBe(200);
+          const id = idIn(await answer.json());
+          const { last } = await watch(scene.gateway.url, stage, id, undefined, 90_000);
+          expect(last.status).toBe('completed');
+          const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
+          expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+          expect(nanoCost(await stage.settledCall())).toBe(cost);
+        }),
+      );
+    },
+    120_000,
+  );
+});
