@@ -9,6 +9,7 @@ import { createEdge, type Edge } from './http/edge.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
+import { listen, type Server } from './transport/server.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -82,13 +83,13 @@ async function serveAlone(
   };
   const link = worker === undefined ? undefined : openWorkerLink(() => house.metrics.write(rooms));
   const edge = createEdge(link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms);
-  const server = listen(config, edge, link !== undefined);
+  const server = openServer(config, edge, link !== undefined);
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   const tasks = house.runTasks();
   const stopped = stopAsked(launcher);
   if (link) link.ready();
-  else greet(config, server.port ?? config.port, keys, out);
+  else greet(config, server.port, keys, out);
   await stopped;
   clearInterval(watch);
   clearInterval(tidying);
@@ -142,18 +143,9 @@ async function watchOver({ store, access, catalog, ledger, memory, trouble }: Ho
   }
 }
 
-function listen({ host, port }: Config, edge: Edge, shared: boolean) {
+function openServer({ host, port }: Config, edge: Edge, shared: boolean): Server {
   try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      reusePort: shared,
-      // Streams may be silent for as long as their own limits allow.
-      idleTimeout: 0,
-      // The edge has the bound, and the words for it.
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      fetch: (request, server) => edge.fetch(request, server),
-    });
+    return listen({ ...edge, hostname: host, port, shared });
   } catch (thrown) {
     const cause = thrown instanceof Error ? thrown.message : String(thrown);
     throw new SettingError(`The gateway cannot listen on ${host}:${port}: ${cause}`, { cause: thrown });
@@ -190,7 +182,7 @@ function stopAsked(launcher: number | undefined): Promise<void> {
 }
 
 /** Nothing new is accepted, what is under way is finished within a bound, everything is settled. */
-async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof listen>, log: Log): Promise<void> {
+async function stop({ drainMs }: Config, house: House, server: Server, log: Log): Promise<void> {
   log.info('stopping', { active: house.gateway.active });
   const closing = server.stop();
   // Calls that are cut off then are settled without waiting for their tokens to be counted.
@@ -198,6 +190,6 @@ async function stop({ drainMs }: Config, house: House, server: ReturnType<typeof
   await Promise.all([house.gateway.drain(drainMs), house.videos.drain(drainMs)]);
   clearTimeout(hurry);
   await Promise.race([closing, Bun.sleep(1000)]);
-  await server.stop(true);
+  server.kill();
   await house.gateway.drain(0);
 }

@@ -18,6 +18,7 @@ import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import type { VideoTasks } from '../src/tasks/video-tasks.ts';
+import { listen } from '../src/transport/server.ts';
 
 export const MAX_BODY_BYTES = 100_000;
 
@@ -87,7 +88,8 @@ export async function startLoopback(): Promise<Loopback> {
     trouble: (sentence) => void troubles.push(sentence),
   };
   const edge = createEdge(rooms);
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request, peer) => edge.fetch(request, peer) });
+  const server = listen({ ...edge, hostname: '127.0.0.1', port: 0, shared: false });
+  const address = `http://127.0.0.1:${server.port}`;
 
   const account = newId('acct_');
   await store.createAccount({ id: account, name: 'default', balance: 0n, held: 0n, createdAt: Date.now() });
@@ -109,7 +111,7 @@ export async function startLoopback(): Promise<Loopback> {
   const adminKey = await issue('admin');
 
   const ask: Loopback['ask'] = (method, path, { key = callerKey, headers = {}, body } = {}) =>
-    fetch(new URL(path, server.url), {
+    fetch(new URL(path, address), {
       method,
       headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...headers },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -129,7 +131,7 @@ export async function startLoopback(): Promise<Loopback> {
     },
     issue,
     async stop() {
-      await server.stop(true);
+      server.kill();
       await ledger.flush();
       await store.close();
       await rm(folder, { recursive: true });

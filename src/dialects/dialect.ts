@@ -9,7 +9,7 @@ import type { LimitHeaders } from './rate-limit-headers.ts';
 /** A client's request as the edge hands it over. `headers` are lower-cased. */
 export interface WireRequest {
   body: Uint8Array;
-  headers: Headers;
+  headers: Pick<Headers, 'get' | 'has'>;
   /** Path parameters (`model` on the Gemini paths) and the query. */
   path: { [name: string]: string };
   query: URLSearchParams;

@@ -1,6 +1,8 @@
 /** The way of one call, as the edge sees it. */
 import type { Presented } from '../access/access.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
+import type { Answer } from '../transport/answer.ts';
+import type { Client } from '../transport/client-request.ts';
 
 /** A request at the edge: who, what, and how to learn that the client has left. */
 export interface Incoming {
@@ -8,13 +10,12 @@ export interface Incoming {
   presented: Presented;
   /** Reads the body within its bound; throws GatewayError `request_too_large`. */
   read(): Promise<WireRequest>;
-  /** Aborted when the client leaves before the answer has begun. */
-  signal: AbortSignal;
+  client: Client;
 }
 
 export interface Gateway {
   /** Answers a call of this dialect; every failure is written in the dialect's own error shape. */
-  serve(dialect: Dialect, incoming: Incoming): Promise<Response>;
+  serve(dialect: Dialect, incoming: Incoming): Promise<Answer>;
   /** Calls under way. */
   readonly active: number;
   /** Resolves when no call is under way, or after `boundMs`, having ended what is left; everything is settled then. */

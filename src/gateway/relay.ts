@@ -5,6 +5,8 @@ import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { Dialect, Frame, Writer } from '../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import { charge } from '../ledger/charge.ts';
+import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
+import type { Client } from '../transport/client-request.ts';
 import type { Upstream } from './attempt.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -15,13 +17,8 @@ const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
 export const CLIENT_GONE_STATUS = 499;
 
-/** Answers a call that wants its reply whole; `signal` says whether anybody still waits for it. */
-export async function relayWhole(
-  rooms: GatewayRooms,
-  walk: Walk,
-  upstream: Upstream,
-  signal: AbortSignal,
-): Promise<Response> {
+/** Answers a call that wants its reply whole; `client` says whether anybody still waits for it. */
+export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream, client: Client): Promise<Answer> {
   const writer = walk.dialect.writer(walk.call);
   const parts: Uint8Array[] = [];
   const seen: Frame[] = [];
@@ -39,25 +36,25 @@ export async function relayWhole(
   for (const frame of seen) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
   addWarnings(walk, writer);
-  const keeping = signal.aborted ? undefined : remember(rooms, walk, writer);
-  const cost = await conclude(rooms, walk, signal.aborted ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+  const keeping = client.hasLeft ? undefined : remember(rooms, walk, writer);
+  const cost = await conclude(rooms, walk, client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
   if (keeping) await keeping;
   const headers = replyHeaders(walk, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
-  return new Response(join(parts), { headers });
+  return { status: 200, headers, body: join(parts) };
 }
 
 /**
  * Answers a call that wants a stream. `starting` may still be trying targets: what fails then is told inside the stream.
  * Frames are pulled at the client's pace; nothing is read ahead.
  */
-export class StreamRelay {
+export class StreamRelay implements ByteSource {
   private readonly rooms: GatewayRooms;
   private readonly walk: Walk;
   private readonly quiet: QuietStreams;
   private readonly writer: Writer;
   private upstream: Upstream | Promise<Upstream>;
-  private controller!: ReadableStreamDefaultController<Uint8Array>;
+  private sink!: ByteSink;
   private lastSentMs = performance.now();
   private pulling = false;
   private clientLeft = false;
@@ -71,19 +68,19 @@ export class StreamRelay {
     this.writer = walk.dialect.writer(walk.call);
   }
 
-  response(): Response {
+  answer(): Answer {
     const headers = replyHeaders(this.walk, this.writer);
     if (this.walk.call.mute) headers['content-type'] = soundType(this.upstream) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
-    return new Response(new ReadableStream(this, { highWaterMark: 0 }), { headers });
+    return { status: 200, headers, body: this };
   }
 
-  start(controller: ReadableStreamDefaultController<Uint8Array>): void {
-    this.controller = controller;
+  start(sink: ByteSink): void {
+    this.sink = sink;
     this.quiet.add(this);
-    // Bun sends the headers with the first bytes, and there has been silence already.
-    if (this.upstream instanceof Promise) controller.enqueue(this.writer.keepAlive());
+    // The headers go with the first bytes, and there has been silence already.
+    if (this.upstream instanceof Promise) sink.write(this.writer.keepAlive());
   }
 
   /** Brings the client its next bytes; without a client, reads to the end. */
@@ -151,7 +148,7 @@ export class StreamRelay {
     const now = performance.now();
     this.walk.firstByteMs ??= now - this.walk.startedMs;
     this.lastSentMs = now;
-    this.controller.enqueue(join(parts));
+    this.sink.write(join(parts));
     return true;
   }
 
@@ -165,8 +162,7 @@ export class StreamRelay {
     this.quiet.delete(this);
     readOut(upstream);
     if (this.clientLeft) return;
-    this.enqueue([this.last, ending]);
-    this.controller.close();
+    this.sink.end(join([this.last, ending]));
   }
 
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
@@ -181,11 +177,10 @@ export class StreamRelay {
       this.rooms.trouble('A stream that broke off could not be settled.', thrown);
     }
     if (this.clientLeft) return;
-    if (this.walk.call.mute) return this.controller.error(told);
+    if (this.walk.call.mute) return this.sink.fail();
     const ending = this.writer.fail(told);
     await remember(this.rooms, this.walk, this.writer);
-    this.enqueue([ending]);
-    this.controller.close();
+    this.sink.end(ending);
   }
 }
 
@@ -287,8 +282,8 @@ function isThought({ events }: Frame): boolean {
   );
 }
 
-function join(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  if (parts.length === 1) return parts[0] as Uint8Array<ArrayBuffer>;
+function join(parts: Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
   const filled = parts.filter((part) => part.length > 0);
-  return (filled.length === 1 ? filled[0]! : Buffer.concat(filled)) as Uint8Array<ArrayBuffer>;
+  return filled.length === 1 ? filled[0]! : Buffer.concat(filled);
 }

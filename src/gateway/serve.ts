@@ -3,6 +3,8 @@ import type { Caller } from '../access/access.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import type { Answer } from '../transport/answer.ts';
+import type { Client } from '../transport/client-request.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import type { Gateway, Incoming } from './gateway.ts';
@@ -25,7 +27,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
   let entering = 0;
   const quiet = new QuietStreams(rooms.settings.keepAliveMs);
 
-  async function serve(dialect: Dialect, incoming: Incoming): Promise<Response> {
+  async function serve(dialect: Dialect, incoming: Incoming): Promise<Answer> {
     const startedMs = performance.now();
     let walk: Walk | undefined;
     entering++;
@@ -39,40 +41,40 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       const strict = request.headers.get('x-modelport-strict') === 'true';
       walk = await admit(rooms, { id: incoming.requestId, at, startedMs, dialect, caller, call, strict }, underWay);
       entering--;
-      return await answer(walk, incoming.signal);
+      return await answer(walk, incoming.client);
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (!walk) entering--;
-      else await fail(walk, error, incoming.signal.aborted);
+      else await fail(walk, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
       if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
       const limits = error.rateLimits ?? walk?.pace.limits;
       if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, rooms.now()));
-      return new Response(reply.body, reply);
+      return reply;
     }
   }
 
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
     recall(rooms.memory, rooms.settings.maxRequestBytes, dialect, call, caller, at);
 
-  async function answer(walk: Walk, signal: AbortSignal): Promise<Response> {
+  async function answer(walk: Walk, client: Client): Promise<Answer> {
     let relay: StreamRelay | undefined;
     const gone = () => {
       if (relay) relay.cancel();
       else if (walk.model.onDisconnect === 'abort') abandon(rooms, walk);
       else boundDrain(rooms, walk);
     };
-    if (signal.aborted) gone();
-    else signal.addEventListener('abort', gone, { once: true });
+    if (client.hasLeft) gone();
+    else client.onLeave = gone;
     const starting = attempt(rooms, walk);
-    if (!walk.call.stream) return relayWhole(rooms, walk, await starting, signal);
+    if (!walk.call.stream) return relayWhole(rooms, walk, await starting, client);
     // What has no words for a failure begins once there is something to deliver.
     const begun = walk.call.mute ? await starting : await within(starting, rooms.settings.keepAliveMs);
     relay = new StreamRelay(rooms, walk, begun ?? starting, quiet);
-    const response = relay.response();
+    const streamed = relay.answer();
     // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
-    if (signal.aborted) relay.cancel();
-    return response;
+    if (client.hasLeft) relay.cancel();
+    return streamed;
   }
 
   /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */

@@ -1,30 +1,37 @@
 import { afterAll, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { GatewayError } from '../canonical/errors.ts';
+import type { Answer } from '../transport/answer.ts';
+import { listen } from '../transport/server.ts';
 import { readBody } from './body.ts';
 
 const MAX_BYTES = 10_000;
 
 /** Answers what was read, or the error's code. */
-const server = Bun.serve({
-  port: 0,
+const server = listen({
   hostname: '127.0.0.1',
-  async fetch(request) {
+  port: 0,
+  shared: false,
+  async answer(request) {
     try {
-      return new Response((await readBody(request, MAX_BYTES)) as Bun.BodyInit);
+      return { status: 200, headers: {}, body: await readBody(request, MAX_BYTES) };
     } catch (thrown) {
-      const error = thrown as GatewayError;
-      return new Response(error.code, { status: error.status });
+      return refuse(thrown as GatewayError);
     }
   },
+  refuse,
 });
-afterAll(() => server.stop(true));
+afterAll(() => server.kill());
+
+function refuse({ code, status }: GatewayError): Answer {
+  return { status, headers: {}, body: code };
+}
 
 const TEXT = JSON.stringify({ text: 'ä'.repeat(1000) });
 
 async function post(body: Bun.BodyInit, encoding?: string): Promise<string> {
   const headers: { [name: string]: string } = encoding ? { 'content-encoding': encoding } : {};
-  const response = await fetch(server.url, { method: 'POST', body, headers });
+  const response = await fetch(`http://127.0.0.1:${server.port}`, { method: 'POST', body, headers });
   return response.text();
 }
 
@@ -45,7 +52,7 @@ function streamed(bytes: Uint8Array, pieces: number): ReadableStream<Uint8Array>
 test('a plain body is read as it is, whole or streamed', async () => {
   expect(await post(TEXT)).toBe(TEXT);
   expect(await post(streamed(Buffer.from(TEXT), 7))).toBe(TEXT);
-  expect(await (await fetch(server.url)).text()).toBe('');
+  expect(await (await fetch(`http://127.0.0.1:${server.port}`)).text()).toBe('');
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
+import type { ClientRequest } from '../transport/client-request.ts';
 
 type Decompress = (bytes: Uint8Array, bound: { maxOutputLength: number }) => Promise<Uint8Array>;
 
@@ -21,20 +22,21 @@ const DECOMPRESS: { readonly [encoding: string]: Decompress } = {
 const MOST_ENCODINGS = 2;
 
 /** Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
-export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const length = request.headers.get('content-length');
-  if (length !== null && Number(length) > maxBytes) throw tooLarge(maxBytes);
-  const encoding = request.headers.get('content-encoding');
-  const bytes = length === null ? await readStream(request.body, maxBytes) : await request.bytes();
+export async function readBody(
+  { headers, body }: Pick<ClientRequest, 'headers' | 'body'>,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  if (body.length !== undefined && body.length > maxBytes) throw tooLarge(maxBytes);
+  const encoding = headers.get('content-encoding');
+  const bytes = await readPieces(body, maxBytes);
   return encoding === null ? bytes : decompress(bytes, encoding, maxBytes);
 }
 
-/** A body of unannounced length: read piece by piece, dropped at the first byte beyond the bound. */
-async function readStream(stream: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
-  if (stream === null) return new Uint8Array(0);
+/** Of a length that was not announced it is dropped at the first byte beyond the bound. */
+async function readPieces(body: ClientRequest['body'], maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of stream) {
+  for (let piece = await body.read(); piece; piece = body.isRead ? undefined : await body.read()) {
     length += piece.length;
     if (length > maxBytes) throw tooLarge(maxBytes);
     pieces.push(piece);

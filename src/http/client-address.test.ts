@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test';
+import { arrivedRequest } from '../../test/arrived-request.ts';
 import { createAddressReader } from './client-address.ts';
 
 function addressOf(trusted: string[], peer: string, forwarded?: string): string {
-  const request = new Request('http://gateway/', { headers: forwarded ? { 'x-forwarded-for': forwarded } : {} });
-  return createAddressReader(trusted)(request, { requestIP: () => ({ address: peer }) });
+  const headers: { [name: string]: string } = forwarded ? { 'x-forwarded-for': forwarded } : {};
+  return createAddressReader(trusted)(arrivedRequest({ headers, address: peer }));
 }
 
 test('without trusted proxies the peer is the client, whatever it says', () => {

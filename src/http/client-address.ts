@@ -1,15 +1,15 @@
 /** From where a call came: the peer's address, or what a trusted proxy says of it. */
 import { isIP } from 'node:net';
 import { inRanges, type Range, readRange } from '../access/cidr.ts';
-import type { PeerServer } from './rooms.ts';
+import type { ClientRequest } from '../transport/client-request.ts';
 
-export type AddressOf = (request: Request, server: PeerServer) => string;
+export type AddressOf = (request: Pick<ClientRequest, 'address' | 'headers'>) => string;
 
 /** Takes the settings' trusted proxies; throws a sentence where one is neither an address nor a CIDR range. */
 export function createAddressReader(trustedProxies: readonly string[]): AddressOf {
   const trusted = trustedProxies.map(rangeOf);
-  return (request, server) => {
-    const peer = server.requestIP(request)?.address ?? '';
+  return (request) => {
+    const peer = request.address;
     if (trusted.length === 0 || !inRanges(peer, trusted)) return peer;
     // Every proxy appends the peer it saw: the last one that is no proxy of ours is the client, all before it is hearsay.
     const hops = (request.headers.get('x-forwarded-for') ?? '').split(',');

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
+import { arrivedRequest } from '../../test/arrived-request.ts';
 import { type Carriers, clientKey } from './client-key.ts';
 
 const ALL: Carriers = { anthropic: true, google: true };
 
 function keyIn(headers: { [name: string]: string }, carriers: Carriers = ALL, query = ''): string | undefined {
-  return clientKey(new Request(`http://gateway/v1/models${query}`, { headers }), carriers);
+  return clientKey(arrivedRequest({ target: `/v1/models${query}`, headers }), carriers);
 }
 
 test('a bearer token is found, in any case and spacing', () => {

@@ -1,5 +1,7 @@
 /** Where a request carries its key. A bearer token wins over all others. */
 
+import type { ClientRequest } from '../transport/client-request.ts';
+
 /** The places a route looks into: `bearer` always, and those of the formats it serves. */
 export interface Carriers {
   /** `x-api-key`. */
@@ -11,7 +13,7 @@ export interface Carriers {
 const BEARER = /^bearer +(\S+) *$/i;
 
 /** The key the request carries; `undefined` where it carries none. */
-export function clientKey(request: Request, carriers: Carriers): string | undefined {
+export function clientKey(request: Pick<ClientRequest, 'headers' | 'target'>, carriers: Carriers): string | undefined {
   const { headers } = request;
   const authorization = headers.get('authorization');
   if (authorization !== null) {
@@ -23,15 +25,15 @@ export function clientKey(request: Request, carriers: Carriers): string | undefi
   let key: string | null | undefined;
   if (carriers.anthropic) key = headers.get('x-api-key');
   if (!key && carriers.google) {
-    key = headers.get('x-goog-api-key') || headers.get('x-vendor2-api-key') || queryOf(request.url).get('key');
+    key = headers.get('x-goog-api-key') || headers.get('x-vendor2-api-key') || queryOf(request.target).get('key');
   }
   return key || undefined;
 }
 
 const NO_QUERY = new URLSearchParams();
 
-/** The query of an address; most have none, and those share one object that nobody changes. */
-export function queryOf(url: string): URLSearchParams {
-  const at = url.indexOf('?');
-  return at < 0 ? NO_QUERY : new URLSearchParams(url.slice(at));
+/** The query of a target; most have none, and those share one object that nobody changes. */
+export function queryOf(target: string): URLSearchParams {
+  const at = target.indexOf('?');
+  return at < 0 ? NO_QUERY : new URLSearchParams(target.slice(at));
 }

@@ -1,4 +1,6 @@
 /** Browsers may call: what they are told, on a preflight and on an answer. */
+import type { Answer } from '../transport/answer.ts';
+import type { ClientRequest } from '../transport/client-request.ts';
 
 /** What a client's code may read of an answer's headers. */
 const EXPOSED = [
@@ -25,7 +27,7 @@ const EXPOSED = [
 ].join(', ');
 
 /** The client libraries send dozens of headers of their own, so all that are asked for are allowed. */
-export function preflight(request: Request): Response {
+export function preflight(request: ClientRequest): Answer {
   const headers: { [name: string]: string } = {
     'access-control-allow-origin': '*',
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
@@ -34,12 +36,12 @@ export function preflight(request: Request): Response {
   };
   const asked = request.headers.get('access-control-request-headers');
   if (asked !== null) headers['access-control-allow-headers'] = asked;
-  return new Response(null, { status: 204, headers });
+  return { status: 204, headers, body: undefined };
 }
 
 /** Lets the page that asked read the answer. */
-export function shareWithBrowser(response: Response): Response {
-  response.headers.set('access-control-allow-origin', '*');
-  response.headers.set('access-control-expose-headers', EXPOSED);
-  return response;
+export function shareWithBrowser(answer: Answer): Answer {
+  answer.headers['access-control-allow-origin'] = '*';
+  answer.headers['access-control-expose-headers'] = EXPOSED;
+  return answer;
 }

@@ -5,7 +5,12 @@ import type { ByteRange, Files } from '../files/files.ts';
 const RANGE = /^bytes=(\d*)-(\d*)$/;
 
 /** `file` is a name of ours. Throws `not_found`. */
-export async function fileReply(files: Files, file: string, mimeType: string, asked: Headers): Promise<Response> {
+export async function fileReply(
+  files: Files,
+  file: string,
+  mimeType: string,
+  asked: Pick<Headers, 'get'>,
+): Promise<Response> {
   const size = await files.size(file);
   if (size === undefined) throw new GatewayError('not_found', 'There is no such file, or it is kept no longer.');
   const headers = {

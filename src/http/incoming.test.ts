@@ -1,31 +1,31 @@
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
+import { arrivedRequest } from '../../test/arrived-request.ts';
 import { type IncomingOptions, incomingOf } from './incoming.ts';
 
-const ADDRESS = 'http://127.0.0.1:8080/v1beta/models/team%2Fbeta:generateContent';
-const server = { requestIP: () => ({ address: '203.0.113.9' }) };
+const TARGET = '/v1beta/models/team%2Fbeta:generateContent';
 let asked = 0;
 const options: IncomingOptions = {
   carriers: { google: true },
   maxBodyBytes: 1000,
   now: Date.now,
-  addressOf: (request, peer) => {
+  addressOf: ({ address }) => {
     asked++;
-    return peer.requestIP(request)?.address ?? '';
+    return address;
   },
 };
 
-function post(query: string, headers: { [name: string]: string }, body: Bun.BodyInit = '{}'): Request {
-  return new Request(`${ADDRESS}${query}`, { method: 'POST', headers, body });
+function post(query: string, headers: { [name: string]: string }, body: string | Uint8Array = '{}') {
+  return arrivedRequest({ target: `${TARGET}${query}`, headers, body, address: '203.0.113.9' });
 }
 
 test('who calls, from where, and under which id', () => {
-  const first = incomingOf(post('', { authorization: 'Bearer sk-a' }), server, {}, options);
+  const first = incomingOf(post('', { authorization: 'Bearer sk-a' }), {}, options);
   expect(first.presented.key).toBe('sk-a');
   expect(asked).toBe(0);
   expect(first.presented.address).toBe('203.0.113.9');
   expect(first.requestId).toMatch(/^req_[0-9A-Za-z]{24}$/);
-  const second = incomingOf(post('?key=sk-b', {}), server, {}, options);
+  const second = incomingOf(post('?key=sk-b', {}), {}, options);
   expect(second.presented.key).toBe('sk-b');
   expect(second.requestId).not.toBe(first.requestId);
 });
@@ -33,8 +33,8 @@ test('who calls, from where, and under which id', () => {
 test('the body is read when it is asked for, with path, query and headers beside it', async () => {
   const body = gzipSync('{"contents":[]}');
   const request = post('?alt=sse', { 'content-encoding': 'gzip', 'X-Modelport-Strict': 'true' }, body);
-  const incoming = incomingOf(request, server, { model: 'team/beta' }, options);
-  expect(request.bodyUsed).toBe(false);
+  const incoming = incomingOf(request, { model: 'team/beta' }, options);
+  expect(request.body.isRead).toBe(false);
   const read = await incoming.read();
   expect(new TextDecoder().decode(read.body)).toBe('{"contents":[]}');
   expect(read.path).toEqual({ model: 'team/beta' });
@@ -43,15 +43,16 @@ test('the body is read when it is asked for, with path, query and headers beside
 });
 
 test('a body beyond the bound is refused when it is read', async () => {
-  const incoming = incomingOf(post('', {}, 'x'.repeat(1001)), server, {}, options);
+  const incoming = incomingOf(post('', {}, 'x'.repeat(1001)), {}, options);
   await expect(incoming.read()).rejects.toMatchObject({ code: 'request_too_large' });
 });
 
-test('the signal says that the client has left', () => {
-  const leaving = new AbortController();
-  const request = new Request(ADDRESS, { method: 'POST', body: '{}', signal: leaving.signal });
-  const { signal } = incomingOf(request, server, {}, options);
-  expect(signal.aborted).toBe(false);
-  leaving.abort();
-  expect(signal.aborted).toBe(true);
+test('who waits for the answer is the request itself', () => {
+  const request = post('', {});
+  const { client } = incomingOf(request, {}, options);
+  let left = 0;
+  client.onLeave = () => left++;
+  request.leave();
+  expect(client.hasLeft).toBe(true);
+  expect(left).toBe(1);
 });

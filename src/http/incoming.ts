@@ -1,10 +1,10 @@
 /** A request as the gateway takes it: nothing is read or looked up before it is asked for. */
 import { newTimedId } from '../canonical/id.ts';
 import type { Incoming } from '../gateway/gateway.ts';
+import type { ClientRequest } from '../transport/client-request.ts';
 import { readBody } from './body.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Carriers, clientKey, queryOf } from './client-key.ts';
-import type { PeerServer } from './rooms.ts';
 
 export interface IncomingOptions {
   carriers: Carriers;
@@ -15,8 +15,7 @@ export interface IncomingOptions {
 
 /** `path`: the route's parameters. */
 export function incomingOf(
-  request: Request,
-  server: PeerServer,
+  request: ClientRequest,
   path: { [name: string]: string },
   options: IncomingOptions,
 ): Incoming {
@@ -26,15 +25,15 @@ export function incomingOf(
       key: clientKey(request, options.carriers),
       // Asking the socket costs a microsecond, and only keys bound to addresses need the answer.
       get address() {
-        return options.addressOf(request, server);
+        return options.addressOf(request);
       },
     },
     read: async () => ({
       body: await readBody(request, options.maxBodyBytes),
       headers: request.headers,
       path,
-      query: queryOf(request.url),
+      query: queryOf(request.target),
     }),
-    signal: request.signal,
+    client: request,
   };
 }

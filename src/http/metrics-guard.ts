@@ -9,7 +9,11 @@ const LOOPBACK = ['127.0.0.0/8', '::1'].map(readRange).filter((range) => range !
  * With a token: whoever sends it as a bearer token. Without one: this machine alone, and nobody for whom a proxy of this
  * machine asks. Throws `invalid_api_key` or `address_not_allowed`.
  */
-export function refuseStranger(token: string | undefined, headers: Headers, address: string): void {
+export function refuseStranger(
+  token: string | undefined,
+  headers: Pick<Headers, 'get' | 'has'>,
+  address: string,
+): void {
   if (token !== undefined) {
     const sent = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
     if (sent !== undefined && isSame(sent, token)) return;

@@ -45,8 +45,3 @@ interface EdgeSettings {
   /** Opens `/metrics` from everywhere; `undefined`: it is open to this machine alone. */
   metricsToken: string | undefined;
 }
-
-/** The part of Bun's server that the edge asks: the address at the other end of a request's connection. */
-export interface PeerServer {
-  requestIP(request: Request): { address: string } | null;
-}

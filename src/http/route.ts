@@ -57,9 +57,9 @@ export interface Asked<Query, Body> {
   path: { [name: string]: string };
   query: Query;
   body: Body;
-  headers: Headers;
-  /** The request's own address. */
-  url: string;
+  headers: Pick<Headers, 'get' | 'has'>;
+  /** The request's own address, as the client knows the gateway. */
+  readonly url: string;
   /** Reads a body that no schema describes, within its bound. */
   read(): Promise<Uint8Array>;
   /** From where the call came. */

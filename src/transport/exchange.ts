@@ -1,6 +1,6 @@
 /** One exchange with an upstream: what has arrived waits here until it is asked for, under the time limits. */
 import { GatewayError } from '../canonical/errors.ts';
-import { headerOf } from './reply-reader.ts';
+import type { HeaderLines } from './header-lines.ts';
 import type { Watched } from './time-limits.ts';
 import type { Exchange, TimeLimits } from './transport.ts';
 
@@ -16,7 +16,6 @@ export interface Source {
 
 /** With this much waiting the source pauses: a client that reads slowly makes its upstream send slowly. */
 const MOST_WAITING_BYTES = 256 * 1024;
-const NO_HEADERS: readonly string[] = [];
 
 interface Waiting {
   resolve(bytes: Uint8Array | undefined): void;
@@ -34,8 +33,7 @@ export class ExchangeState implements Exchange, Watched {
   private resolveBegun!: (exchange: Exchange) => void;
   private rejectBegun!: (failure: GatewayError) => void;
   private sentence = '';
-  private pairs = NO_HEADERS;
-  private asHeaders: Headers | undefined;
+  private said: HeaderLines | Headers | undefined;
   private source: Source | undefined;
   private arrived: Uint8Array[] = [];
   private arrivedBytes = 0;
@@ -56,8 +54,8 @@ export class ExchangeState implements Exchange, Watched {
   }
 
   get headers(): Headers {
-    this.asHeaders ??= toHeaders(this.pairs);
-    return this.asHeaders;
+    const { said } = this;
+    return said instanceof Headers ? said : (said?.toHeaders() ?? new Headers());
   }
 
   /** No connection has taken the request. */
@@ -66,7 +64,7 @@ export class ExchangeState implements Exchange, Watched {
   }
 
   header(name: string): string | undefined {
-    return headerOf(this.pairs, name);
+    return this.said?.get(name) ?? undefined;
   }
 
   /** From now on this limit runs. */
@@ -92,10 +90,10 @@ export class ExchangeState implements Exchange, Watched {
     else if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
   }
 
-  /** The upstream has begun to answer; `headers` as in ReplyHead. */
-  begin(status: number, headers: readonly string[]): void {
+  /** The upstream has begun to answer. */
+  begin(status: number, headers: HeaderLines | Headers): void {
     this.status = status;
-    this.pairs = headers;
+    this.said = headers;
     this.limit('firstTokenMs', 'The upstream sent headers and then nothing in time.');
     this.resolveBegun(this);
   }
@@ -196,10 +194,4 @@ export class ExchangeState implements Exchange, Watched {
     }
     return arrived.length === 1 ? arrived[0]! : Buffer.concat(arrived, arrivedBytes);
   }
-}
-
-function toHeaders(pairs: readonly string[]): Headers {
-  const headers = new Headers();
-  for (let at = 0; at < pairs.length; at += 2) headers.append(pairs[at] ?? '', pairs[at + 1] ?? '');
-  return headers;
 }

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'bun:test';
-import { MalformedReply, ReplyReader } from './reply-reader.ts';
+import { MalformedMessage } from './message-reader.ts';
+import { ReplyReader } from './reply-reader.ts';
 
 /** What a reader makes of these arrivals, as one text. */
 function read(arrivals: readonly Buffer[], { method = 'POST', closes = false } = {}): string {
   let told = '';
   const reader = new ReplyReader({
     head: ({ status, headers }) => {
-      told += `${status} ${headers.join('|')}\n`;
+      told += `${status} ${[...headers.toHeaders()].flat().join('|')}\n`;
     },
     body: (bytes) => {
       told += bytes.toString();
@@ -62,7 +63,7 @@ describe('replies', () => {
     [
       'how long it is kept',
       'HTTP/1.1 200 OK\nkeep-alive: timeout=5, max=9\ncontent-length: 2\n\nok',
-      '200 keep-alive|timeout=5, max=9|content-length|2\nok\nend kept 5000',
+      '200 content-length|2|keep-alive|timeout=5, max=9\nok\nend kept 5000',
     ],
   ];
   test.each(cases)('%s, in one piece and byte by byte', (_, reply, told, options = {}) => {
@@ -98,23 +99,23 @@ describe('what is no reply', () => {
     ['a chunk longer than its size', `${CHUNKED}5\nhello, world\n`],
     ['bytes after the end', `${HEAD}content-length: 2\n\nokHTTP/1.1 200 OK\n\n`],
   ])('%s', (_, reply) => {
-    expect(() => read([crlf(reply)])).toThrow(MalformedReply);
-    expect(() => read(oneByOne(crlf(reply)))).toThrow(MalformedReply);
+    expect(() => read([crlf(reply)])).toThrow(MalformedMessage);
+    expect(() => read(oneByOne(crlf(reply)))).toThrow(MalformedMessage);
   });
 
   test('bare line feeds', () => {
-    expect(() => read([Buffer.from('HTTP/1.1 200 OK\r\nx: 1\ny: 2\r\n\r\n')])).toThrow(MalformedReply);
-    expect(() => read([crlf(CHUNKED), Buffer.from('5\nhello\n')])).toThrow(MalformedReply);
+    expect(() => read([Buffer.from('HTTP/1.1 200 OK\r\nx: 1\ny: 2\r\n\r\n')])).toThrow(MalformedMessage);
+    expect(() => read([crlf(CHUNKED), Buffer.from('5\nhello\n')])).toThrow(MalformedMessage);
   });
 
   test('floods: a head, interim replies, a size line, trailers without end', () => {
     const flood = (start: string, more: string) => () =>
       read([crlf(start), ...Array.from({ length: 20_000 }, () => crlf(more))]);
-    expect(flood(HEAD, 'x: 1\n')).toThrow(MalformedReply);
-    expect(flood('', 'HTTP/1.1 100 Continue\n\n')).toThrow(MalformedReply);
-    expect(flood(CHUNKED, '0')).toThrow(MalformedReply);
-    expect(flood(`${CHUNKED}5;`, 'x=y;')).toThrow(MalformedReply);
-    expect(flood(`${CHUNKED}0\n`, 'x: 1\n')).toThrow(MalformedReply);
+    expect(flood(HEAD, 'x: 1\n')).toThrow(MalformedMessage);
+    expect(flood('', 'HTTP/1.1 100 Continue\n\n')).toThrow(MalformedMessage);
+    expect(flood(CHUNKED, '0')).toThrow(MalformedMessage);
+    expect(flood(`${CHUNKED}5;`, 'x=y;')).toThrow(MalformedMessage);
+    expect(flood(`${CHUNKED}0\n`, 'x: 1\n')).toThrow(MalformedMessage);
   });
 
   test('a connection that ends within a reply', () => {

@@ -23,7 +23,7 @@ export async function bring(ask: (signal: AbortSignal) => Promise<Response>, exc
   });
   try {
     const response = await ask(controller.signal);
-    exchange.begin(response.status, [...response.headers].flat());
+    exchange.begin(response.status, response.headers);
     const bytes = response.body?.getReader();
     reader = bytes;
     for (let next = await bytes?.read(); next && !next.done && !exchange.failure; next = await bytes?.read()) {

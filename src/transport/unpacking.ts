@@ -1,7 +1,7 @@
 /** Unpacks what an upstream has compressed although it was asked not to. */
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { ExchangeState, Source } from './exchange.ts';
-import { headerOf } from './reply-reader.ts';
+import type { HeaderLines } from './header-lines.ts';
 
 /** Takes the bytes of a reply's body. */
 export interface Receiver {
@@ -19,8 +19,8 @@ const UNPACK = {
 };
 
 /** The exchange itself where its bytes come plain, else what unpacks them for it. What is over-compressed waits packed. */
-export function receiverFor(exchange: ExchangeState, headers: readonly string[], source: Source): Receiver {
-  const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? '';
+export function receiverFor(exchange: ExchangeState, headers: HeaderLines, source: Source): Receiver {
+  const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return exchange;
   if (!Object.hasOwn(UNPACK, encoding)) {
     exchange.broke(new Error(`the content-encoding ${encoding} is not known`));

@@ -61,7 +61,7 @@ export function readCall(request: WireRequest): ChatCall {
   };
 }
 
-function readHeaders(headers: Headers): { [name: string]: string } {
+function readHeaders(headers: WireRequest['headers']): { [name: string]: string } {
   const version = clientVersion(headers);
   const beta = headers.get('anthropic-beta');
   return { 'anthropic-version': version, ...(beta !== null && beta !== '' && { 'anthropic-beta': beta }) };

@@ -1,0 +1,33 @@
+/** Answers out of what routes give: objects as JSON, and Responses. */
+import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
+
+export function answerJson(value: object): Answer {
+  return { status: 200, headers: { 'content-type': 'application/json;charset=utf-8' }, body: JSON.stringify(value) };
+}
+
+/** A body of announced length is sent as it comes, any other is read whole first. */
+export async function answerResponse(response: Response): Promise<Answer> {
+  const { status, body } = response;
+  const headers = Object.fromEntries(response.headers);
+  if (!body) return { status, headers, body: undefined };
+  return { status, headers, body: headers['content-length'] === undefined ? await response.bytes() : sourceOf(body) };
+}
+
+function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
+  const reader = stream.getReader();
+  let sink: ByteSink | undefined;
+  return {
+    start(given) {
+      sink = given;
+    },
+    async pull() {
+      const { done, value } = await reader.read();
+      if (done) sink?.end();
+      else sink?.write(value);
+    },
+    cancel() {
+      // Of what has ended already, or failed, there is nothing to cancel.
+      reader.cancel().catch(() => {});
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** Finds the routes of a method and a path: the part of the web framework that the edge uses. */
+import { RegExpRouter } from 'hono/router/reg-exp-router';
+import { SmartRouter } from 'hono/router/smart-router';
+import { TrieRouter } from 'hono/router/trie-router';
+
+export interface Router<T> {
+  /** Before the first `match`. `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
+  add(method: string, path: string, entry: T): void;
+  /** In the order they were added, with what stands for the path's parameters. */
+  match(method: string, path: string): readonly Match<T>[];
+}
+
+export interface Match<T> {
+  found: T;
+  parameters: { [name: string]: string };
+}
+
+export function createRouter<T>(): Router<T> {
+  const router = new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] });
+  /** Paths without parameters, whose matches never differ. */
+  const plain = new Map<string, readonly Match<T>[]>();
+  return {
+    add(method, path, entry) {
+      router.add(method, path, entry);
+      if (!path.includes(':')) plain.set(`${method} ${path}`, []);
+    },
+    match(method, path) {
+      const name = `${method} ${path}`;
+      const known = plain.get(name);
+      if (known && known.length > 0) return known;
+      const [entries, values] = router.match(method, path);
+      const matches = entries.map(([found, places]) => ({ found, parameters: parametersOf(places, values) }));
+      if (known) plain.set(name, matches);
+      return matches;
+    },
+  };
+}
+
+/** The framework gives values, or places in a list of values. */
+function parametersOf(
+  places: { readonly [name: string]: string | number },
+  values: readonly string[] | undefined,
+): { [name: string]: string } {
+  const parameters: { [name: string]: string } = {};
+  for (const [name, place] of Object.entries(places)) {
+    const value = typeof place === 'number' ? values?.[place] : place;
+    if (value !== undefined) parameters[name] = decoded(value);
+  }
+  return parameters;
+}
+
+function decoded(value: string): string {
+  if (!value.includes('%')) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}

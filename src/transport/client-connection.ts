@@ -1,0 +1,276 @@
+/** A client's connection: one request at a time, its answer in full before the next. */
+import type { Socket } from 'bun';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Answer } from './answer.ts';
+import { AnswerWriter, type Outcome } from './answer-writer.ts';
+import { ClientRequest } from './client-request.ts';
+import { type Framing, LargeHead, MessageReader, type MessageSink } from './message-reader.ts';
+import type { BodySource } from './request-body.ts';
+
+/** What a connection asks of those who serve it. */
+export interface Keeper {
+  /** Answers a request; never throws, never rejects. */
+  answer(request: ClientRequest): Answer | Promise<Answer>;
+  /** Answers what cannot be read as a request. */
+  refuse(error: GatewayError): Answer;
+  readonly patience: Patience;
+  /** No request is taken any more after those under way. */
+  readonly isStopping: boolean;
+  /** It is closed. */
+  lost(connection: ClientConnection): void;
+}
+
+/** How long a client is waited for, in milliseconds. */
+export interface Patience {
+  /** Between two requests: longer than what stands before a gateway keeps its own end open, so that it is not closed as it is used. */
+  idleMs: number;
+  /** From a request's first byte to the end of its head. */
+  headMs: number;
+  /** Between two arrivals of a body that is read. */
+  silenceMs: number;
+  /** For a client to take more of the end of its answer. */
+  flushMs: number;
+  /** For a client to close a connection that will not be used again. */
+  lingerMs: number;
+}
+
+export const PATIENCE: Patience = {
+  idleMs: 125_000,
+  headMs: 30_000,
+  silenceMs: 60_000,
+  flushMs: 60_000,
+  lingerMs: 2000,
+};
+
+/** What a client may still send after its answer, so that it comes to read it. */
+const LINGER_BYTES = 4 * 1024 * 1024;
+/** Of requests sent before their turn. */
+const MOST_EARLY_BYTES = 64 * 1024;
+/** A body up to this size is waited for where nobody reads it, so that the connection can carry another request. */
+const MOST_SKIPPED_BYTES = 64 * 1024;
+
+export class ClientConnection implements MessageSink, BodySource, Outcome {
+  /** On the clock of `performance.now()`: when patience ends. */
+  deadline = Number.POSITIVE_INFINITY;
+  private readonly socket: Socket<ClientConnection>;
+  private readonly keeper: Keeper;
+  private readonly reader = new MessageReader(this);
+  private readonly writer: AnswerWriter;
+  /** The request under way; `isEntered`: it has been handed on to be answered. */
+  private request: ClientRequest | undefined;
+  private isEntered = false;
+  private isInHead = false;
+  /** What came after it. */
+  private early: Buffer | undefined;
+  /** The client has been told to send its body. */
+  private isAsked = false;
+  /** What is left of a body that nobody wanted is still to come. */
+  private isSkipping = false;
+  /** After this answer the connection carries no other. */
+  private isLast = false;
+  /** Bytes that may still come before the connection is closed on whoever sends them. */
+  private lingering: number | undefined;
+  private isOpen = true;
+
+  constructor(socket: Socket<ClientConnection>, keeper: Keeper) {
+    this.socket = socket;
+    this.keeper = keeper;
+    this.writer = new AnswerWriter(socket, this);
+    this.reader.expect();
+    this.wait('idleMs');
+  }
+
+  /** It waits for a request. */
+  get isIdle(): boolean {
+    return !this.request && !this.isInHead && !this.isSkipping && this.lingering === undefined;
+  }
+
+  received(bytes: Buffer): void {
+    if (this.lingering !== undefined) {
+      this.lingering -= bytes.length;
+      if (this.lingering < 0) this.drop();
+    } else if (this.request?.body.isComplete || this.writer.isFlushing) this.keepForLater(bytes);
+    else this.read(bytes);
+  }
+
+  private read(bytes: Buffer): void {
+    try {
+      const early = this.reader.read(bytes);
+      if (early) this.keepForLater(early);
+    } catch (thrown) {
+      this.refuse(thrown);
+      return;
+    }
+    const { request } = this;
+    if (request) {
+      this.wait(request.body.isComplete ? undefined : 'silenceMs');
+      if (!this.isEntered) this.enter(request);
+    } else if (!this.isInHead && this.reader.isWithin) {
+      this.isInHead = true;
+      this.wait('headMs');
+    }
+  }
+
+  head(text: string): Framing {
+    // An empty line before a request is overlooked, as RFC 9112 section 2.2 wants it.
+    const head = text.startsWith('\r\n') ? text.slice(2) : text;
+    if (head === '') return 'interim';
+    const request = new ClientRequest(head, this, this.socket);
+    this.request = request;
+    this.isInHead = false;
+    return request.framing;
+  }
+
+  body(bytes: Uint8Array): void {
+    this.request?.body.push(bytes);
+  }
+
+  end(): void {
+    this.request?.body.finish();
+    if (this.isSkipping) this.turn();
+  }
+
+  private enter(request: ClientRequest): void {
+    this.isEntered = true;
+    // Never at once: of a thousand requests sent in one go each would be answered inside the one before.
+    void Promise.resolve(this.keeper.answer(request)).then((answer) => this.respond(request, answer));
+  }
+
+  private respond(request: ClientRequest, answer: Answer): void {
+    if (request.hasLeft || !this.isOpen) {
+      if (answer.body instanceof Object && 'cancel' in answer.body) answer.body.cancel();
+      return;
+    }
+    this.isLast ||= !request.keepsConnection || this.keeper.isStopping || !this.canSkip(request);
+    try {
+      this.writer.begin(request, answer, !this.isLast);
+    } catch (cause) {
+      this.isLast = true;
+      this.writer.begin(request, this.keeper.refuse(brokenAnswer(cause)), false);
+    }
+    if (this.writer.isFlushing) this.wait('flushMs');
+  }
+
+  /** What nobody read of a body stands before the next request. */
+  private canSkip({ body, waitsToSend }: ClientRequest): boolean {
+    if (body.isComplete) return true;
+    return body.length !== undefined && body.length <= MOST_SKIPPED_BYTES && (this.isAsked || !waitsToSend);
+  }
+
+  sent(): void {
+    const isSkipping = this.request?.body.isComplete === false;
+    this.request = undefined;
+    this.isEntered = false;
+    this.isAsked = false;
+    if (this.isLast || this.keeper.isStopping) this.close();
+    else if (isSkipping) {
+      this.isSkipping = true;
+      this.wait('silenceMs');
+    } else this.turn();
+  }
+
+  /** The next request may come, or is there already. */
+  private turn(): void {
+    this.isSkipping = false;
+    this.reader.expect();
+    this.wait('idleMs');
+    const { early } = this;
+    if (!early) return;
+    this.early = undefined;
+    if (early.length > MOST_EARLY_BYTES) this.socket.resume();
+    this.read(early);
+  }
+
+  broken(): void {
+    this.drop();
+  }
+
+  drained(): void {
+    if (this.writer.isFlushing) this.wait('flushMs');
+    this.writer.drained();
+  }
+
+  wanted(): void {
+    const { request } = this;
+    if (!request || request.body.isComplete) return;
+    if (!this.isAsked && request.waitsToSend) this.writer.askForBody();
+    this.isAsked = true;
+    this.wait('silenceMs');
+  }
+
+  pause(): void {
+    this.socket.pause();
+    this.wait(undefined);
+  }
+
+  resume(): void {
+    this.socket.resume();
+    this.wait('silenceMs');
+  }
+
+  private keepForLater(bytes: Buffer): void {
+    this.early = this.early ? Buffer.concat([this.early, bytes]) : bytes;
+    if (this.early.length > MOST_EARLY_BYTES) this.socket.pause();
+  }
+
+  /** Says what is wrong with a request's head, or has whoever reads its body say what is wrong with that. */
+  private refuse(thrown: unknown): void {
+    const words = thrown instanceof Error ? thrown.message : String(thrown);
+    const status = thrown instanceof LargeHead ? 431 : 400;
+    this.giveUp(new GatewayError('invalid_request', `This is no proper HTTP request: ${words}.`, { status }));
+  }
+
+  private giveUp(error: GatewayError): void {
+    const { request } = this;
+    this.isLast = true;
+    this.wait(undefined);
+    request?.body.broke(error);
+    if (this.isEntered) return;
+    this.writer.begin(request, this.keeper.refuse(error), false);
+  }
+
+  private wait(limit: keyof Patience | undefined): void {
+    this.deadline = limit ? performance.now() + this.keeper.patience[limit] : Number.POSITIVE_INFINITY;
+  }
+
+  /** Patience has ended. */
+  expire(): void {
+    if (this.isIdle || this.isSkipping || this.lingering !== undefined || this.writer.isFlushing) this.drop();
+    else this.giveUp(new GatewayError('invalid_request', 'The request did not arrive whole in time.', { status: 408 }));
+  }
+
+  /** After what is under way, or at once where nothing is. */
+  stop(): void {
+    if (this.isIdle) this.drop();
+    else this.isLast = true;
+  }
+
+  closed(): void {
+    this.keeper.lost(this);
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    const { request } = this;
+    if (!request) return;
+    request.leave();
+    request.body.broke(new GatewayError('invalid_request', 'The request broke off before its end.'));
+    this.writer.cancel();
+  }
+
+  /** A client that still sends would not come to read its answer if the connection were closed on it. */
+  private close(): void {
+    this.lingering = LINGER_BYTES;
+    this.wait('lingerMs');
+    this.socket.resume();
+    this.socket.shutdown();
+  }
+
+  /** Closes it at once, on whatever is under way. */
+  drop(): void {
+    this.socket.terminate();
+    this.closed();
+  }
+}
+
+function brokenAnswer(cause: unknown): GatewayError {
+  return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', { cause });
+}

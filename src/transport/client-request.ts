@@ -1,0 +1,82 @@
+/** A client's request as it arrived: its head, its body as it comes, and whether the client is still there. */
+import { HeaderLines } from './header-lines.ts';
+import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
+import { type BodySource, RequestBody } from './request-body.ts';
+
+/** Who waits for an answer. */
+export interface Client {
+  /** It has left before its answer was complete. */
+  readonly hasLeft: boolean;
+  /** Runs once, when it leaves. */
+  onLeave: (() => void) | undefined;
+}
+
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
+/** What a proxy is asked for begins with the server's own address. */
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+export class ClientRequest implements Client {
+  readonly method: string;
+  /** Path and query, as sent. */
+  readonly target: string;
+  readonly headers: HeaderLines;
+  readonly body: RequestBody;
+  readonly framing: Framing;
+  /** The connection may carry another request after this one. */
+  readonly keepsConnection: boolean;
+  /** It speaks HTTP/1.0: it knows no chunks. */
+  readonly isOld: boolean;
+  hasLeft = false;
+  onLeave: (() => void) | undefined;
+  private readonly socket: { readonly remoteAddress: string };
+
+  /** Throws MalformedMessage. */
+  constructor(head: string, source: BodySource, socket: { readonly remoteAddress: string }) {
+    const lineEnd = head.indexOf('\r\n');
+    const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
+    if (!line) throw new MalformedMessage('its first line is none');
+    const headers = HeaderLines.read(lineEnd < 0 ? '' : head.slice(lineEnd));
+    if (!headers) throw new MalformedMessage('a header line is none');
+    const [, method = '', target = '', minor] = line;
+    this.method = method;
+    this.target = target.startsWith('/') ? target : withoutOrigin(target);
+    this.headers = headers;
+    this.socket = socket;
+    this.isOld = minor === '0';
+    this.keepsConnection = !this.isOld && !headers.get('connection')?.toLowerCase().includes('close');
+    this.framing = framingOf(headers, this.isOld);
+    this.body = new RequestBody(typeof this.framing === 'number' ? this.framing : undefined, source);
+  }
+
+  /** Of the connection's other end. Asking the socket costs a microsecond, and few ask. */
+  get address(): string {
+    return this.socket.remoteAddress;
+  }
+
+  /** The client waits to be told that its body is wanted. */
+  get waitsToSend(): boolean {
+    return !this.isOld && this.headers.get('expect')?.toLowerCase() === '100-continue';
+  }
+
+  leave(): void {
+    this.hasLeft = true;
+    this.onLeave?.();
+  }
+}
+
+function withoutOrigin(target: string): string {
+  const rest = target.replace(ORIGIN, '');
+  return rest.startsWith('/') || rest === '*' ? rest : `/${rest}`;
+}
+
+/** Where two readers could differ about a request's end, it is refused: one may stand before the other (RFC 9112, section 6.3). */
+function framingOf(headers: HeaderLines, isOld: boolean): Framing {
+  const host = headers.get('host');
+  if (host === null ? !isOld : host.includes(',')) throw new MalformedMessage('it needs one host header');
+  const encoding = headers.get('transfer-encoding');
+  const length = readLength(headers.get('content-length'));
+  if (encoding === null) return length ?? 0;
+  if (length !== undefined) throw new MalformedMessage('it has a content-length beside a transfer-encoding');
+  if (isOld || encoding.toLowerCase() !== 'chunked') throw new MalformedMessage('its transfer-encoding is not known');
+  return 'chunked';
+}

@@ -1,0 +1,24 @@
+/** A client's request as the server would hand it on, without a connection behind it. */
+import { ClientRequest } from '../src/transport/client-request.ts';
+
+export interface Arrived {
+  method?: string;
+  target?: string;
+  headers?: { [name: string]: string };
+  body?: string | Uint8Array;
+  address?: string;
+}
+
+const NO_SOURCE = { wanted() {}, pause() {}, resume() {} };
+
+export function arrivedRequest({ method = 'POST', target = '/', headers = {}, body = '', address = '' }: Arrived) {
+  const bytes = Buffer.from(body as string);
+  const said = { host: 'gateway', ...headers, 'content-length': String(bytes.length) };
+  const lines = Object.entries(said).map(([name, value]) => `\r\n${name}: ${value}`);
+  const request = new ClientRequest(`${method} ${target} HTTP/1.1${lines.join('')}`, NO_SOURCE, {
+    remoteAddress: address,
+  });
+  if (bytes.length > 0) request.body.push(bytes);
+  request.body.finish();
+  return request;
+}
