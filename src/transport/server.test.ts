@@ -49,7 +49,7 @@ async function open({ port }: Server) {
   let seen = '';
   let isClosed = false;
   socket.on('data', (bytes) => {
-    seen += bytes.toString('latin1').replace(/date: [^\r]*\r\n/g, '');
+    seen += bytes.toString('latin1');
   });
   socket.on('error', () => {});
   socket.on('close', () => {
@@ -60,7 +60,7 @@ async function open({ port }: Server) {
     socket,
     say: (words: string) => void socket.write(Buffer.from(words.replaceAll('\n', '\r\n'), 'latin1')),
     get seen() {
-      return seen.replaceAll('\r\n', '\n');
+      return seen.replace(/date: [^\r]*\r\n/g, '').replaceAll('\r\n', '\n');
     },
     /** What has come when it holds, within two seconds. */
     async until(holds: (seen: string, isClosed: boolean) => boolean): Promise<string> {
