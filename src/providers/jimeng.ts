@@ -42,6 +42,7 @@ const JUDGED: ReadonlySet<Json | undefined> = new Set([
 const LIMITED: ReadonlySet<Json | undefined> = new Set([50_429, 50_430]);
 
 const video: VideoAdapter = {
+  words: 'vendor-b',
   defaultSeconds: 5,
   start(ask, { baseUrl, model }) {
     const framed = ask.pictures.length > 0;

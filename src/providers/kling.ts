@@ -38,6 +38,7 @@ const NO_SUCH_TASK = 1203;
 const UNPAID: ReadonlySet<Json | undefined> = new Set([1101, 1102]);
 
 const video: VideoAdapter = {
+  words: 'vendor-a',
   defaultSeconds: 5,
   start(ask, target, id) {
     const first = pictureOf(ask, 'first');
@@ -45,8 +46,9 @@ const video: VideoAdapter = {
     const kind = kindFor(ask.pictures);
     const references = ask.pictures.filter(({ role }) => role === 'reference');
     const framed = first !== undefined || last !== undefined;
+    const { external_task_id: own, ...metadata } = ask.metadata;
     const members = said({
-      ...ask.metadata,
+      ...metadata,
       model_name: target.model,
       prompt: ask.prompt,
       negative_prompt: ask.negativePrompt,
@@ -59,15 +61,13 @@ const video: VideoAdapter = {
     });
     return {
       outgoing: posting(placeOf(target, kind), members),
-      warnings: dropped(
-        ask,
-        'fps',
-        'seed',
-        'resolution',
-        'n',
-        ...shapeLosses(framed),
-        ...(framed ? (['reference'] as const) : []),
-      ),
+      warnings: [
+        ...dropped(ask, 'fps', 'seed', 'resolution', 'n', ...shapeLosses(framed)),
+        ...dropped(ask, ...(framed ? (['reference'] as const) : [])),
+        ...(own === undefined
+          ? []
+          : ["`external_task_id` was dropped: the vendor knows tasks by the gateway's own ids."]),
+      ],
     };
   },
   readStart: (answered, ask) => startedIn(answered, kindFor(ask.pictures)),

@@ -8,6 +8,7 @@ import { kling } from './kling.ts';
 import { minimax } from './minimax.ts';
 import type { Outgoing, Provider } from './provider.ts';
 import { runway } from './runway.ts';
+import { toldTo } from './told-to.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import { vidu } from './vidu.ts';
 import { xai } from './xai.ts';
@@ -206,6 +207,17 @@ describe('what depends on the model or on the pictures', () => {
     const versioned = targetOf(runway, { baseUrl: 'https://r.example/v1' });
     expect(videoOf(runway).poll('1', versioned).url).toBe('https://r.example/v1/tasks/1');
   });
+});
+
+test("one vendor's own words are told to that vendor alone", () => {
+  const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
+  expect(toldTo(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
+  const unsaid = [expect.stringContaining('`mode` was dropped'), expect.stringContaining('`cfg_scale` was dropped')];
+  expect(toldTo(videoOf(google), ask)).toEqual({ ask: { ...ask, metadata: {} }, unsaid });
+  // Of other doors a client says in `metadata` what its model's vendor calls so.
+  expect(toldTo(videoOf(google), plain)).toEqual({ ask: plain, unsaid: [] });
+  const own = started(kling, { metadata: { external_task_id: 'mine' } });
+  expect(own).toMatchObject({ body: { external_task_id: 'video_1' }, warnings: [expect.stringContaining('own ids')] });
 });
 
 test("xAI's task under way is a status alone; what its checks withheld has failed", () => {

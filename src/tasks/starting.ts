@@ -3,6 +3,7 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing } from '../providers/provider.ts';
+import { toldTo } from '../providers/told-to.ts';
 import type { Answered, Started, Starting } from '../providers/video.ts';
 import { fail } from './ending.ts';
 import { exchange, send } from './exchange.ts';
@@ -107,11 +108,12 @@ async function prepare(
   { pictures }: TaskRequest,
 ): Promise<Outgoing> {
   const { task } = held;
-  const ask = { ...task.ask, pictures };
-  const { outgoing, warnings }: Starting =
+  const { ask, unsaid } = toldTo(video, { ...task.ask, pictures });
+  const { outgoing, warnings: lost }: Starting =
     task.source !== undefined && video.remix
       ? video.remix(task.source, ask, target)
       : video.start(ask, target, task.id);
+  const warnings = [...unsaid, ...lost];
   if (task.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }

@@ -6,7 +6,7 @@ import { authorized, FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_FILES_MAX_BYTES: '2000' } });
+  scene = await startScene({ environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } });
 }, 30_000);
 afterAll(() => scene.close(), 30_000);
 
@@ -97,6 +97,29 @@ describe.concurrent('while it is made', () => {
 });
 
 describe('at its start', () => {
+  test('a picture in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
+    const stage = await videoStage();
+    stage.script(vendorVideo('queued'), vendorVideo('failed'));
+    const send = (bytes: number) => {
+      const form = new FormData();
+      form.append('model', stage.model);
+      form.append('seconds', '4');
+      form.append('input_reference', new Blob([Buffer.alloc(bytes, 'p')], { type: 'image/webp' }), 'a.webp');
+      return fetch(`${scene.gateway.url}/v1/videos`, { method: 'POST', headers: authorized(stage), body: form });
+    };
+    const large = await send(300_000);
+    expect(large.status).toBe(413);
+    expect(await large.json()).toMatchObject({ error: { message: expect.any(String), type: expect.any(String) } });
+    expect(stage.journal()).toEqual([]);
+    const { id } = (await (await send(100_000)).json()) as VideoView;
+    const [sent] = stage.journal();
+    expect(sent?.headers['content-type']).toStartWith('multipart/form-data; boundary=');
+    expect(sent?.form).toContain('name="input_reference"; filename="picture.webp"\r\ncontent-type: image/webp');
+    expect(sent?.form).toContain('p'.repeat(100_000));
+    await watch(scene.gateway.url, stage, id, undefined, LONG_MS);
+    expect(await stage.settledCall()).toMatchObject({ cost: '0' });
+  }, 90_000);
+
   test("the vendor's refusal is the client's, and nothing is held or charged", async () => {
     const stage = await videoStage({ targets: 2 });
     stage.script({ status: 400, json: { error: { message: 'Bad prompt.', code: 'bad_prompt', param: 'prompt' } } });

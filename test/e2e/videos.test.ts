@@ -128,6 +128,11 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
     ['a length below any', { seconds: null, duration: -1 }, 'duration'],
     ['a picture that is none', { image: '!!' }, 'image'],
     ['a prompt that is no text', { prompt: 5 }, 'prompt'],
+    ['two lengths', { duration: 3 }, 'duration'],
+    ['a width alone', { size: null, width: 128 }, 'height'],
+    ['a file of another kind of interface', { input_reference: { file_id: 'file-1' } }, 'input_reference'],
+    ['two pictures to begin with', { image: PICTURE, input_reference: 'https://pictures.example/a.png' }, 'image'],
+    ['an answer as base64', { response_format: 'b64_json' }, 'response_format'],
     ['metadata that is no object', { metadata: 'x' }, 'metadata'],
     ['a webhook at a private address', { webhook_url: 'http://10.0.0.1/hook' }, ''],
     ['no model and no default', { model: '' }, 'model'],
@@ -340,6 +345,24 @@ describe('what its vendor cannot be told', () => {
       await watch(scene.gateway.url, stage, ((await response.json()) as VideoView).id);
     }
     expect(await stage.settled()).toHaveLength(2);
+  }, 30_000);
+
+  test("and so is one vendor's own word before another", async () => {
+    const stage = await sandboxStage();
+    const body = {
+      model_name: stage.model,
+      prompt: SOON,
+      duration: '2',
+      mode: 'pro',
+      camera_control: { type: 'simple' },
+    };
+    const lossy = await stage.post('/kling/v1/videos/text2video', body);
+    expect(lossy.status).toBe(200);
+    expect(lossy.headers.get('x-modelport-warnings')).toMatch(/`mode` was dropped.*`camera_control` was dropped/);
+    const { task_id: id } = (await lossy.json()) as Body;
+    const { last } = await watch(scene.gateway.url, stage, id);
+    expect(last).toMatchObject({ status: 'completed', metadata: { mode: 'pro' } });
+    expect(await stage.settled()).toHaveLength(1);
   }, 30_000);
 
   test('is refused where the client wants all of it told, and nothing is charged', async () => {

@@ -39,14 +39,25 @@ export class FieldReader {
     this.left = new Map(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
   }
 
-  /** The first of these that is there. */
+  /** These are names of one thing: several of them must say the same. */
   take(...names: string[]): Json | undefined {
-    let found: Json | undefined;
+    let found: { name: string; value: Json } | undefined;
     for (const name of names) {
-      found ??= this.left.get(name);
+      const value = this.left.get(name);
       this.left.delete(name);
+      if (value === undefined) continue;
+      if (found && String(found.value) !== String(value))
+        throw wrong(name, `says something else than \`${found.name}\``);
+      found ??= { name, value };
     }
-    return found;
+    return found?.value;
+  }
+
+  /** A list of one, or of none. */
+  picture(role: Picture['role'], ...names: string[]): Picture[] {
+    const said = names.find((name) => this.left.has(name)) ?? '';
+    const value = this.take(...names);
+    return value === undefined ? [] : [readPicture(value, said, role)];
   }
 
   text(...names: string[]): string | undefined {

@@ -2,16 +2,7 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
-import {
-  type DoorRequest,
-  defined,
-  FieldReader,
-  RANGES,
-  readPicture,
-  readSize,
-  type TaskView,
-  type VideoDoor,
-} from './door.ts';
+import { type DoorRequest, defined, FieldReader, RANGES, readSize, type TaskView, type VideoDoor } from './door.ts';
 
 export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
 
@@ -19,8 +10,10 @@ export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVid
 export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   const reader = new FieldReader(fields);
   const size = readSize(reader.text('size'), 'size');
-  const picture = reader.take('input_reference', 'image');
-  const last = reader.take('image_tail', 'last_frame');
+  const pictures = [
+    ...reader.picture('first', 'input_reference', 'image'),
+    ...reader.picture('last', 'image_tail', 'last_frame'),
+  ];
   const metadata = reader.object('metadata') ?? {};
   const known = {
     prompt: reader.text('prompt'),
@@ -37,15 +30,16 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   };
   const model = reader.text('model') ?? '';
   const n = reader.number(RANGES.n, 'n') ?? 1;
-  // Videos come as files: there is no other way to ask for.
-  reader.take('response_format');
+  if (reader.text('response_format') === 'b64_json') {
+    throw wrong('response_format', 'cannot be b64_json: a video comes as a file, by its address or by `/content`');
+  }
+  if ((known.width === undefined) !== (known.height === undefined)) {
+    throw wrong(known.width === undefined ? 'width' : 'height', 'is missing: a size has both');
+  }
   return {
     model,
     n,
-    pictures: [
-      ...(picture === undefined ? [] : [readPicture(picture, 'image', 'first')]),
-      ...(last === undefined ? [] : [readPicture(last, 'image_tail', 'last')]),
-    ],
+    pictures,
     metadata: { ...metadata, ...reader.rest() },
     ...defined(known),
   };

@@ -1,17 +1,15 @@
 /** Kling's door, `/vendor-a/v1/videos/text2video` and `/image2video`: its own body, answered as specification 2.9 says. */
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
-import { type DoorRequest, defined, FieldReader, RANGES, readPicture, type VideoDoor } from './door.ts';
+import { type DoorRequest, defined, FieldReader, RANGES, type VideoDoor } from './door.ts';
 import { writeResult } from './video-generations.ts';
 
 export const vendorA: VideoDoor = { name: 'vendor-a', readAsk, writeTask: writeResult };
 
 function readAsk({ fields, fromPicture }: DoorRequest): VideoAsk {
   const reader = new FieldReader(fields);
-  const first = reader.take('image');
-  const last = reader.take('image_tail');
-  if (fromPicture && first === undefined && last === undefined)
-    throw wrong('image', 'is missing: the video begins with it');
+  const pictures = [...reader.picture('first', 'image'), ...reader.picture('last', 'image_tail')];
+  if (fromPicture && pictures.length === 0) throw wrong('image', 'is missing: the video begins with it');
   const known = {
     prompt: reader.text('prompt'),
     negativePrompt: reader.text('negative_prompt'),
@@ -23,12 +21,10 @@ function readAsk({ fields, fromPicture }: DoorRequest): VideoAsk {
   return {
     model: reader.text('model_name', 'model') ?? '',
     n: 1,
-    pictures: [
-      ...(first === undefined ? [] : [readPicture(first, 'image', 'first')]),
-      ...(last === undefined ? [] : [readPicture(last, 'image_tail', 'last')]),
-    ],
+    pictures,
     // `mode`, `cfg_scale`, `camera_control` … are this vendor's alone.
     metadata: reader.rest(),
+    words: vendorA.name,
     ...defined(known),
   };
 }

@@ -46,6 +46,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
       readPicture(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
     ),
     metadata: reader.rest(),
+    words: vendorB.name,
     ...defined(known),
   };
 }

@@ -1,0 +1,12 @@
+/** What a client said in the words of one vendor is told to no other. */
+import type { VideoAsk } from '../canonical/task.ts';
+import type { VideoAdapter } from './video.ts';
+
+/** `unsaid`: a sentence for each member that this vendor would not understand. */
+export function toldTo({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
+  if (ask.words === undefined || ask.words === words) return { ask, unsaid: [] };
+  const unsaid = Object.keys(ask.metadata).map(
+    (name) => `\`${name}\` was dropped: the model's vendor does not take it.`,
+  );
+  return { ask: { ...ask, metadata: {} }, unsaid };
+}
