@@ -20,118 +20,178 @@ export interface DecidedBatch {
   changes: LedgerChanges;
 }
 
-/** Rows come as JSON arrays of objects: one value a table, read by the server faster than arrays by column are written here. */
-const rowsOf = (place: number, columns: string) => `json_to_recordset($${place}::text::json) AS x(${columns})`;
+/** Tables of rows that a batch may bring along, in the order of their values: each a JSON array of objects, which costs this
+ *  process less than arrays by column. */
+const TABLES = {
+  asked:
+    'id text, version bigint, changed boolean, balance bigint, held bigint, last_seq bigint, last_hash text, spent bigint, day bigint, day_spent bigint, month bigint, month_spent bigint',
+  taken: 'call_id text, account text, key text, amount bigint',
+  opened:
+    'call_id text, account text, key text, amount bigint, model text, price_id text, at bigint, owner text, sent_at bigint, checkpoint bigint',
+  marked: 'call_id text, sent_at bigint, checkpoint bigint',
+  entered:
+    'account text, seq bigint, kind text, amount bigint, balance_after bigint, counter text, call_id text, note text, idempotency_key text, at bigint, hash text',
+  recorded:
+    'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint',
+  summed:
+    'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint',
+  spent: 'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint',
+  redeemed: 'hash text, account text, at bigint',
+} as const;
+type Table = keyof typeof TABLES;
+const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
 
 /**
- * The accounts are locked first, in the order of their ids, so that no two batches wait for each other. Each write asks the gate,
- * and the gate is open where all versions are those the batch knows: then nothing of these accounts has changed since, for
- * whatever changes it raises the version. A hold that is not there any more closes it too.
+ * What is done with the rows of each table that has some. The accounts are locked first, in the order of their ids, so that no
+ * two batches wait for each other. Each write asks the gate, and the gate is open where all versions are those the batch knows:
+ * then nothing of these accounts has changed since, for whatever changes it raises the version. A hold that is not there any
+ * more closes it too.
  */
-const TEXT = `
-WITH asked AS MATERIALIZED (
-  SELECT * FROM ${rowsOf(1, 'id text, version bigint, changed boolean, balance bigint, held bigint, last_seq bigint, last_hash text, spent bigint, day bigint, day_spent bigint, month bigint, month_spent bigint')}
-), locked AS MATERIALIZED (
-  SELECT id, version FROM accounts WHERE id IN (SELECT id COLLATE "C" FROM asked) ORDER BY id FOR UPDATE
-), taken AS MATERIALIZED (
-  SELECT * FROM ${rowsOf(2, 'call_id text, account text, key text, amount bigint')}
-), gate AS MATERIALIZED (
-  SELECT (SELECT count(*) FROM locked JOIN asked USING (id) WHERE locked.version = asked.version) = (SELECT count(*) FROM asked)
-    AND (SELECT count(*) FROM taken JOIN holds USING (call_id, account, key, amount)) = (SELECT count(*) FROM taken) AS open
-), saved AS (
-  UPDATE accounts SET version = accounts.version + 1, balance = x.balance, held = x.held, last_seq = x.last_seq,
-    last_hash = x.last_hash, spent = x.spent, day = x.day, day_spent = x.day_spent, month = x.month, month_spent = x.month_spent
-  FROM asked AS x WHERE accounts.id = x.id AND x.changed AND (SELECT open FROM gate)
-), opened AS (
-  INSERT INTO holds SELECT * FROM ${rowsOf(3, 'call_id text, account text, key text, amount bigint, model text, price_id text, at bigint, owner text, sent_at bigint, checkpoint bigint')}
-  WHERE (SELECT open FROM gate)
-), ended AS (
-  DELETE FROM holds USING taken WHERE holds.call_id = taken.call_id AND (SELECT open FROM gate)
-), marked AS (
-  UPDATE holds SET sent_at = coalesce(holds.sent_at, x.sent_at), checkpoint = greatest(holds.checkpoint, x.checkpoint)
-  FROM ${rowsOf(4, 'call_id text, sent_at bigint, checkpoint bigint')}
-  WHERE holds.call_id = x.call_id AND (SELECT open FROM gate)
-), entered AS (
-  INSERT INTO entries SELECT * FROM ${rowsOf(5, 'account text, seq bigint, kind text, amount bigint, balance_after bigint, counter text, call_id text, note text, idempotency_key text, at bigint, hash text')}
-  WHERE (SELECT open FROM gate)
-), recorded AS (
-  INSERT INTO calls SELECT * FROM ${rowsOf(6, 'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint')}
-  WHERE (SELECT open FROM gate)
-), summed AS (
-  INSERT INTO call_sums AS sums SELECT * FROM ${rowsOf(7, 'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint')}
-  WHERE (SELECT open FROM gate)
+const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: string) => string } = {
+  opened: (rows) => `INSERT INTO holds SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
+  marked: (
+    rows,
+  ) => `UPDATE holds SET sent_at = coalesce(holds.sent_at, x.sent_at), checkpoint = greatest(holds.checkpoint, x.checkpoint)
+  FROM ${rows} WHERE holds.call_id = x.call_id AND (SELECT open FROM gate)`,
+  entered: (rows) => `INSERT INTO entries SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
+  recorded: (rows) => `INSERT INTO calls SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
+  summed: (rows) => `INSERT INTO call_sums AS sums SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost,
-    input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens
-), spent AS (
-  INSERT INTO spendings SELECT * FROM ${rowsOf(8, 'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint')}
-  WHERE (SELECT open FROM gate)
+    input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens`,
+  spent: (rows) => `INSERT INTO spendings SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (key) DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
-    day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent
-), redeemed AS (
-  UPDATE codes SET redeemed_at = x.at, redeemed_by = x.account FROM ${rowsOf(9, 'hash text, account text, at bigint')}
-  WHERE codes.hash = x.hash AND (SELECT open FROM gate)
-)
-SELECT open FROM gate`;
+    day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent`,
+  redeemed: (rows) => `UPDATE codes SET redeemed_at = x.at, redeemed_by = x.account FROM ${rows}
+  WHERE codes.hash = x.hash AND (SELECT open FROM gate)`,
+};
+
+// Rows are found by lists and one by one, never by joins: a plan made while a table was young joins by reading all of it, and
+// lives on when there are millions. For the same reason the order is not the index's.
+const LOCK = `locked AS MATERIALIZED (
+  SELECT id, version FROM accounts WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked)) ORDER BY id || '' FOR UPDATE
+)`;
+const VERSIONS_ARE =
+  '(SELECT count(*) FROM locked JOIN asked USING (id) WHERE locked.version = asked.version) = (SELECT count(*) FROM asked)';
+const HOLDS_ARE = `(SELECT count(*) FROM taken CROSS JOIN LATERAL (
+  SELECT account, key, amount FROM holds WHERE holds.call_id = taken.call_id OFFSET 0
+) AS held WHERE held.account = taken.account AND held.key = taken.key AND held.amount = taken.amount) = (SELECT count(*) FROM taken)`;
+const SAVE = `saved AS (
+  UPDATE accounts SET (version, balance, held, last_seq, last_hash, spent, day, day_spent, month, month_spent) = (
+    SELECT accounts.version + 1, x.balance, x.held, x.last_seq, x.last_hash, x.spent, x.day, x.day_spent, x.month, x.month_spent
+    FROM asked AS x WHERE x.id = accounts.id
+  ) WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked WHERE changed)) AND (SELECT open FROM gate)
+)`;
+const END =
+  'ended AS (DELETE FROM holds WHERE call_id = ANY (ARRAY(SELECT call_id COLLATE "C" FROM taken)) AND (SELECT open FROM gate))';
+
+/** A batch of holds brings other tables than one of settlements: parts without rows cost the server as much as those with. */
+function textFor(tables: readonly Table[]): string {
+  const rowsOf = (table: Table) =>
+    `json_to_recordset($${tables.indexOf(table) + 1}::text::json) AS x(${TABLES[table]})`;
+  const parts: string[] = [];
+  const conditions = ['true'];
+  for (const table of tables) {
+    if (table === 'asked') {
+      parts.push(`asked AS MATERIALIZED (SELECT * FROM ${rowsOf(table)})`, LOCK);
+      conditions.push(VERSIONS_ARE);
+    } else if (table === 'taken') {
+      parts.push(`taken AS MATERIALIZED (SELECT * FROM ${rowsOf(table)})`);
+      conditions.push(HOLDS_ARE);
+    }
+  }
+  parts.push(`gate AS MATERIALIZED (SELECT ${conditions.join(' AND ')} AS open)`);
+  for (const table of tables) {
+    if (table === 'asked') parts.push(SAVE);
+    else if (table === 'taken') parts.push(END);
+    else parts.push(`${table} AS (${WRITES[table](rowsOf(table))})`);
+  }
+  return `WITH ${parts.join(', ')} SELECT open FROM gate`;
+}
+
+/** By the tables that have rows; the server has prepared each text once it has seen it. */
+const texts = new Map<string, string>();
 
 /** Answers one row: whether the gate was open, so that all of it is written, or none. */
 export function ledgerStatement(batch: DecidedBatch): Statement {
+  const rows = rowsOf(batch);
+  const tables = TABLE_NAMES.filter((table) => rows[table].length > 0);
+  const shape = tables.join(' ');
+  let text = texts.get(shape);
+  if (text === undefined) {
+    text = textFor(tables);
+    texts.set(shape, text);
+  }
+  return { text, values: tables.map((table) => JSON.stringify(rows[table])) };
+}
+
+/** Amounts are larger than a JSON number is exact: they go as text, which the server reads as the column's integer. Written
+ *  here, for a replacer would be called for every member, which takes nine times as long as all the rest. */
+function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly object[] } {
   const { changes } = batch;
   return {
-    text: TEXT,
-    values: [
-      json(batch.accounts.map(({ books, version }) => accountColumns(books, version, changes.accounts.has(books)))),
-      json([...batch.taken].map(([call_id, { account, key, amount }]) => ({ call_id, account, key, amount }))),
-      json([...changes.opened.values()].map(holdColumns)),
-      json(markColumns(batch)),
-      json(changes.entries.map(entryColumns)),
-      json(changes.calls.map(callColumns)),
-      json(
-        sumCalls(changes.calls).map(({ inputTokens, outputTokens, ...sum }) => ({
-          ...sum,
-          input_tokens: inputTokens,
-          output_tokens: outputTokens,
-        })),
-      ),
-      json(
-        [...changes.spendings].map(([key, s]) => ({
-          key,
-          held: s.held,
-          total: s.total,
-          day: s.day,
-          day_spent: s.daySpent,
-          month: s.month,
-          month_spent: s.monthSpent,
-        })),
-      ),
-      json(changes.redeemed),
-    ],
+    asked: batch.accounts.map(({ books, version }) => accountColumns(books, version, changes.accounts.has(books))),
+    taken: [...batch.taken].map(([call_id, { account, key, amount }]) => ({
+      call_id,
+      account,
+      key,
+      amount: `${amount}`,
+    })),
+    opened: [...changes.opened.values()].map(holdColumns),
+    marked: markColumns(batch),
+    entered: changes.entries.map(entryColumns),
+    recorded: changes.calls.map(callColumns),
+    summed: sumCalls(changes.calls).map(({ inputTokens, outputTokens, cost, ...sum }) => ({
+      ...sum,
+      cost: `${cost}`,
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+    })),
+    spent: [...changes.spendings].map(([key, s]) => ({
+      key,
+      held: `${s.held}`,
+      total: `${s.total}`,
+      day: s.day,
+      day_spent: `${s.daySpent}`,
+      month: s.month,
+      month_spent: `${s.monthSpent}`,
+    })),
+    redeemed: changes.redeemed,
   };
 }
 
-/** Amounts are larger than a JSON number is exact: they go as text, which the server reads as the column's integer. */
-const json = (rows: readonly object[]): string => (rows.length === 0 ? '[]' : JSON.stringify(rows, plain));
-const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? value.toString() : value);
+const written = (amount: Money | undefined): string | undefined => (amount === undefined ? undefined : `${amount}`);
 
 function accountColumns(books: AccountBooks, version: bigint, changed: boolean) {
   return {
     id: books.id,
-    version,
+    version: `${version}`,
     changed,
-    balance: books.balance,
-    held: books.held,
+    balance: `${books.balance}`,
+    held: `${books.held}`,
     last_seq: books.lastSeq,
     last_hash: books.lastHash,
-    spent: books.total,
+    spent: `${books.total}`,
     day: books.day,
-    day_spent: books.daySpent,
+    day_spent: `${books.daySpent}`,
     month: books.month,
-    month_spent: books.monthSpent,
+    month_spent: `${books.monthSpent}`,
   };
 }
 
 function holdColumns(hold: HoldRow) {
   const { callId, account, key, amount, model, priceId, at, owner, sentAt, checkpoint } = hold;
-  return { call_id: callId, account, key, amount, model, price_id: priceId, at, owner, sent_at: sentAt, checkpoint };
+  return {
+    call_id: callId,
+    account,
+    key,
+    amount: `${amount}`,
+    model,
+    price_id: priceId,
+    at,
+    owner,
+    sent_at: sentAt,
+    checkpoint: written(checkpoint),
+  };
 }
 
 /** One row a hold, and none for a hold that the batch ends: a statement changes a row once. */
@@ -144,7 +204,7 @@ function markColumns({ changes, taken }: DecidedBatch) {
     if (checkpoint !== undefined && checkpoint > (mark.checkpoint ?? 0n)) mark.checkpoint = checkpoint;
     marks.set(callId, mark);
   }
-  return [...marks.values()];
+  return [...marks.values()].map((mark) => ({ ...mark, checkpoint: written(mark.checkpoint) }));
 }
 
 function entryColumns(entry: EntryRow) {
@@ -153,8 +213,8 @@ function entryColumns(entry: EntryRow) {
     account,
     seq,
     kind,
-    amount,
-    balance_after: balanceAfter,
+    amount: `${amount}`,
+    balance_after: `${balanceAfter}`,
     counter,
     call_id: callId,
     note,
@@ -180,7 +240,7 @@ function callColumns({ row, entrySeq, tokens }: RecordedCall) {
     outcome: row.outcome,
     error_code: row.errorCode,
     attempts: row.attempts,
-    cost: row.cost,
+    cost: `${row.cost}`,
     price_id: row.priceId,
     usage: row.usage,
     duration_ms: Math.round(row.durationMs),

@@ -133,17 +133,16 @@ export async function decideUnderLock(
   const calls = among(needs.calls);
   const codes = among(needs.codes);
   const corrected = among(needs.corrected);
-  const keys = among(needs.keys.keys());
-  const idempotencyKeys = among(needs.idempotencyKeys);
   const none = <Row>(): Promise<Row[]> => Promise.resolve([]);
   const [, codeRows, books, spendings, holds, recorded, corrections, entries] = await Promise.all([
-    run(sql`SELECT 1 FROM accounts WHERE id ${ids} ORDER BY id FOR UPDATE`),
+    run(sql`SELECT 1 FROM accounts WHERE id ${ids} ORDER BY id || '' FOR UPDATE`),
     needs.codes.size === 0
       ? none<CodeColumns>()
-      : run<CodeColumns>(sql`SELECT * FROM codes WHERE hash ${codes} ORDER BY hash FOR UPDATE`),
+      : run<CodeColumns>(sql`SELECT * FROM codes WHERE hash ${codes} ORDER BY hash || '' FOR UPDATE`),
     run<BooksColumns>(sql`SELECT ${BOOKS} FROM accounts WHERE id ${ids}`),
     run<SpendingColumns>(
-      sql`SELECT * FROM spendings WHERE key ${keys} OR key IN (SELECT key FROM holds WHERE call_id ${calls})`,
+      sql`SELECT * FROM spendings WHERE key = ANY (ARRAY(${valuesOf(needs.keys.keys())}
+          UNION SELECT key FROM holds WHERE call_id ${calls}))`,
     ),
     needs.calls.size === 0
       ? none<HeldFor & { call_id: string }>()
@@ -151,7 +150,7 @@ export async function decideUnderLock(
     needs.looked.size === 0
       ? none<{ id: string; account: string; cost: bigint }>()
       : run<{ id: string; account: string; cost: bigint }>(
-          sql`SELECT id, account, cost FROM calls WHERE id ${among(needs.looked)}`,
+          sql`SELECT id, account, cost FROM calls WHERE id ${among(needs.looked, NOT_HELD)}`,
         ),
     needs.corrected.size === 0
       ? none<{ call_id: string; sum: bigint }>()
@@ -162,8 +161,8 @@ export async function decideUnderLock(
     needs.idempotencyKeys.size + needs.codes.size === 0
       ? none<EntryColumns>()
       : run<EntryColumns>(
-          sql`SELECT * FROM entries WHERE account ${ids} AND (idempotency_key ${idempotencyKeys}
-            OR idempotency_key IN (SELECT 'code:' || id FROM codes WHERE hash ${codes}))`,
+          sql`SELECT * FROM entries WHERE account ${ids} AND idempotency_key = ANY (ARRAY(${valuesOf(needs.idempotencyKeys)}
+            UNION ALL SELECT 'code:' || id FROM codes WHERE hash ${codes}))`,
         ),
   ]);
   const known = new Map(
@@ -174,23 +173,14 @@ export async function decideUnderLock(
   );
   const accounts = new Map<string, VersionedBooks>();
   const taken = new Map<string, HeldFor>();
+  const spendingOf = new Map(spendings.map((row) => [row.key, row]));
+  const holdOf = new Map(holds.map((row) => [row.call_id, row]));
+  const callOf = new Map(recorded.map((row) => [row.id, row]));
   const view: LedgerView = {
     account: (id) => copyBooks(known.get(id), accounts),
-    spending: (key) =>
-      optional(
-        spendings.find((row) => row.key === key),
-        toSpending,
-      ),
-    takeHold: (callId) =>
-      takeOnce(
-        taken,
-        callId,
-        optional(
-          holds.find((row) => row.call_id === callId),
-          toHeldFor,
-        ),
-      ),
-    call: (callId) => recorded.find(({ id }) => id === callId),
+    spending: (key) => optional(spendingOf.get(key), toSpending),
+    takeHold: (callId) => takeOnce(taken, callId, optional(holdOf.get(callId), toHeldFor)),
+    call: (callId) => callOf.get(callId),
     corrections: (callId) => corrections.find(({ call_id }) => call_id === callId)?.sum ?? 0n,
     entryByKey: (account, key) =>
       optional(
@@ -211,10 +201,18 @@ export async function decideUnderLock(
   return decided;
 }
 
+/** A call with an open hold is not recorded: it need not be looked for in the partition of every day. */
+const NOT_HELD = raw('WHERE NOT EXISTS (SELECT 1 FROM holds WHERE call_id = value COLLATE "C")');
+
 /** One value however many there are, so that the server has seen the statement before. */
-function among(values: Iterable<string>): Statement {
+function valuesOf(values: Iterable<string>): Statement {
   const list = JSON.stringify([...values]);
-  return sql`IN (SELECT value COLLATE "C" FROM json_array_elements_text(CAST(CAST(${list} AS TEXT) AS JSON)))`;
+  return sql`SELECT value COLLATE "C" FROM json_array_elements_text(CAST(CAST(${list} AS TEXT) AS JSON))`;
+}
+
+/** A list, so that the index is walked for each and nothing is joined. */
+function among(values: Iterable<string>, but: Statement = raw('')): Statement {
+  return sql`= ANY (ARRAY(${valuesOf(values)} ${but}))`;
 }
 
 const BOOKS = raw(`id, balance, held, spent AS total, day, day_spent AS "daySpent", month, month_spent AS "monthSpent",
