@@ -51,7 +51,7 @@ export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter
         ...ask.metadata,
         aspectRatio: ratioOf(ask),
         durationSeconds: ask.seconds,
-        resolution: resolutionOf(ask),
+        resolution: resolutionOf(ask)?.replace('2160p', '4k'),
         negativePrompt: ask.negativePrompt,
         seed: ask.seed,
         sampleCount: ask.n === 1 ? undefined : ask.n,

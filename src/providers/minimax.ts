@@ -43,6 +43,9 @@ const STATUSES: { readonly [code: string]: number } = {
 };
 /** Of these numbers those of checks that the request, or what was made of it, did not pass. */
 const JUDGED: ReadonlySet<Json | undefined> = new Set([1026, 1027]);
+/** What Hailuo makes; older models have no choice. */
+const HAILUO = /hailuo/i;
+const HAILUO_CLASSES = [512, 768, 1080];
 /** Models of the second version of its interface. */
 const SECOND = /^MiniMax-H\d/i;
 const ROLES: { readonly [role in Picture['role']]: string } = {
@@ -62,13 +65,13 @@ const video: VideoAdapter = {
       model: target.model,
       prompt: ask.prompt,
       duration: ask.seconds,
-      resolution: resolutionOf(ask)?.toUpperCase(),
+      resolution: resolutionOf(ask, HAILUO.test(target.model) ? HAILUO_CLASSES : undefined)?.toUpperCase(),
       first_frame_image: first && addressOf(first),
       last_frame_image: last && addressOf(last),
     });
     return {
       outgoing: posting(joinUrl(target.baseUrl, '/video_generation'), members),
-      warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'aspectRatio', 'reference'),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'sizeShape', 'aspectRatio', 'reference'),
     };
   },
   readStart: (answered) => ({ handle: requiredText(replyIn(answered).task_id), seen: { state: 'queued' } }),

@@ -78,21 +78,38 @@ export function addressOf({ source }: Picture): string {
   return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
 }
 
-/** `16:9` */
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'];
+/** Sides are rounded to what encoders like: 1248 by 704 is meant to be 16:9. */
+const ABOUT_THE_SAME = 0.03;
+
+/** `16:9`: the nearest that vendors know, where a size is meant to be it. */
 export function ratioOf({ aspectRatio, width, height }: VideoAsk): string | undefined {
   if (aspectRatio !== undefined || width === undefined || height === undefined) return aspectRatio;
+  const off = (ratio: string) => Math.abs(width / height / quotientOf(ratio) - 1);
+  const [nearest = ''] = RATIOS.toSorted((one, other) => off(one) - off(other));
+  if (off(nearest) <= ABOUT_THE_SAME) return nearest;
   const divisor = greatestDivisor(width, height);
   return `${width / divisor}:${height / divisor}`;
+}
+
+function quotientOf(ratio: string): number {
+  const [width = 1, height = 1] = ratio.split(':').map(Number);
+  return width / height;
 }
 
 function greatestDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestDivisor(other, one % other);
 }
 
-/** `720p` */
-export function resolutionOf({ resolution, width, height }: VideoAsk): string | undefined {
+/** Lines of a picture of 16:9. */
+const CLASSES: readonly number[] = [240, 360, 480, 540, 720, 768, 1080, 1440, 2160];
+
+/** `720p`: of a size the class whose pictures have as many points; 960 by 960 is 720p. */
+export function resolutionOf({ resolution, width, height }: VideoAsk, classes = CLASSES): string | undefined {
   if (resolution !== undefined || width === undefined || height === undefined) return resolution;
-  return `${Math.min(width, height)}p`;
+  const lines = Math.sqrt((width * height * 9) / 16);
+  const [nearest = lines] = classes.toSorted((one, other) => Math.abs(one - lines) - Math.abs(other - lines));
+  return `${nearest}p`;
 }
 
 const LOSSES = {
@@ -102,6 +119,7 @@ const LOSSES = {
   size: '`size` was dropped',
   /** Its proportions are told all the same. */
   exactSize: '`size` was told as its aspect ratio alone',
+  sizeShape: '`size` was told as its resolution alone',
   aspectRatio: '`aspect_ratio` was dropped',
   resolution: '`resolution` was dropped',
   n: '`n` was dropped',
@@ -128,6 +146,7 @@ function isAskedFor(ask: VideoAsk, loss: Loss): boolean {
       return ask.n !== 1;
     case 'size':
     case 'exactSize':
+    case 'sizeShape':
       return ask.width !== undefined || ask.height !== undefined;
     case 'last':
     case 'reference':

@@ -10,6 +10,7 @@ import type { Outgoing, Provider } from './provider.ts';
 import { runway } from './runway.ts';
 import { toldTo } from './told-to.ts';
 import type { Answered, VideoAdapter } from './video.ts';
+import { ratioOf, resolutionOf } from './video-vendor.ts';
 import { vidu } from './vidu.ts';
 import { xai } from './xai.ts';
 
@@ -209,6 +210,25 @@ describe('what depends on the model or on the pictures', () => {
   });
 });
 
+test.each([
+  [1280, 720, '16:9', '720p'],
+  [720, 1280, '9:16', '720p'],
+  [1248, 704, '16:9', '720p'],
+  [1920, 1088, '16:9', '1080p'],
+  [1024, 1792, '9:16', '1080p'],
+  [960, 960, '1:1', '720p'],
+  [1112, 834, '4:3', '720p'],
+  [2206, 946, '21:9', '1080p'],
+  [832, 480, '16:9', '480p'],
+  [1000, 200, '5:1', '360p'],
+])('%d by %d is %s and %s', (width, height, ratio, resolution) => {
+  const ask = { ...plain, width, height };
+  const [one = 0, other = 1] = ratio.split(':').map(Number);
+  const [wide = 0, high = 1] = (ratioOf(ask) ?? '').split(':').map(Number);
+  expect(wide / high).toBe(one / other);
+  expect(resolutionOf(ask)).toBe(resolution);
+});
+
 test("one vendor's own words are told to that vendor alone", () => {
   const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
   expect(toldTo(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
@@ -281,6 +301,13 @@ describe('minimax', () => {
     [9999, 'upstream_failed'],
   ])('its refusal %d inside an answer that says 200', (code, expected) => {
     expect(() => video.readStart(reply({}, code), plain)).toThrow(expect.objectContaining({ code: expected }));
+  });
+
+  test('Hailuo makes what it makes: the nearest class, whose shape nobody can choose', () => {
+    const ask = { ...plain, width: 720, height: 1280 };
+    const { outgoing, warnings } = video.start(ask, targetOf(minimax, { model: 'MiniMax-Hailuo-02' }), 'video_1');
+    expect(bodyOf(outgoing)).toMatchObject({ resolution: '768P' });
+    expect(warnings).toEqual([expect.stringContaining('`size` was told as its resolution alone')]);
   });
 
   test('a task that came to nothing is told as a refusal', () => {
