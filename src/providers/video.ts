@@ -44,7 +44,7 @@ export interface VideoAdapter {
     read(answered: Answered, ask: VideoAsk): Started | undefined;
   };
   poll(handle: Json, target: Target): Outgoing;
-  /** Throws where nothing can be said now; with status 404 or 410 where the task is lost. */
+  /** Throws where nothing can be said now; with status 404 where the task is lost. */
   readPoll(answered: Answered, handle: Json, target: Target): Progress;
   /** Where else the vendor keeps what it made, behind the same credential. */
   filesAt?(target: Target): string;

@@ -36,10 +36,12 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
   const handle = held.task.handle ?? null;
   let seen: Progress;
   try {
-    seen = video.readPoll(await exchange(rooms, provider, video.poll(handle, target), target), handle, target);
+    const answered = await exchange(rooms, provider, video.poll(handle, target), target);
+    if (answered.status === 410) return fail(rooms, held, VANISHED);
+    seen = video.readPoll(answered, handle, target);
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.status === 404 || error.status === 410) return fail(rooms, held, VANISHED);
+    if (error.status === 404) return fail(rooms, held, VANISHED);
     // A vendor that fails, or refuses our key, for an hour is waited for: the task has its time limit.
     return later(rooms, held, error);
   }

@@ -227,8 +227,29 @@ test('each is started once, paid once or released, under the id its client has',
   expect(new Set(ids).size).toBe(1);
 }, 60_000);
 
+test('a stop waits for a start under way, and the next process goes on with it', async () => {
+  upstream.forget('/mid-poll/v1/videos');
+  upstream.script('/mid-poll/v1/videos', { ...vendorVideo('queued'), fault: { before: 'headers', does: 2000 } });
+  const asked = startsOf('mid-poll').length;
+  const created = fetch(`${gateway.url}/v1/videos`, {
+    method: 'POST',
+    headers: { ...authorized({ caller }), 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'mid-poll', prompt: 'A cat', seconds: 4 }),
+  });
+  await until('it is started', () => startsOf('mid-poll').length > asked);
+  const stopped = gateway.stop('keep');
+  const answer = await created;
+  expect(answer.status).toBe(200);
+  expect(await stopped).toBe(0);
+  const { id } = (await answer.json()) as VideoView;
+  gateway = await start(gateway.dataFolder);
+  expect((await watch(gateway.url, { caller }, id)).last.status).toBe('completed');
+  expect(startsOf('mid-poll').length).toBe(asked + 1);
+}, 60_000);
+
 test('nothing half fetched stays behind', async () => {
   const kept = [...new Bun.Glob('**/*').scanSync(`${gateway.dataFolder}/files`)];
   expect(kept.filter((path) => path.endsWith('.part'))).toEqual([]);
-  expect(kept).toHaveLength(POINTS.filter(({ end }) => end === 'completed').length);
+  // Of each that was killed, and of the one that was stopped.
+  expect(kept).toHaveLength(POINTS.filter(({ end }) => end === 'completed').length + 1);
 });

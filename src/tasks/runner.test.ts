@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { LASTING_OWNER } from '../ledger/ledger.ts';
+import { LEASE_MS } from './held-task.ts';
+import type { TaskRooms } from './rooms.ts';
+import { releaseOrphans, startRunner } from './runner.ts';
+import { writeBody } from './task.ts';
+
+let bench: TaskBench;
+beforeAll(async () => {
+  bench = await startTaskBench(['dead', 'orphans', 'crowd', 'calm', 'stop', 'twice']);
+});
+afterAll(() => bench.close());
+
+const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
+const looks = (name: string) => bench.upstream.journal(status(name)).length;
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000;
+  while (!(await isSo())) {
+    if (Date.now() > deadline) throw new Error('it did not come to pass');
+    await Bun.sleep(20);
+  }
+}
+
+/** A runner of these rooms for as long as `work` takes. */
+async function running(rooms: TaskRooms, work: () => Promise<unknown>): Promise<void> {
+  const runner = startRunner(rooms);
+  try {
+    await work();
+  } finally {
+    await runner.stop(5000);
+  }
+}
+
+/** A task that waits at its vendor, in this worker's hands. */
+async function taskIn(worker: string): Promise<string> {
+  bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
+  const { id } = await bench.create('dead');
+  const task = await bench.task(id);
+  const now = bench.now();
+  await bench.rooms.store.tasks.take(id, worker, now, now + LEASE_MS);
+  await bench.rooms.store.tasks.save(id, worker, { body: writeBody(task), dueAt: now, release: false });
+  return id;
+}
+
+test('what a dead process had in hand is taken up at once, what a living or an unknown one has is not', async () => {
+  bench.upstream.script(status('dead'), { ...vendorVideo('failed'), repeat: true });
+  const fates = { dead: 'gone', alive: 'alive', stranger: 'unknown' } as const;
+  const ids = new Map<string, string>();
+  for (const worker of Object.keys(fates)) ids.set(worker, await taskIn(worker));
+  const fateOf = (worker: string) => fates[worker as keyof typeof fates];
+  const stateOf = async (worker: string) => (await bench.task(ids.get(worker) ?? '')).state;
+  await running({ ...bench.rooms, fateOf }, async () => {
+    await until(async () => (await stateOf('dead')) === 'failed');
+    await Bun.sleep(700);
+    expect([await stateOf('alive'), await stateOf('stranger')]).toEqual(['queued', 'queued']);
+    // A lease tells of those that nobody can tell about, and of those that live and do nothing.
+    bench.turn(LEASE_MS);
+    await until(async () => (await stateOf('stranger')) === 'failed' && (await stateOf('alive')) === 'failed');
+  });
+  expect(await bench.held()).toBe(0n);
+});
+
+test('holds without a task are released after two minutes, those of failed tasks at once, others never', async () => {
+  const { rooms, upstream } = bench;
+  upstream.script('/orphans/v1/videos', vendorVideo('queued'), vendorVideo('queued'));
+  const going = await bench.create('orphans');
+  const failed = await bench.create('orphans');
+  await rooms.store.tasks.take(failed.id, 'bench', bench.now(), bench.now() + 1);
+  const body = writeBody({ ...failed, state: 'failed', error: { code: 'task_expired', message: 'late' } });
+  await rooms.store.tasks.save(failed.id, 'bench', { body, dueAt: undefined, release: true });
+  const { account, key, priceId } = going;
+  const orphan = { callId: 'video_orphan', account, key, amount: 1n, model: 'orphans', priceId, at: bench.now() };
+  await rooms.ledger.hold({ ...orphan, owner: LASTING_OWNER });
+  const open = async () => (await rooms.store.holds()).map(({ callId }) => callId).sort();
+  expect(await open()).toEqual([going.id, failed.id, 'video_orphan'].sort());
+
+  await releaseOrphans(rooms, bench.now() + 119_000);
+  expect(await open()).toEqual([going.id, 'video_orphan'].sort());
+  expect(await rooms.store.call(failed.id)).toMatchObject({ outcome: 'failed', errorCode: 'task_expired', cost: 0n });
+  await releaseOrphans(rooms, bench.now() + 120_000);
+  expect(await open()).toEqual([going.id]);
+  expect(await rooms.store.call('video_orphan')).toMatchObject({ outcome: 'interrupted', cost: 0n });
+  await releaseOrphans(rooms, bench.now() + 86_400_000);
+  expect(await open()).toEqual([going.id]);
+  upstream.script(status('orphans'), vendorVideo('failed'));
+  await bench.lookAfter(60_000);
+  expect(await open()).toEqual([]);
+});
+
+test('webhooks that never answer hold up nobody’s video', async () => {
+  const { rooms, upstream } = bench;
+  upstream.script('/never', { fault: { before: 'headers', does: 'silence' }, repeat: true });
+  upstream.script('/calm/v1/videos', vendorVideo('queued'));
+  const calm = await bench.create('calm');
+  const { port } = new URL(upstream.url);
+  for (let made = 0; made < 150; made++) {
+    const id = `video_crowd${made}`;
+    const ended = {
+      ...calm,
+      id,
+      state: 'failed' as const,
+      webhook: { url: `http://hook.test:${port}/never`, tries: 0 },
+    };
+    const row = { id, account: calm.account, createdAt: bench.now(), dueAt: bench.now(), body: writeBody(ended) };
+    await rooms.store.tasks.insert(row, 'gone', bench.now());
+  }
+  upstream.script(status('calm'), vendorVideo('completed'));
+  upstream.script(`${status('calm')}/content`, filmAnswer);
+  const runner = startRunner(rooms);
+  await until(() => upstream.journal('/never').length > 0);
+  bench.turn(10_000);
+  await until(async () => (await bench.task(calm.id)).state === 'completed');
+  expect(upstream.journal('/never').length).toBeLessThanOrEqual(64);
+  // It does not wait for them longer than it may.
+  const begun = performance.now();
+  await runner.stop(300);
+  expect(performance.now() - begun).toBeLessThan(3000);
+  upstream.forget('/never');
+}, 30_000);
+
+test('a stop waits for the look under way, and begins no other', async () => {
+  const { upstream } = bench;
+  upstream.script('/stop/v1/videos', vendorVideo('queued'));
+  const slow = { ...vendorVideo('in_progress', { progress: 40 }), fault: { before: 'headers', does: 600 } } as const;
+  upstream.script(status('stop'), slow);
+  const { id } = await bench.create('stop');
+  bench.turn(10_000);
+  const runner = startRunner(bench.rooms);
+  await until(() => looks('stop') === 1);
+  await runner.stop(5000);
+  expect(await bench.task(id)).toMatchObject({ state: 'in_progress', percent: 40, looks: 1 });
+  expect(looks('stop')).toBe(1);
+}, 30_000);
+
+test('a process that was held up for longer than a lease does not take up what it has in hand', async () => {
+  const { upstream } = bench;
+  upstream.script('/twice/v1/videos', vendorVideo('queued'));
+  const slow = { ...vendorVideo('in_progress'), fault: { before: 'headers', does: 1500 } } as const;
+  upstream.script(status('twice'), slow, vendorVideo('failed'));
+  await bench.create('twice');
+  bench.turn(10_000);
+  await running(bench.rooms, async () => {
+    await until(() => looks('twice') === 1);
+    bench.turn(LEASE_MS + 1);
+    await Bun.sleep(1000);
+    expect(looks('twice')).toBe(1);
+  });
+}, 30_000);

@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import type { Answer } from '../../test/upstream/answer.ts';
+import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const COST = 400_000_000n;
+const broken: Answer = { status: 500, json: { error: { message: 'broken' } }, repeat: true };
+const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch'];
+
+let bench: TaskBench;
+beforeAll(async () => {
+  bench = await startTaskBench(NAMES);
+});
+afterAll(() => bench.close());
+
+const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
+const film = (name: string) => `${status(name)}/content`;
+const polls = (name: string) => bench.upstream.journal(status(name)).filter(({ path }) => path === status(name));
+const filesKept = () => {
+  const everything = readdirSync(join(bench.dataFolder, 'files'), { recursive: true, withFileTypes: true });
+  return everything.filter((one) => one.isFile()).length;
+};
+/** What the books say that happens while `work` does. */
+async function paid(work: () => Promise<unknown>): Promise<bigint> {
+  const before = await bench.spent();
+  await work();
+  expect(await bench.held()).toBe(0n);
+  return (await bench.spent()) - before;
+}
+
+describe('while its vendor works', () => {
+  test('one that answers 500 for an hour is asked ever less often, and its video is paid for when it is there', async () => {
+    const { upstream } = bench;
+    upstream.script('/hour/v1/videos', vendorVideo('queued'));
+    upstream.script(status('hour'), broken);
+    const { id } = await bench.create('hour');
+    await bench.lookAfter(HOUR_MS);
+    expect(await bench.task(id)).toMatchObject({ state: 'queued' });
+    // Two seconds, four, eight … five minutes.
+    expect(polls('hour').length).toBeLessThan(25);
+    expect(await bench.held()).toBe(COST);
+    upstream.forget(status('hour'));
+    upstream.script(status('hour'), vendorVideo('completed'));
+    upstream.script(film('hour'), filmAnswer);
+    expect(await paid(() => bench.lookAfter(6 * MINUTE_MS))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
+  });
+
+  test('one that never ends has failed when its time is over, to the moment; nothing is charged', async () => {
+    bench.upstream.script('/limit/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('limit'), { ...vendorVideo('in_progress'), repeat: true });
+    const { id, deadlineAt, createdAt } = await bench.create('limit');
+    // Most of the day nobody looks, as if every process were down.
+    bench.turn(23 * HOUR_MS);
+    expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
+    expect(deadlineAt - createdAt).toBe(24 * HOUR_MS);
+    const error = { code: 'task_expired' };
+    expect(await bench.task(id)).toMatchObject({ state: 'failed', endedAt: deadlineAt, error });
+    expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'failed', errorCode: 'task_expired', cost: 0n });
+    expect(polls('limit').length).toBeLessThan(140);
+    const asked = polls('limit').length;
+    await bench.lookAfter(HOUR_MS);
+    expect(polls('limit').length).toBe(asked);
+  });
+
+  test('one that is finished when its time is over is looked at once more, kept and paid for', async () => {
+    bench.upstream.script('/last/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('last'), vendorVideo('completed'));
+    bench.upstream.script(film('last'), filmAnswer);
+    const { id } = await bench.create('last');
+    bench.turn(30 * HOUR_MS);
+    expect(await paid(() => bench.lookAfter(0))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed' });
+  });
+
+  test.each([404, 410])('one that answers %d knows of it no more: failed, nothing charged', async (gone) => {
+    bench.upstream.script('/gone/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('gone'), { status: gone, json: { error: { message: 'no such video' } } });
+    const { id } = await bench.create('gone');
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
+    expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
+    bench.upstream.forget('/gone/');
+  });
+
+  test('words nobody has heard mean that it goes on, and progress never falls', async () => {
+    const { upstream } = bench;
+    upstream.script('/words/v1/videos', vendorVideo('dreaming'));
+    const seen = [
+      vendorVideo('in_progress', { progress: 70 }),
+      vendorVideo('marinating', { progress: 10 }),
+      vendorVideo('queued', { progress: 120 }),
+    ];
+    upstream.script(status('words'), ...seen, vendorVideo('completed'));
+    upstream.script(film('words'), filmAnswer);
+    const { id } = await bench.create('words');
+    const told: [string, number][] = [];
+    for (let looks = 0; looks < seen.length; looks++) {
+      const asked = polls('words').length;
+      while (polls('words').length === asked) await bench.lookAfter(1000);
+      const { state, percent } = await bench.task(id);
+      told.push([state, percent]);
+    }
+    expect(told).toEqual([
+      ['in_progress', 70],
+      ['in_progress', 70],
+      ['in_progress', 99],
+    ]);
+    await bench.lookAfter(MINUTE_MS);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
+  });
+});
+
+describe('once it is finished', () => {
+  test('a video that cannot be fetched for more than an hour has failed, and leaves nothing behind', async () => {
+    const before = filesKept();
+    const half: Answer = { ...filmAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
+    bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('dead'), { ...vendorVideo('completed'), repeat: true });
+    bench.upstream.script(film('dead'), half, { status: 403, text: 'expired', repeat: true });
+    const { id } = await bench.create('dead');
+    await bench.lookAfter(HOUR_MS);
+    expect(await bench.task(id)).toMatchObject({ state: 'in_progress', percent: 99 });
+    expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
+    expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
+    expect(bench.upstream.journal(film('dead'))).toHaveLength(20);
+    expect(filesKept()).toBe(before);
+  });
+
+  test('fetched in part, or not at all for a while, it is fetched again', async () => {
+    const half: Answer = { ...filmAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
+    bench.upstream.script('/fetch/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('fetch'), { ...vendorVideo('completed'), repeat: true });
+    bench.upstream.script(film('fetch'), half, { status: 503 }, { ...filmAnswer, bytes: Buffer.alloc(0) }, filmAnswer);
+    const before = filesKept();
+    const { id } = await bench.create('fetch');
+    expect(await paid(() => bench.lookAfter(5 * MINUTE_MS))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed', fetches: 4 });
+    expect(filesKept()).toBe(before + 1);
+  });
+
+  test('one larger than is kept has failed at once, and says why', async () => {
+    bench.upstream.script('/large/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('large'), vendorVideo('completed'));
+    bench.upstream.script(film('large'), { ...filmAnswer, bytes: Buffer.alloc(1_000_001) });
+    const { id } = await bench.create('large');
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
+    const { error } = await bench.task(id);
+    expect(error?.message).toContain('larger than 1000000 bytes');
+  });
+
+  test('its files are kept for a week, and then let go', async () => {
+    bench.upstream.script('/swept/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('swept'), vendorVideo('completed'));
+    bench.upstream.script(film('swept'), filmAnswer);
+    const before = filesKept();
+    const { id } = await bench.create('swept');
+    await bench.lookAfter(MINUTE_MS);
+    const [{ file = '' } = {}] = (await bench.task(id)).outputs;
+    bench.turn(7 * 24 * HOUR_MS - 2 * MINUTE_MS);
+    await bench.lookAfter(0);
+    expect(await bench.rooms.files.size(file)).toBe(filmAnswer.bytes?.length);
+    await bench.lookAfter(2 * MINUTE_MS);
+    expect(await bench.rooms.files.size(file)).toBeUndefined();
+    expect(await bench.task(id)).toMatchObject({ state: 'completed', emptied: true });
+    expect(filesKept()).toBeLessThanOrEqual(before);
+  });
+
+  test('a webhook whose name leads to a private address is not told; once it leads to one that may be, it is', async () => {
+    const port = new URL(bench.upstream.url).port;
+    bench.upstream.script('/hook/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('hook'), vendorVideo('failed'));
+    bench.upstream.script('/told', { status: 204 });
+    bench.hookLeadsTo('10.0.0.7');
+    const { id } = await bench.create('hook', { webhook: `http://hook.test:${port}/told` });
+    expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
+    expect((await bench.task(id)).webhook?.told).toBeUndefined();
+    expect(bench.upstream.journal('/told')).toEqual([]);
+    bench.hookLeadsTo('127.0.0.1');
+    await bench.lookAfter(6 * MINUTE_MS);
+    expect(bench.upstream.journal('/told')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
+    await expect(bench.create('hook', { webhook: 'http://10.0.0.7/told' })).rejects.toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+});

@@ -1,0 +1,174 @@
+/** For tests: the rooms of tasks, real ones on a database and a folder of their own, under a clock that the test turns. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccess } from '../src/access/access.ts';
+import { issueKey } from '../src/access/key.ts';
+import { newId } from '../src/canonical/id.ts';
+import { applyCatalogue } from '../src/catalog/apply.ts';
+import { createCatalog } from '../src/catalog/catalog.ts';
+import { folderFiles } from '../src/files/folder-files.ts';
+import { createSigning } from '../src/gateway/tokens.ts';
+import { createLedger } from '../src/ledger/prepaid-ledger.ts';
+import { providerOf } from '../src/providers/index.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { CallRow } from '../src/store/store.ts';
+import { holding, LEASE_MS } from '../src/tasks/held-task.ts';
+import type { TaskRooms } from '../src/tasks/rooms.ts';
+import { step } from '../src/tasks/step.ts';
+import { readTask, type Task } from '../src/tasks/task.ts';
+import { createVideoTasks, type Submission, type VideoTasks } from '../src/tasks/video-tasks.ts';
+import { createGuardedFetch } from '../src/transport/guarded-fetch.ts';
+import { createTransport } from '../src/transport/transport.ts';
+import { whenGone } from './postgres.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
+import { SECOND_PRICE } from './videos.ts';
+
+export interface TaskBench {
+  readonly rooms: TaskRooms;
+  readonly videos: VideoTasks;
+  readonly upstream: ScriptedUpstream;
+  readonly dataFolder: string;
+  readonly calls: CallRow[];
+  readonly troubles: string[];
+  /** The host `hook.test` leads there. */
+  hookLeadsTo(address: string): void;
+  now(): number;
+  turn(ms: number): void;
+  /** A task of four seconds of video, 0.40 USD, at the vendor below `/NAME/v1`. */
+  create(name: string, more?: Partial<Submission['ask']>): Promise<Task>;
+  task(id: string): Promise<Task>;
+  /** Looks after whatever is due, for so long by the clock, as a runner would. */
+  lookAfter(ms: number): Promise<void>;
+  /** Of the account, in nano-USD. */
+  held(): Promise<bigint>;
+  spent(): Promise<bigint>;
+  close(): Promise<void>;
+}
+
+const NOON = Date.UTC(2026, 4, 5, 12);
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const BALANCE = 10_000_000_000n;
+
+export async function startTaskBench(names: readonly string[]): Promise<TaskBench> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'modelport-tasks-'));
+  whenGone(`rm -rf ${dataFolder}`);
+  let clock = NOON;
+  let hookAddress = '127.0.0.1';
+  const now = () => clock;
+  const store = await openStore({ dataDir: dataFolder });
+  await store.migrate();
+  const upstream = await startScriptedUpstream();
+  const providers = names.map((name) => ({
+    name,
+    type: 'openai',
+    baseUrl: `${upstream.url}/${name}/v1`,
+    credential: 'sk',
+  }));
+  const models = names.map((name) => ({
+    name,
+    kind: 'video',
+    price: SECOND_PRICE,
+    targets: [{ provider: name, model: 'm' }],
+  }));
+  await applyCatalogue(store, { providers, models }, clock);
+  const catalog = createCatalog({ store });
+  await catalog.reload();
+  const access = createAccess({ store });
+  const account = newId('acct_');
+  await store.createAccount({ id: account, name: 'default', balance: 0n, held: 0n, createdAt: clock });
+  const { key, hash, last4 } = issueKey('caller');
+  await store.createKey({ id: newId('key_'), account, kind: 'caller', name: 'test', hash, last4, createdAt: clock });
+  const ledger = createLedger({ store, owner: 'bench', now });
+  await ledger.topUp(account, BALANCE, { at: clock });
+  const caller = await access.authenticate({ key, address: '127.0.0.1' }, clock);
+  const transport = createTransport();
+  const calls: CallRow[] = [];
+  const troubles: string[] = [];
+  const rooms: TaskRooms = {
+    access,
+    catalog,
+    ledger,
+    store,
+    transport,
+    files: folderFiles(join(dataFolder, 'files')),
+    signing: createSigning(transport, now),
+    guard: createGuardedFetch({
+      allows: (address) => address === '127.0.0.1',
+      maxBytes: 1000,
+      timeoutMs: 5000,
+      resolve: async () => [hookAddress],
+    }),
+    provider: providerOf,
+    settings: { defaultModel: undefined, taskMs: DAY_MS, keepMs: 7 * DAY_MS, maxResultBytes: 1_000_000 },
+    worker: 'bench',
+    inHand: new Set(),
+    fateOf: () => 'unknown',
+    now,
+    random: () => 0.5,
+    log: (call) => void calls.push(call),
+    trouble: (sentence) => void troubles.push(sentence),
+  };
+  const videos = createVideoTasks(rooms);
+  const balance = async () => (await ledger.balance(account)) ?? { available: 0n, held: 0n };
+  const every = async () => (await store.tasks.tasks(account, { limit: 1000 })).map((row) => row.dueAt ?? Infinity);
+
+  async function lookAfter(ms: number): Promise<void> {
+    const end = clock + ms;
+    for (;;) {
+      const rows = await store.tasks.claim(rooms.worker, clock, clock + LEASE_MS, 100);
+      await Promise.all(
+        rows.map((row) => {
+          const held = { task: readTask(row), lost: false };
+          return holding(rooms, held, () => step(rooms, held));
+        }),
+      );
+      if (rows.length > 0) continue;
+      const next = Math.min(...(await every()));
+      // What is due and leased waits for the end of its lease.
+      clock = next > clock ? next : clock + 1000;
+      if (clock > end) break;
+    }
+    clock = end;
+  }
+
+  return {
+    rooms,
+    videos,
+    upstream,
+    dataFolder,
+    calls,
+    troubles,
+    hookLeadsTo(address) {
+      hookAddress = address;
+    },
+    now,
+    turn(ms) {
+      clock += ms;
+    },
+    create: (model, more = {}) =>
+      videos.create({
+        caller,
+        door: 'test',
+        strict: false,
+        ask: { model, prompt: 'A cat', seconds: 4, n: 1, pictures: [], metadata: {}, ...more },
+      }),
+    async task(id) {
+      const row = await store.tasks.task(id);
+      if (!row) throw new Error(`There is no task ${id}.`);
+      return readTask(row);
+    },
+    lookAfter,
+    held: async () => (await balance()).held,
+    async spent() {
+      const { available, held } = await balance();
+      return BALANCE - available - held;
+    },
+    async close() {
+      access.close();
+      await store.close();
+      await upstream.close();
+    },
+  };
+}
