@@ -20,6 +20,8 @@ export interface Price extends TokenRates {
   perCall?: Money;
   /** Where `pictures` has no price that fits. */
   perImage?: Money;
+  /** Of each picture handed over to be changed. */
+  perInputImage?: Money;
   perSecond?: Money;
   perCharacter?: Pico;
   /** By size and quality. */

@@ -28,6 +28,8 @@ export interface Usage {
   rejectedPrediction?: number;
   /** Pictures made. */
   images?: number;
+  /** Pictures handed over to be changed. */
+  inputImages?: number;
   /** Size and quality of what was made, in the words it was asked for. */
   size?: string;
   quality?: string;

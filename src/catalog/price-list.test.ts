@@ -7,11 +7,13 @@ const types = PRICE_LIST.map(({ type }) => type);
 test('the whole list can be read as people’s form, each name once', () => {
   const { providers, models } = readCatalogue(listedCatalogue(types));
   expect(providers.map(({ name }) => name)).toEqual(types);
-  expect(models).toHaveLength(PRICE_LIST.reduce((sum, vendor) => sum + vendor.models.length, 0));
+  const listed = PRICE_LIST.flatMap(({ models: chats, media = [] }) => [chats, ...media.map((one) => one.models)]);
+  expect(models).toHaveLength(listed.reduce((sum, list) => sum + list.length, 0));
 });
 
 test('prices are in the order vendors have them: cached below input, input at most output, an hour’s cache dearest', () => {
-  for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
+  for (const { name, kind, price } of readCatalogue(listedCatalogue(types)).models) {
+    if (kind === 'video') continue;
     const { input = 0n, cachedInput = 0n, cacheWrite = input, cacheWriteHour = cacheWrite, output = 0n } = price;
     const ordered = cachedInput < input && input <= cacheWrite && cacheWrite <= cacheWriteHour && input <= output;
     expect(`${name}: ${ordered}`).toBe(`${name}: true`);
@@ -45,6 +47,18 @@ test.each([
 ])('%s: %s has the price of long inputs that its vendor lists', (type, model, from, rates) => {
   const listed = readCatalogue(listedCatalogue([type])).models.find(({ name }) => name === model);
   expect(listed?.price.tiers).toEqual([expect.objectContaining({ from, ...rates })]);
+});
+
+test('what pictures and videos cost, as their vendors list it', () => {
+  const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
+  expect(models.get('gpt-image-2')).toMatchObject({
+    kind: 'image',
+    price: { input: 5_000_000n, imageInput: 8_000_000n, output: 10_000_000n, imageOutput: 30_000_000n },
+  });
+  expect(models.get('veo-3.1-fast-generate-preview')).toMatchObject({
+    kind: 'video',
+    price: { perSecond: 120_000_000n, clips: expect.arrayContaining([{ size: '4k', price: 300_000_000n }]) },
+  });
 });
 
 test('a long input never costs less', () => {

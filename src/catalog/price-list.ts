@@ -15,6 +15,23 @@ interface ListedPrice {
   tiers?: readonly ({ from: number } & Partial<Omit<ListedPrice, 'tiers'>>)[];
 }
 
+/** What a model that draws or films costs: USD per million tokens, per picture, per second. */
+type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
+  imageInput?: string;
+  imageOutput?: string;
+  perImage?: string | readonly { size?: string; price: string }[];
+  perInputImage?: string;
+  perSecond?: string | readonly { size?: string; price: string }[];
+};
+
+/** Models of another kind, whose prices are of a day and a page of their own. */
+interface MediaPrices {
+  kind: 'image' | 'video';
+  source: string;
+  asOf: string;
+  models: readonly (readonly [name: string, price: MediaPrice])[];
+}
+
 interface VendorPrices {
   /** The provider type that serves them. */
   type: string;
@@ -22,6 +39,7 @@ interface VendorPrices {
   source: string;
   asOf: string;
   models: readonly Listed[];
+  media?: readonly MediaPrices[];
 }
 
 const M = 1_000_000;
@@ -239,20 +257,79 @@ const XAI: readonly Listed[] = [
   ['grok-build-0.1', { input: '1', cachedInput: '0.2', output: '2' }, undefined, 256_000],
 ];
 
+/** Text, pictures given and pictures drawn are tokens of three prices; a cache's lower price of text is left out, since it is not that of pictures. */
+const OPENAI_PICTURES: MediaPrices = {
+  kind: 'image',
+  source: 'https://developers.openai.com/api/docs/pricing',
+  asOf: '2026-07-24',
+  models: [
+    ['gpt-image-2', { input: '5', imageInput: '8', output: '10', imageOutput: '30' }],
+    ['gpt-image-2-2026-04-21', { input: '5', imageInput: '8', output: '10', imageOutput: '30' }],
+    ['gpt-image-1.5', { input: '5', imageInput: '8', output: '10', imageOutput: '32' }],
+    ['gpt-image-1-mini', { input: '2', imageInput: '2.5', output: '8', imageOutput: '8' }],
+  ],
+};
+
+const GOOGLE_PICTURES: MediaPrices = {
+  kind: 'image',
+  source: 'https://ai.google.dev/gemini-api/docs/pricing',
+  asOf: '2026-07-24',
+  models: [
+    ['gemini-3-pro-image', { input: '2', output: '12', imageOutput: '120' }],
+    ['gemini-3-pro-image-preview', { input: '2', output: '12', imageOutput: '120' }],
+    ['gemini-3.1-flash-image', { input: '0.5', output: '3', imageOutput: '60' }],
+    ['gemini-3.1-flash-image-preview', { input: '0.5', output: '3', imageOutput: '60' }],
+    ['gemini-2.5-flash-image', { input: '0.3', output: '2.5', imageOutput: '30' }],
+  ],
+};
+
+const GOOGLE_VIDEOS: MediaPrices = {
+  kind: 'video',
+  source: 'https://ai.google.dev/gemini-api/docs/pricing',
+  asOf: '2026-05-01',
+  models: [
+    ['veo-3.1-generate-preview', { perSecond: byResolution('0.4', '0.4', '0.6') }],
+    ['veo-3.1-fast-generate-preview', { perSecond: byResolution('0.1', '0.12', '0.3') }],
+    ['veo-3.1-lite-generate-preview', { perSecond: byResolution('0.05', '0.08') }],
+  ],
+};
+
+/** A size that is no 720p, and no 4K, is taken as 1080p. */
+function byResolution(hd: string, fullHd: string, fourK?: string) {
+  const rows = (price: string, ...sizes: string[]) => sizes.map((size) => ({ size, price }));
+  return [
+    { price: fullHd },
+    ...rows(hd, '720p', '1280x720', '720x1280'),
+    ...(fourK === undefined ? [] : rows(fourK, '4k', '4K', '2160p', '3840x2160', '2160x3840')),
+  ];
+}
+
 /**
  * The prices each vendor lists for everybody, without warranty: vendors change them, and operators set their own in
  * modelport.yaml or by the admin API. Surcharges for
  * priority processing, regions and tools are not in them.
  */
 export const PRICE_LIST: readonly VendorPrices[] = [
-  { type: 'openai', source: 'https://developers.openai.com/api/docs/pricing', asOf: '2026-10-27', models: OPENAI },
+  {
+    type: 'openai',
+    source: 'https://developers.openai.com/api/docs/pricing',
+    asOf: '2026-10-27',
+    models: OPENAI,
+    media: [OPENAI_PICTURES],
+  },
   {
     type: 'anthropic',
     source: 'https://platform.claude.com/docs/en/about-claude/pricing',
     asOf: '2026-10-24',
     models: ANTHROPIC,
   },
-  { type: 'google', source: 'https://ai.google.dev/gemini-api/docs/pricing', asOf: '2026-10-07', models: GOOGLE },
+  {
+    type: 'google',
+    source: 'https://ai.google.dev/gemini-api/docs/pricing',
+    asOf: '2026-10-07',
+    models: GOOGLE,
+    media: [GOOGLE_PICTURES, GOOGLE_VIDEOS],
+  },
   {
     type: 'deepseek',
     source: 'https://api-docs.deepseek.com/quick_start/pricing',
@@ -266,8 +343,9 @@ export const PRICE_LIST: readonly VendorPrices[] = [
 
 /** Providers of these types, named after them, and their well-known models, in the people's form. */
 export function listedCatalogue(types: readonly string[]) {
-  const models = PRICE_LIST.filter(({ type }) => types.includes(type)).flatMap(({ type, models: listed }) =>
-    listed.map(([name, price, maxOutputTokens, contextTokens]) => ({
+  const vendors = PRICE_LIST.filter(({ type }) => types.includes(type));
+  const models = vendors.flatMap(({ type, models: listed, media = [] }) => [
+    ...listed.map(([name, price, maxOutputTokens, contextTokens]) => ({
       name,
       kind: 'chat',
       price,
@@ -275,6 +353,9 @@ export function listedCatalogue(types: readonly string[]) {
       contextTokens,
       targets: [{ provider: type }],
     })),
-  );
+    ...media.flatMap(({ kind, models: others }) =>
+      others.map(([name, price]) => ({ name, kind, price, targets: [{ provider: type }] })),
+    ),
+  ]);
   return { providers: types.map((type) => ({ name: type, type })), models };
 }

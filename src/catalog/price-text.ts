@@ -41,6 +41,7 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   imageOutput: perMillion('imageOutput', 'tokens'),
   perCall: each('perCall', 'call'),
   perImage: each('perImage', 'image'),
+  perInputImage: each('perInputImage', 'image handed over'),
   perSecond: each('perSecond', 'second'),
   perMillionCharacters: perMillion('perCharacter', 'characters'),
 };

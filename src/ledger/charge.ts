@@ -30,7 +30,8 @@ export function charge(usage: Usage, price: Price): Money {
     units(usage.characters) * (price.perCharacter ?? 0n) +
     // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
     units((usage.seconds ?? 0) * 1000) * pricePiece(price.clips, price.perSecond, usage);
-  return roundUp(pico + chargePictures(usage, price)) + calls(usage) * (price.perCall ?? 0n);
+  const handedOver = units(usage.inputImages) * (price.perInputImage ?? 0n);
+  return roundUp(pico + chargePictures(usage, price)) + handedOver + calls(usage) * (price.perCall ?? 0n);
 }
 
 /** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */

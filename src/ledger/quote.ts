@@ -1,5 +1,6 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
-import type { Call, ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
+import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
+import { pixelsOf } from '../canonical/image-size.ts';
 import { type Money, type Pico, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -59,23 +60,35 @@ function quoteConversation(call: ChatCall, price: Price, ceiling: number): Money
         BigInt(image) * dearest(inputRate, rates.imageInput) +
         BigInt(audio) * dearest(inputRate, rates.audioInput)) +
     BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, rates);
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * dearestPicture(price);
+  const picture = dearestPicture(price) + (price.perInputImage ? price.perInputImage * BigInt(picturesIn(call)) : 0n);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * picture;
 }
 
 /** What a picture takes at most where it is billed by the token, by the quality asked for. */
 const PICTURE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
 const FINEST_PICTURE_TOKENS = 7000;
 
+/** Of the largest that these figures are of. */
+const COUNTED_PIXELS = 1536 * 1024;
+
+function pictureTokens({ quality = '', size }: ImageCall): number {
+  const { width, height } = pixelsOf(size) ?? { width: 1, height: 1 };
+  const times = Math.max(1, (width * height) / COUNTED_PIXELS);
+  return Math.ceil((PICTURE_TOKENS[quality] ?? FINEST_PICTURE_TOKENS) * times);
+}
+
 function quotePictures(call: ImageCall, price: Price): Money {
   const { text, image } = estimateTokens(call);
   const input = price.input ?? 0n;
-  const each = PICTURE_TOKENS[call.quality ?? ''] ?? FINEST_PICTURE_TOKENS;
+  const each = pictureTokens(call);
   const pico =
     BigInt(text) * input +
     BigInt(image) * dearest(input, price.imageInput) +
     BigInt(each * call.n) * dearest(price.output ?? 0n, price.imageOutput);
   const picture = dearestPiece(price.pictures, price.perImage, askedPiece(call));
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * picture;
+  // Where a vendor draws one picture a call, each call is handed them all.
+  const handedOver = BigInt(call.pictures.length) * (price.perInputImage ?? 0n);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (picture + handedOver);
 }
 
 /** Slow speakers, and what a second is at most where it is billed by the token. */
@@ -112,6 +125,12 @@ function outputRate(call: ChatCall, rates: TokenRates): Pico {
   if (!call.modalities) return text;
   const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
   return dearest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
+}
+
+/** Those that may be handed over where the model only draws. */
+function picturesIn({ messages }: ChatCall): number {
+  const isPicture = (part: Part) => part.type === 'media' && part.media.kind === 'image';
+  return messages.reduce((sum, { parts }) => sum + parts.filter(isPicture).length, 0);
 }
 
 /** In a conversation nobody says beforehand which size and quality the model will choose. */

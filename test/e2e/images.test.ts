@@ -263,6 +263,24 @@ describe('before a vendor of this format', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
+  test('pictures handed over have their price where the model says so, at every door', async () => {
+    const price = { perImage: 0.002, perInputImage: 0.0005 };
+    const stage = await scene.stage({ kind: 'image', price, type: 'openai', upstreamModel: 'gpt-image-1.5' });
+    stage.script(...Array<Answer>(3).fill(answer({ b64_json: PNG })));
+    const { model } = stage;
+    const given = `data:image/png;base64,${PNG}`;
+    const content = [
+      { type: 'text', text: 'Bluer' },
+      { type: 'image_url', image_url: { url: given } },
+    ];
+    expect((await ask(stage, GENERATE, cat({ model }))).status).toBe(200);
+    expect((await ask(stage, EDIT, cat({ model, images: [given, given] }))).status).toBe(200);
+    expect((await ask(stage, '/v1/chat/completions', { model, messages: [{ role: 'user', content }] })).status).toBe(
+      200,
+    );
+    expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE + 1_000_000n, PER_IMAGE + 500_000n]);
+  });
+
   test('size and quality have their price: as asked for, or as the vendor says it chose', async () => {
     const perImage = [
       { size: '1024x1024', price: 0.04 },

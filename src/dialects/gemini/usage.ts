@@ -22,10 +22,16 @@ export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usa
     ...present('imageInput', Math.min(input, ofModality('IMAGE', promptDetails))),
     ...present('reasoning', reasoning),
     ...present('audioOutput', Math.min(output, ofModality('AUDIO', [raw.candidatesTokensDetails]))),
-    ...present('imageOutput', Math.min(output, ofModality('IMAGE', [raw.candidatesTokensDetails]))),
+    ...present('imageOutput', Math.min(output, drawn(raw, seen))),
     ...present('images', seen.images),
     ...present('serverToolCalls', Math.max(seen.searches, count(raw.serverToolCallCount))),
   };
+}
+
+/** Where nobody says which tokens they are, those of a reply with pictures are taken as the dearer ones. */
+function drawn({ candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject, { images }: Seen): number {
+  if (details === undefined && images > 0) return count(all);
+  return ofModality('IMAGE', [details]);
 }
 
 export function writeUsage(usage: Usage): JsonObject {

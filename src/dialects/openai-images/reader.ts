@@ -37,7 +37,7 @@ function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
       ...(Object.keys(extras).length > 0 && { extras }),
     },
     ...made.flatMap((picture, choice) => pictureEvents(picture, choice, call)),
-    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, made.length) } },
+    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, made.length), ...handedOver(call) } },
   ];
 }
 
@@ -81,6 +81,8 @@ export function pictureEvents(picture: Json, choice: number, { format }: ImageCa
   ];
 }
 
+const handedOver = ({ pictures }: ImageCall) => (pictures.length > 0 ? { inputImages: pictures.length } : {});
+
 /** Tokens where the vendor counts them; the pictures in any case. */
 function usageOf(raw: Json | undefined, images: number): Usage {
   if (!isObject(raw) || (raw.input_tokens ?? raw.prompt_tokens ?? raw.output_tokens) === undefined)
@@ -107,7 +109,7 @@ function streamReader(call: ImageCall): Reader {
     const type = typeof payload.type === 'string' ? payload.type : '';
     if (type.endsWith('.partial_image')) return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload }];
     if (!type.endsWith('.completed')) return [];
-    const own = { ...madeWords(payload), ...usageOf(payload.usage, 1) };
+    const own = { ...madeWords(payload), ...usageOf(payload.usage, 1), ...(pictures === 0 && handedOver(call)) };
     usage = usage ? addUsage(usage, own) : own;
     const { created_at: created } = payload;
     const start: ReplyEvent = {

@@ -16,10 +16,11 @@ export interface Made {
 /** The events of a whole reply but for its last. `refusal`: why there are none, where there are none. */
 export function madeEvents(made: readonly Made[], call: ImageCall, refusal: string | undefined): ReplyEvent[] {
   if (made.length === 0) throw refused(refusal);
+  const handedOver = call.pictures.length > 0 ? { inputImages: call.pictures.length } : {};
   return [
     { type: 'reply-start', id: '', model: call.model },
     ...made.flatMap((one, choice) => pictureEvents(one, choice)),
-    { type: 'usage', usage: { input: 0, output: 0, images: made.length, source: 'reported' } },
+    { type: 'usage', usage: { input: 0, output: 0, images: made.length, ...handedOver, source: 'reported' } },
   ];
 }
 
