@@ -76,6 +76,7 @@ async function serveAlone(
       version,
       maxBodyBytes: config.maxBodyBytes,
       publicUrl: config.publicUrl,
+      uploadFolder: config.dataDir,
       trustedProxies: config.trustedProxies,
       metricsToken: config.metricsToken,
     },

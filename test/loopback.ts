@@ -81,6 +81,7 @@ export async function startLoopback(): Promise<Loopback> {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,
       publicUrl: undefined,
+      uploadFolder: folder,
       trustedProxies: [],
       metricsToken: undefined,
     },

@@ -1,6 +1,7 @@
 /** What a client asked for, free of any wire format. */
 import type { PictureSize } from './image-size.ts';
 import type { Json, JsonObject } from './json.ts';
+import type { Upload } from './upload.ts';
 
 export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'transcription' | 'moderation' | 'video';
 
@@ -135,7 +136,9 @@ export interface SpeechCall extends Asked {
 export interface TranscriptionCall extends Asked {
   kind: 'transcription';
   translate: boolean;
-  file: { name: string; bytes: Uint8Array; mimeType?: string };
+  file: { name: string; upload: Upload; mimeType?: string };
+  /** What stands between the parts of the client's form, and in none of them. */
+  boundary: string;
   /** As its bytes say: the likeliest, and the most it can be. */
   length: { seconds: number; mostSeconds: number };
   /** What else the form says, in order. */

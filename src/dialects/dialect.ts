@@ -4,6 +4,8 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { PictureBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
+import type { Streamed } from '../canonical/upload.ts';
+import type { Form } from './multipart.ts';
 import type { LimitHeaders } from './rate-limit-headers.ts';
 
 /** A client's request as the edge hands it over. `headers` are lower-cased. */
@@ -13,6 +15,10 @@ export interface WireRequest {
   /** Path parameters (`model` on the Gemini paths) and the query. */
   path: { [name: string]: string };
   query: URLSearchParams;
+  /** The body, where it is a form that was taken apart as it came: `body` is empty then. */
+  form?: Form;
+  /** Its files are wanted no more. */
+  release?(): void;
 }
 
 /** An HTTP answer as a dialect writes it. */
@@ -89,6 +95,8 @@ export interface Keeping<C extends Call = Call> {
 /** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
 export interface Written {
   body: Uint8Array;
+  /** Sent in the body's place: more than belongs in memory. */
+  stream?: Streamed;
   /** Absent: JSON. */
   contentType?: string;
   warnings: string[];

@@ -179,6 +179,7 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
     body,
     contentType,
     warnings: unsaid,
+    stream,
   } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
   const warnings = way.losses.length > 0 ? [...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
@@ -190,6 +191,7 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
+  if (stream) outgoing.stream = stream;
   const signing = provider.authorize(outgoing, target, rooms.signing);
   if (signing) await signing;
   return outgoing;

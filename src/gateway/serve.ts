@@ -30,22 +30,27 @@ export function createGateway(rooms: GatewayRooms): Gateway {
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Answer> {
     const startedMs = performance.now();
     let walk: Walk | undefined;
+    let release: (() => void) | undefined;
     entering++;
     try {
       const at = rooms.now();
       const caller = await rooms.access.authenticate(incoming.presented, at);
       const request = await incoming.read();
+      ({ release } = request);
       const read = dialect.readCall(request);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
-      walk = await admit(rooms, { id: incoming.requestId, at, startedMs, dialect, caller, call, strict }, underWay);
+      const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release };
+      walk = await admit(rooms, entrant, underWay);
       entering--;
       return await answer(walk, incoming.client);
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      if (!walk) entering--;
-      else await fail(walk, error, incoming.client.hasLeft);
+      if (!walk) {
+        entering--;
+        release?.();
+      } else await fail(walk, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
       if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
       const limits = error.rateLimits ?? walk?.pace.limits;

@@ -29,6 +29,8 @@ export interface Entrant {
   readonly caller: Caller;
   /** A translation that would lose something is refused instead. */
   readonly strict: boolean;
+  /** The files it came with are wanted no more. */
+  readonly release?: (() => void) | undefined;
 }
 
 /** What it was let in with. */
@@ -52,6 +54,7 @@ export class Walk implements Entrant, Admission {
   readonly call: Call;
   readonly caller: Caller;
   readonly strict: boolean;
+  readonly release: (() => void) | undefined;
   readonly model: Model;
   readonly targets: readonly ModelTarget[];
   readonly hold: Hold;
@@ -84,6 +87,7 @@ export class Walk implements Entrant, Admission {
     this.call = entrant.call;
     this.caller = entrant.caller;
     this.strict = entrant.strict;
+    this.release = entrant.release;
     this.model = admission.model;
     this.targets = admission.targets;
     this.hold = admission.hold;
@@ -136,6 +140,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   } finally {
     rooms.log(record, used, walk.warnings.length, conclusion.error?.cause);
     walk.underWay.delete(walk);
+    walk.release?.();
   }
   return cost;
 }

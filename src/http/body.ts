@@ -21,19 +21,27 @@ const DECOMPRESS: { readonly [encoding: string]: Decompress } = {
 /** Each costs as much as a body of the largest size. */
 const MOST_ENCODINGS = 2;
 
+/** A body that comes piece by piece. */
+export type ArrivingBody = Pick<ClientRequest['body'], 'length' | 'isRead' | 'read'>;
+
 /** Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
 export async function readBody(
   { headers, body }: Pick<ClientRequest, 'headers' | 'body'>,
   maxBytes: number,
 ): Promise<Uint8Array> {
-  if (body.length !== undefined && body.length > maxBytes) throw tooLarge(maxBytes);
+  refuseTooLarge(body, maxBytes);
   const encoding = headers.get('content-encoding');
   const bytes = await readPieces(body, maxBytes);
   return encoding === null ? bytes : decompress(bytes, encoding, maxBytes);
 }
 
+/** Throws `request_too_large` before any of it is read, where its length is said. */
+export function refuseTooLarge({ length }: ArrivingBody, maxBytes: number): void {
+  if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
+}
+
 /** Of a length that was not announced it is dropped at the first byte beyond the bound. */
-async function readPieces(body: ClientRequest['body'], maxBytes: number): Promise<Uint8Array> {
+async function readPieces(body: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for (let piece = await body.read(); piece; piece = body.isRead ? undefined : await body.read()) {
@@ -78,7 +86,7 @@ function hasZlibHead(bytes: Uint8Array): boolean {
   return (first & 15) === 8 && ((first << 8) | second) % 31 === 0;
 }
 
-function tooLarge(maxBytes: number): GatewayError {
+export function tooLarge(maxBytes: number): GatewayError {
   return new GatewayError(
     'request_too_large',
     `The request body is larger than ${maxBytes} bytes, the most taken here.`,

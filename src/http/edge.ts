@@ -77,7 +77,14 @@ export function createEdge(rooms: Rooms): Edge {
 function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf): Handler {
   const dialect = rooms.dialect(row.dialect);
   if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which is not there.`);
-  const options = { carriers: row.carriers, maxBodyBytes: rooms.settings.maxBodyBytes, addressOf, now: rooms.now };
+  const { maxBodyBytes, uploadFolder } = rooms.settings;
+  const options = {
+    carriers: row.carriers,
+    maxBodyBytes,
+    ...(row.uploads && { uploads: { folder: uploadFolder } }),
+    addressOf,
+    now: rooms.now,
+  };
   return (request, path) => rooms.gateway.serve(dialect, incomingOf(request, path, options));
 }
 

@@ -40,6 +40,8 @@ interface EdgeSettings {
   maxBodyBytes: number;
   /** Where clients reach the gateway; `undefined`: where they asked. */
   publicUrl: string | undefined;
+  /** Where files that clients send are put while their calls last. */
+  uploadFolder: string;
   /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
   /** Opens `/metrics` from everywhere; `undefined`: it is open to this machine alone. */

@@ -40,6 +40,8 @@ export interface Documented {
 export interface RelayedRoute extends Documented {
   body: TSchema;
   dialect: string;
+  /** The files in its forms are not kept in memory. */
+  uploads?: true;
 }
 
 /** A route that the edge answers itself. */

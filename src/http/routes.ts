@@ -159,6 +159,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       query: NO_QUERY,
       body: TranscriptionRequest,
       bodyType: 'multipart/form-data',
+      uploads: true,
       reply: TranscriptionReply,
     }),
   ),

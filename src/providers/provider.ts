@@ -1,6 +1,7 @@
 /** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
+import type { Streamed } from '../canonical/upload.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 import type { Framing } from '../dialects/framing.ts';
 import type { VideoAdapter } from './video.ts';
@@ -22,6 +23,8 @@ export interface Outgoing {
   url: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
+  /** Sent in the body's place: more than belongs in memory. */
+  stream?: Streamed;
 }
 
 /** Something that opens doors for a while. */

@@ -1,5 +1,6 @@
 /** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that opens sockets. */
 import type { Socket } from 'bun';
+import type { Streamed } from '../canonical/upload.ts';
 import type { Address } from './address.ts';
 import type { ExchangeState, Source } from './exchange.ts';
 import { type ReplyHead, ReplyReader, type ReplySink } from './reply-reader.ts';
@@ -10,6 +11,8 @@ export interface Request {
   method: string;
   head: string;
   body: Uint8Array | undefined;
+  /** Sent in its place. */
+  stream?: Streamed | undefined;
   /** It must not arrive twice. */
   once?: boolean;
 }
@@ -126,6 +129,10 @@ class Connection implements Source, ReplySink {
   private isKept = false;
   /** What the socket has not taken yet. */
   private unsent: Uint8Array | undefined;
+  /** Of a stream there is more to send. */
+  private isPouring = false;
+  /** The socket has taken it, or takes nothing any more. */
+  private taken = () => {};
   private readonly reader = new ReplyReader(this);
   /** Of the bytes at hand: what is the body's, and whether the reply ends with them. */
   private pieces: Uint8Array[] = [];
@@ -181,7 +188,35 @@ class Connection implements Source, ReplySink {
     this.reader.expect(request.method);
     exchange.from(this);
     // Whoever cancelled it meanwhile has closed this connection.
-    if (this.isOpen) this.transmit(request);
+    if (!this.isOpen) return;
+    if (request.stream) void this.pour(request.head, request.stream, exchange);
+    else this.transmit(request);
+  }
+
+  /** A piece is asked for once the socket has taken the one before. */
+  private async pour(head: string, stream: Streamed, exchange: ExchangeState): Promise<void> {
+    const isOver = () => this.current !== exchange || !this.isOpen;
+    this.isPouring = true;
+    try {
+      await this.sendWhole(Buffer.from(head, 'latin1'));
+      for await (const piece of stream.open()) {
+        if (isOver()) return;
+        await this.sendWhole(piece);
+        exchange.awaitAnswer();
+      }
+      if (!isOver()) this.isPouring = false;
+    } catch (thrown) {
+      if (!isOver()) this.broke(thrown);
+    }
+  }
+
+  private sendWhole(bytes: Uint8Array): Promise<void> {
+    this.unsent = bytes;
+    this.sendRest();
+    if (!this.unsent || !this.isOpen) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.taken = resolve;
+    });
   }
 
   private transmit({ head, body }: Request): void {
@@ -205,6 +240,7 @@ class Connection implements Source, ReplySink {
     if (!this.unsent || !this.socket) return;
     const written = Math.max(0, this.socket.write(this.unsent));
     this.unsent = written < this.unsent.length ? this.unsent.subarray(written) : undefined;
+    if (!this.unsent) this.taken();
   }
 
   private received(bytes: Buffer): void {
@@ -234,7 +270,7 @@ class Connection implements Source, ReplySink {
     this.receiver = undefined;
     this.request = undefined;
     receiver?.finish();
-    if (!ended.reusable || this.unsent) {
+    if (!ended.reusable || this.unsent || this.isPouring) {
       this.drop();
       return;
     }
@@ -265,6 +301,7 @@ class Connection implements Source, ReplySink {
     reject(error);
     if (!this.isOpen) return;
     this.isOpen = false;
+    this.taken();
     const { current, request } = this;
     if (!current) this.keeper.lost(this);
     else if (this.reader.close()) this.deliver();
@@ -290,6 +327,7 @@ class Connection implements Source, ReplySink {
     this.current = undefined;
     this.receiver = undefined;
     this.isOpen = false;
+    this.taken();
     this.keeper.lost(this);
     this.socket?.terminate();
   }

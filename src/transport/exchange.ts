@@ -87,7 +87,12 @@ export class ExchangeState implements Exchange, Watched {
   from(source: Source): void {
     this.source = source;
     if (this.failure) source.stop();
-    else if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
+    else this.awaitAnswer();
+  }
+
+  /** The upstream takes what it is sent: its time to answer begins anew. */
+  awaitAnswer(): void {
+    if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
   }
 
   /** The upstream has begun to answer. */

@@ -18,7 +18,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Throws TypeError where a header cannot be said. */
-export function writeHead(address: Address, { method, headers, body }: Sending): string {
+export function writeHead(address: Address, { method, headers, body, stream }: Sending): string {
   let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
@@ -29,6 +29,6 @@ export function writeHead(address: Address, { method, headers, body }: Sending):
   if (headers.accept === undefined) head += 'accept: */*\r\n';
   // Text as events arrive: unpacking costs more than what packing spares.
   if (headers['accept-encoding'] === undefined) head += 'accept-encoding: identity\r\n';
-  if (body || method !== 'GET') head += `content-length: ${body?.length ?? 0}\r\n`;
+  if (body || method !== 'GET') head += `content-length: ${stream?.size ?? body?.length ?? 0}\r\n`;
   return `${head}\r\n`;
 }

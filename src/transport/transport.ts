@@ -1,4 +1,5 @@
 /** The room that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
+import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from './address.ts';
 import { createConnections } from './connections.ts';
 import { ExchangeState } from './exchange.ts';
@@ -26,6 +27,8 @@ export interface Sending {
   url: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
+  /** Sent in the body's place, as fast as it is taken. */
+  stream?: Streamed;
   /** It must not arrive twice: it goes over a new connection, where no closing can cross it. */
   once?: boolean;
 }
@@ -89,7 +92,7 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
   /** What fails here or later is told to the exchange. */
   function dispatch(sending: Sending, exchange: ExchangeState): void {
     const inProcess = local[originOf(sending.url)];
-    if (inProcess) void bring((signal) => inProcess(asRequest(sending, signal)), exchange);
+    if (inProcess) void bring(async (signal) => inProcess(await asRequest(sending, signal)), exchange);
     else if (proxied) void bring((signal) => fetchUpstream(sending, signal), exchange);
     else connect(sending, exchange);
   }
@@ -97,8 +100,8 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
   function connect(sending: Sending, exchange: ExchangeState): void {
     try {
       const address = addressOf(sending.url);
-      const { method, body, once = false } = sending;
-      connections.send(address, { method, head: writeHead(address, sending), body, once }, exchange);
+      const { method, body, stream, once = false } = sending;
+      connections.send(address, { method, head: writeHead(address, sending), body, stream, once }, exchange);
     } catch (thrown) {
       exchange.broke(thrown);
     }
@@ -127,11 +130,13 @@ function originOf(url: string): string {
   return end < 0 ? url : url.slice(0, end);
 }
 
-function asRequest({ url, method, headers, body }: Sending, signal: AbortSignal): Request {
-  return new Request(url, { method, headers, body: body ?? null, signal });
+async function asRequest({ url, method, headers, body, stream }: Sending, signal: AbortSignal): Promise<Request> {
+  return new Request(url, { method, headers, body: stream ? await gathered(stream) : (body ?? null), signal });
 }
 
 /** Redirects are not followed: they would carry the credential to another address. `timeout: false`: our own limits rule. */
-function fetchUpstream({ url, method, headers, body }: Sending, signal: AbortSignal): Promise<Response> {
-  return fetch(url, { method, headers, body: body ?? null, signal, redirect: 'manual', timeout: false });
+async function fetchUpstream({ url, method, headers, body, stream }: Sending, signal: AbortSignal): Promise<Response> {
+  // As a stream it would go out in chunks of no said length, which vendors refuse.
+  const whole = stream ? await gathered(stream) : (body ?? null);
+  return fetch(url, { method, headers, body: whole, signal, redirect: 'manual', timeout: false });
 }

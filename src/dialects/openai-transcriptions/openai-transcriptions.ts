@@ -3,7 +3,7 @@ import type { TranscriptionCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
-import { type FormPart, formBoundary, readForm, writeForm } from '../multipart.ts';
+import { formBoundary, formIn, formType, streamForm } from '../multipart.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, quirksOf } from '../quirks.ts';
 import { wrong } from '../request-body.ts';
@@ -14,7 +14,7 @@ import { createWriter } from './writer.ts';
 
 const NAME = 'openai-transcriptions';
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'];
-const encoder = new TextEncoder();
+const NO_BYTES = new Uint8Array();
 
 export const openaiTranscriptions: Dialect<TranscriptionCall> = {
   name: NAME,
@@ -29,16 +29,13 @@ export const openaiTranscriptions: Dialect<TranscriptionCall> = {
   readError: readOpenaiError,
 };
 
-function readCall({ body, headers, path }: WireRequest): TranscriptionCall {
+function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall {
   const boundary = formBoundary(headers.get('content-type'));
   if (boundary === undefined)
     throw new GatewayError('invalid_request', 'The body must be a form (multipart/form-data).');
-  const parts = readForm(body, boundary);
-  const file = parts.find(({ name }) => name === 'file');
-  if (!file || file.filename === undefined || file.bytes.length === 0)
-    throw wrong('file', 'is required: the sound, as a file that is not empty');
-  const said = parts.filter((part) => part !== file && part.filename === undefined);
-  const fields = said.map(({ name, bytes }): [string, string] => [name, Buffer.from(bytes).toString()]);
+  const { fields, files } = form ?? formIn(body, boundary);
+  const file = files.find(({ name }) => name === 'file');
+  if (!file || file.upload.size === 0) throw wrong('file', 'is required: the sound, as a file that is not empty');
   const { model, response_format: format, stream, temperature } = Object.fromEntries(fields);
   if (!model) throw wrong('model', 'must be the name of a model');
   if (format !== undefined && !FORMATS.includes(format))
@@ -55,12 +52,13 @@ function readCall({ body, headers, path }: WireRequest): TranscriptionCall {
     extras: {},
     headers: {},
     translate: path.action === 'translations',
+    boundary,
     file: {
       name: file.filename,
-      bytes: file.bytes,
+      upload: file.upload,
       ...(file.contentType !== undefined && { mimeType: file.contentType }),
     },
-    length: lengthOf(file.bytes),
+    length: lengthOf(file.upload),
     fields: fields.filter(([name]) => name !== 'model'),
     ...(format !== undefined && { format }),
   };
@@ -84,25 +82,18 @@ function jsonAsked(
 
 const GRANULARITIES = 'timestamp_granularities';
 
-/** Longer than anything a prompt holds by chance. */
-const BOUNDARY = 'modelport-form-0b7c5e1d9f2a4836ae51';
-
-function writeCall({ file, fields: said, format }: TranscriptionCall, model: string, all: Quirks): Written {
+function writeCall({ file, fields: said, format, boundary }: TranscriptionCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const fields = quirks.transcripts === undefined ? said : jsonAsked(said, quirks.transcripts, format);
   const { members, warnings } = memberPatches(Object.fromEntries(fields), quirks);
-  const field = (name: string, value: string): FormPart => ({ name, bytes: encoder.encode(value) });
-  const added = Object.entries(members).map(([name, value]) => (typeof value === 'string' ? [field(name, value)] : []));
-  const parts: FormPart[] = [
-    field('model', model),
-    ...fields.filter(([name]) => !(name in members)).map(([name, value]) => field(name, value)),
-    ...added.flat(),
-    {
-      name: 'file',
-      filename: file.name,
-      bytes: file.bytes,
-      ...(file.mimeType !== undefined && { contentType: file.mimeType }),
-    },
-  ];
-  return { body: writeForm(parts, BOUNDARY), contentType: `multipart/form-data; boundary=${BOUNDARY}`, warnings };
+  const added = Object.entries(members).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  const { name: filename, upload, mimeType: contentType } = file;
+  const form = {
+    fields: [['model', model] as const, ...fields.filter(([name]) => !(name in members)), ...added],
+    files: [{ name: 'file', filename, upload, ...(contentType !== undefined && { contentType }) }],
+  };
+  // The client's own boundary stands in no part of its form: nothing in a file passes for a field.
+  return { body: NO_BYTES, stream: streamForm(form, boundary), contentType: formType(boundary), warnings };
 }

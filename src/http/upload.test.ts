@@ -1,0 +1,87 @@
+/** Forms off the wire: what is large goes to the disk and leaves nothing there. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Upload } from '../canonical/upload.ts';
+import { writeForm } from '../dialects/multipart.ts';
+import type { ArrivingBody } from './body.ts';
+import { receiveForm } from './upload.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-upload-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const MIB = 1024 * 1024;
+const SOUND = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
+
+const formOf = (sound: Uint8Array) =>
+  writeForm(
+    [
+      { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: sound },
+      { name: 'model', bytes: Buffer.from('m') },
+    ],
+    'b',
+  );
+
+function inPieces(bytes: Uint8Array, size = 70_001): ArrivingBody {
+  let at = 0;
+  return {
+    length: undefined,
+    get isRead() {
+      return at >= bytes.length;
+    },
+    read() {
+      const piece = at < bytes.length ? bytes.subarray(at, at + size) : undefined;
+      at += size;
+      return Promise.resolve(piece);
+    },
+  };
+}
+
+async function all(upload: Upload | undefined): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of upload?.open() ?? []) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces);
+}
+
+describe('a form off the wire', () => {
+  test.each([3 * MIB, 1000, 256 * 1024, 256 * 1024 + 1])(
+    '%p bytes: to the byte, twice; no file has a name',
+    async (size) => {
+      const sound = SOUND.subarray(0, size);
+      const { form, release } = await receiveForm(inPieces(formOf(sound)), 'b', 8 * MIB, folder);
+      expect(form.fields).toEqual([['model', 'm']]);
+      const [file] = form.files;
+      expect(file).toMatchObject({ name: 'file', filename: 'a.wav', contentType: 'audio/wav' });
+      expect(file?.upload.size).toBe(size);
+      expect(Buffer.from(file!.upload.head).equals(sound.subarray(0, 4096))).toBe(true);
+      expect((await all(file?.upload)).equals(sound)).toBe(true);
+      expect((await all(file?.upload)).equals(sound)).toBe(true);
+      expect(readdirSync(folder)).toEqual([]);
+      release();
+      release();
+    },
+  );
+
+  test('what is released is gone', async () => {
+    const { form, release } = await receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, folder);
+    release();
+    await Bun.sleep(10);
+    expect(all(form.files[0]?.upload)).rejects.toThrow();
+  });
+
+  test('beyond the bound, broken off, or with fields too large it is refused', async () => {
+    const whole = formOf(SOUND);
+    expect(receiveForm(inPieces(whole), 'b', 2 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
+    const cut = inPieces(whole.subarray(0, 2 * MIB));
+    expect(receiveForm(cut, 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'invalid_request' });
+    const field = writeForm([{ name: 'prompt', bytes: SOUND }], 'b');
+    expect(receiveForm(inPieces(field), 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
+    await Bun.sleep(50);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('where nothing can be put the failure is the gateway’s own', async () => {
+    const nowhere = join(import.meta.path, 'nowhere');
+    expect(receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, nowhere)).rejects.toThrow('ENOTDIR');
+  });
+});

@@ -1,0 +1,97 @@
+/** Sounds of many megabytes through the running gateway: to the byte, to every target, without being held in memory. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(60_000);
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 60_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+const MIB = 1024 * 1024;
+const SOUND = Buffer.alloc(12 * MIB);
+for (let at = 0; at < SOUND.length; at += 4) SOUND.writeUInt32LE(Math.imul(at, 2_654_435_761) >>> 0, at);
+
+const stageOf = (targets = 1) =>
+  scene.stage({ kind: 'transcription', price: { perSecond: 0.000001 }, targets, upstreamModel: 'whisper-x' });
+
+async function uploaded({ caller, model }: Stage, sound: Buffer, signal?: AbortSignal): Promise<Response> {
+  const form = new FormData();
+  form.set('file', new Blob([sound]), 'sound.mp3');
+  form.set('model', model);
+  return fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller.key}` },
+    body: form,
+    ...(signal && { signal }),
+  });
+}
+
+test('every target is sent all of it; nothing is left of it on the disk', async () => {
+  const stage = await stageOf(2);
+  stage.script({ status: 503, json: { error: { message: 'busy' } } });
+  stage.scriptTarget(1, { json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
+  const response = await uploaded(stage, SOUND);
+  expect(await response.json()).toMatchObject({ text: 'Hello.' });
+  const sent = stage.journal();
+  expect(sent).toHaveLength(2);
+  for (const { form = '', headers } of sent) {
+    expect(Number(headers['content-length'])).toBe(form.length);
+    expect(form.includes('whisper-x')).toBe(true);
+    // The whole, by its place in the form: a comparison that prints both would print megabytes.
+    expect(form.includes(SOUND.toString('latin1'))).toBe(true);
+  }
+  const call = await stage.settledCall();
+  expect(call.attempts).toBe(2);
+  expect(nanoOf(call.cost)).toBe(3000n);
+  expect(readdirSync(scene.gateway.dataFolder).filter((name) => name.startsWith('modelport_upload_'))).toEqual([]);
+});
+
+test('a target that refuses before it has read all of it is heard', async () => {
+  const stage = await stageOf();
+  stage.script({ status: 400, json: { error: { message: 'No such model.', type: 'invalid_request_error' } } });
+  const response = await uploaded(stage, SOUND);
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ error: { message: 'No such model.' } });
+  expect((await stage.settledCall()).cost).toBe('0');
+});
+
+test('who leaves while sending is charged nothing and holds nothing', async () => {
+  const stage = await stageOf();
+  const left = new AbortController();
+  const endless = new ReadableStream({
+    async pull(controller) {
+      controller.enqueue(SOUND.subarray(0, MIB));
+      await Bun.sleep(20);
+    },
+  });
+  const sending = fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stage.caller.key}`, 'content-type': 'multipart/form-data; boundary=b' },
+    body: endless,
+    signal: left.signal,
+  });
+  await Bun.sleep(150);
+  left.abort();
+  expect(sending).rejects.toThrow();
+  expect(await stage.settled()).toEqual([]);
+  expect(stage.journal()).toEqual([]);
+});
+
+test('more than the largest body is refused as it comes', async () => {
+  const stage = await stageOf();
+  const form = new FormData();
+  form.set('file', new Blob([SOUND, SOUND, SOUND, SOUND, SOUND, SOUND]), 'sound.mp3');
+  form.set('model', stage.model);
+  const response = await fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${stage.caller.key}` },
+    body: form,
+  });
+  expect(response.status).toBe(413);
+  expect(await stage.settled()).toEqual([]);
+});
