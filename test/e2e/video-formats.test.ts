@@ -1,0 +1,133 @@
+/** Vendors of videos with formats of their own, scripted: each reached by a door that is not its own, its film kept and paid for as it says. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { nanoCost, type Scene, startScene } from '../scene.ts';
+import type { Answer } from '../upstream/answer.ts';
+import { authorized, FILM, filmAnswer, SECOND_PRICE, watch } from '../videos.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+const LONG_MS = 60_000;
+const json = (body: object): Answer => ({ json: body });
+const minimax = (body: object) => json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
+
+/** What each says from start to end, and the seconds it is paid for where five are asked for. */
+const VENDORS: { type: string; model: string; says(film: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
+  {
+    type: 'kling',
+    model: 'kling-v3',
+    says: (url) => [
+      json({ code: 0, data: { task_id: '42', task_status: 'submitted' } }),
+      json({ code: 0, data: { task_status: 'succeed', task_result: { videos: [{ id: 'v', url, duration: '5.1' }] } } }),
+    ],
+    seconds: 5,
+    asked: [/^POST .*\/v1\/videos\/text2video$/, /^GET .*\/v1\/videos\/text2video\/42$/],
+  },
+  {
+    type: 'dashscope',
+    model: 'wan2.7-t2v',
+    says: (video_url) => [
+      json({ output: { task_id: 't-1', task_status: 'PENDING' } }),
+      json({
+        output: { task_status: 'SUCCEEDED', video_url },
+        usage: { duration: 6, output_video_duration: 6, SR: 720 },
+      }),
+    ],
+    seconds: 6,
+    asked: [/^POST .*\/services\/aigc\/video-generation\/video-synthesis$/, /^GET .*\/tasks\/t-1$/],
+  },
+  {
+    type: 'minimax',
+    model: 'MiniMax-Hailuo-02',
+    says: (download_url) => [
+      minimax({ task_id: '7' }),
+      minimax({ task_id: '7', status: 'Success', file_id: '9' }),
+      minimax({ file: { file_id: 9, download_url } }),
+    ],
+    seconds: 5,
+    asked: [
+      /^POST .*\/video_generation$/,
+      /^GET .*\/query\/video_generation\?task_id=7$/,
+      /^GET .*\/files\/retrieve\?file_id=9$/,
+    ],
+  },
+  {
+    type: 'runway',
+    model: 'gen4.5',
+    says: (url) => [json({ id: 'r-1' }), json({ id: 'r-1', status: 'SUCCEEDED', output: [url] })],
+    seconds: 5,
+    asked: [/^POST .*\/v1\/text_to_video$/, /^GET .*\/v1\/tasks\/r-1$/],
+  },
+  {
+    type: 'vidu',
+    model: 'viduq2',
+    says: (url) => [
+      json({ task_id: 'v-1', state: 'created' }),
+      json({ state: 'success', credits: 4, creations: [{ id: 'c', url }] }),
+    ],
+    seconds: 5,
+    asked: [/^POST .*\/text2video$/, /^GET .*\/tasks\/v-1\/creations$/],
+  },
+  {
+    type: 'minimax',
+    model: 'MiniMax-H3',
+    says: (url) => [
+      json({ task_id: '8' }),
+      json({ task: { id: '8', status: 'succeeded', content: { url }, usage: { total_seconds: 5 } } }),
+    ],
+    seconds: 5,
+    asked: [/^POST .*\/v2\/video_generation$/, /^GET .*\/v2\/query\/video_generation\/8$/],
+  },
+];
+
+describe.concurrent('from start to end', () => {
+  test.each(VENDORS)(
+    '$model',
+    async ({ type, model, says, seconds, asked }) => {
+      const stage = await scene.stage({ type, kind: 'video', upstreamModel: model, price: SECOND_PRICE });
+      scene.upstream.script(`/film/${stage.model}`, filmAnswer);
+      stage.script(...says(`${scene.upstream.url}/film/${stage.model}`));
+      const submit = '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
+      const created = await stage.post(submit, { req_key: stage.model, prompt: 'A cat', frames: 121 });
+      const { task_id: id } = ((await created.json()) as { data: { task_id: string } }).data;
+      expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
+      const content = await fetch(`${scene.gateway.url}/v1/videos/${id}/content`, { headers: authorized(stage) });
+      expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
+      const sent = stage.journal().map(({ method, path }) => `${method} ${path}`);
+      expect(sent).toEqual(asked.map((one) => expect.stringMatching(one)));
+      // Its film is at an address for everybody: no key goes there.
+      const [fetched] = scene.upstream.journal(`/film/${stage.model}`);
+      expect(fetched?.headers.authorization).toBeUndefined();
+      expect(nanoCost(await stage.settledCall())).toBe(BigInt(seconds) * 100_000_000n);
+    },
+    90_000,
+  );
+
+  test('a vendor that stops what waits, and no more: deleted it is a conflict, and it is made and paid for', async () => {
+    const stage = await scene.stage({
+      type: 'dashscope',
+      kind: 'video',
+      upstreamModel: 'wan2.7-t2v',
+      price: SECOND_PRICE,
+    });
+    scene.upstream.script(`/film/${stage.model}`, filmAnswer);
+    const film = `${scene.upstream.url}/film/${stage.model}`;
+    stage.script(
+      json({ output: { task_id: 't-1', task_status: 'RUNNING' } }),
+      { status: 400, json: { code: 'UnsupportedOperation', message: 'Failed to cancel the task.' } },
+      json({ output: { task_status: 'SUCCEEDED', video_url: film }, usage: { duration: 5 } }),
+    );
+    const created = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: 5 });
+    const { id } = (await created.json()) as { id: string };
+    const url = `${scene.gateway.url}/v1/videos/${id}`;
+    const removed = await fetch(url, { method: 'DELETE', headers: authorized(stage) });
+    expect(removed.status).toBe(409);
+    expect(await removed.json()).toMatchObject({ error: { code: 'conflict', message: expect.any(String) } });
+    expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
+    expect(stage.journal()[1]?.path).toEndWith('/tasks/t-1/cancel');
+    expect(nanoCost(await stage.settledCall())).toBe(500_000_000n);
+  }, 90_000);
+});
