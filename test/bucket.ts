@@ -31,6 +31,8 @@ interface Reply {
 
 /** The service takes no smaller part, but for the last. */
 const SMALLEST_PART = 5 << 20;
+/** Names a listing holds: few, so that tests see several pages. */
+const PAGE = 3;
 const SETTINGS = { bucket: 'films', region: 'eu-test-1', accessKeyId: 'AKIDTEST', secretAccessKey: 'not-a-secret' };
 
 export async function startBucket(): Promise<Bucket> {
@@ -75,6 +77,16 @@ export async function startBucket(): Promise<Bucket> {
     return { status: range === undefined ? 200 : 206, headers, ...(withBody && { body: part }) };
   }
 
+  /** A page of the names, in the order of the alphabet. */
+  function list(query: URLSearchParams): Reply {
+    const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? ''];
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    const page = keys.slice(0, PAGE).map((key) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`);
+    const head = `<Name>${SETTINGS.bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys>`;
+    const truncated = `<IsTruncated>${keys.length > PAGE}</IsTruncated>`;
+    return { status: 200, body: `<ListBucketResult>${head}${truncated}${page.join('')}</ListBucketResult>` };
+  }
+
   function answer(request: IncomingMessage, body: Uint8Array): Reply {
     const { method = '', url = '' } = request;
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
@@ -82,6 +94,7 @@ export async function startBucket(): Promise<Bucket> {
     if (!ok || !scope.endsWith(`/${SETTINGS.region}/s3/aws4_request`)) return refused(403, 'SignatureDoesNotMatch');
     if (failing !== undefined) return refused(failing, 'InternalError');
     const { pathname, searchParams: query } = new URL(url, 'http://bucket');
+    if (method === 'GET' && query.get('list-type') === '2') return list(query);
     const key = pathname.slice(`/${SETTINGS.bucket}/`.length);
     if (!pathname.startsWith(`/${SETTINGS.bucket}/`)) return refused(404, 'NoSuchBucket');
     const id = query.get('uploadId') ?? '';

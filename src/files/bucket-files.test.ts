@@ -48,6 +48,18 @@ test('one that is too large, or whose source breaks, leaves nothing behind', asy
   expect(bucket.openUploads).toBe(0);
 });
 
+test('its names by their beginning, in order, over several pages', async () => {
+  const names = Array.from({ length: 8 }, (_, place) => `picture_${place}`);
+  for (const name of ['file_a', ...names.toReversed()]) await files.write(name, pieces(1), MEBIBYTE);
+  const found: string[] = [];
+  for await (const name of files.names('picture_')) found.push(name);
+  expect(found).toEqual(names);
+  expect(bucket.journal.filter(({ path }) => path.includes('list-type=2'))).toHaveLength(3);
+  for await (const name of files.names('picture_')) await files.remove(name);
+  expect([...bucket.objects.keys()]).toEqual(['file_a']);
+  await files.remove('file_a');
+});
+
 test('a bucket that fails is not one where nothing is', async () => {
   await files.write('file_e', pieces(1), MEBIBYTE);
   bucket.fail(500);
