@@ -43,6 +43,38 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     );
     return rows.map(toSum);
   }
+  async function page(filter: CallFilter): Promise<CallRow[]> {
+    const rows = await db.all<CallColumns>(
+      sql`SELECT * FROM calls ${where(conditionsOf(filter))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`,
+    );
+    return rows.map(toCall);
+  }
+
+  /** When a key was used or a model called, newest first, as the sums know it: the calls of others in between are not walked. */
+  async function timesOf({ account, key, model, from = 0, to = Number.MAX_SAFE_INTEGER, after, limit }: CallFilter) {
+    const [last] =
+      after === undefined ? [] : await db.all<{ at: bigint }>(sql`SELECT at FROM calls WHERE id = ${after}`);
+    const end = last ? Math.min(to, Number(last.at) + 1) : to;
+    const conditions = [
+      account === undefined ? undefined : sql`account = ${account}`,
+      key === undefined ? undefined : sql`key = ${key}`,
+      model === undefined ? undefined : sql`model = ${model}`,
+      sql`hour >= ${Math.floor(from / HOUR_MS)} AND hour < ${Math.ceil(end / HOUR_MS)}`,
+    ];
+    // Each hour has a call; those of the newest may all lie beyond the end.
+    const hours = await db.all<{ hour: bigint }>(
+      sql`SELECT DISTINCT hour FROM call_sums ${where(conditions)} ORDER BY hour DESC LIMIT ${limit + 1}`,
+    );
+    const times: { from: number; to: number }[] = [];
+    for (const { hour } of hours) {
+      const start = Number(hour) * HOUR_MS;
+      const newer = times.at(-1);
+      if (newer && newer.from === start + HOUR_MS) newer.from = start;
+      else times.push({ from: start, to: start + HOUR_MS });
+    }
+    return times.map((time) => ({ from: Math.max(from, time.from), to: Math.min(end, time.to) }));
+  }
+
   /** Less than an hour's calls. */
   const edge = (filter: UsageFilter, from: number, to: number) =>
     from === to ? [] : sums(filter, sql`${OF_CALLS} WHERE at >= ${from} AND at < ${to}`, GROUPS_OF_CALLS);
@@ -54,10 +86,13 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     },
 
     async calls(filter) {
-      const rows = await db.all<CallColumns>(
-        sql`SELECT * FROM calls ${where(conditionsOf(filter))} ORDER BY at DESC, id DESC LIMIT ${filter.limit}`,
-      );
-      return rows.map(toCall);
+      if (filter.key === undefined && filter.model === undefined) return page(filter);
+      const rows: CallRow[] = [];
+      for (const time of await timesOf(filter)) {
+        rows.push(...(await page({ ...filter, ...time, limit: filter.limit - rows.length })));
+        if (rows.length === filter.limit) break;
+      }
+      return rows;
     },
 
     /** The sums of all hours touched, less the calls before and after the time asked for: at a full hour and now there are none. */
