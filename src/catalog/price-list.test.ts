@@ -12,8 +12,8 @@ test('the whole list can be read as people’s form, each name once', () => {
 });
 
 test('prices are in the order vendors have them: cached below input, input at most output, an hour’s cache dearest', () => {
-  for (const { name, kind, price } of readCatalogue(listedCatalogue(types)).models) {
-    if (kind === 'video') continue;
+  for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
+    if (price.input === undefined || price.output === undefined) continue;
     const { input = 0n, cachedInput = 0n, cacheWrite = input, cacheWriteHour = cacheWrite, output = 0n } = price;
     const ordered = cachedInput < input && input <= cacheWrite && cacheWrite <= cacheWriteHour && input <= output;
     expect(`${name}: ${ordered}`).toBe(`${name}: true`);
@@ -68,4 +68,15 @@ test('a long input never costs less', () => {
       expect(`${name}: ${isDearer}`).toBe(`${name}: true`);
     }
   }
+});
+
+test('what embeddings, rankings, speech, transcripts and judgements cost, as their vendors list it', () => {
+  const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
+  expect(models.get('text-embedding-3-small')).toMatchObject({ kind: 'embed', price: { input: 20_000n } });
+  expect(models.get('rerank-2.5')).toMatchObject({ kind: 'rerank', price: { input: 50_000n } });
+  expect(models.get('tts-1')).toMatchObject({ kind: 'speech', price: { perCharacter: 15_000_000n } });
+  expect(models.get('gemini-3.8-flash-tts')).toMatchObject({ kind: 'speech', price: { output: 9_000_000n } });
+  // 0.006 USD a minute.
+  expect(models.get('whisper-1')).toMatchObject({ kind: 'transcription', price: { perSecond: 100_000n } });
+  expect(models.get('omni-moderation-latest')).toMatchObject({ kind: 'moderation', price: { perCall: 0n } });
 });

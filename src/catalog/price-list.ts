@@ -1,4 +1,6 @@
 /** List prices of the vendors' well-known models, so that a vendor's key alone puts them on sale. */
+import type { Kind } from '../canonical/call.ts';
+import { GOOGLE_OTHERS, GROQ_OTHERS, MISTRAL_OTHERS, OPENAI_OTHERS, VOYAGE_OTHERS } from './other-prices.ts';
 
 /** Name, price in USD per million tokens, most output tokens (undefined: the vendor names no bound), context tokens. */
 type Listed = readonly [name: string, price: ListedPrice, maxOutputTokens: number | undefined, contextTokens: number];
@@ -15,18 +17,20 @@ interface ListedPrice {
   tiers?: readonly ({ from: number } & Partial<Omit<ListedPrice, 'tiers'>>)[];
 }
 
-/** What a model that draws or films costs: USD per million tokens, per picture, per second. */
+/** What a model that does not converse costs: USD per million tokens or characters, per picture, per second, per call. */
 type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
   imageInput?: string;
   imageOutput?: string;
   perImage?: string | readonly { size?: string; price: string }[];
   perInputImage?: string;
   perSecond?: string | readonly { size?: string; price: string }[];
+  perMillionCharacters?: string;
+  perCall?: string;
 };
 
 /** Models of another kind, whose prices are of a day and a page of their own. */
-interface MediaPrices {
-  kind: 'image' | 'video';
+export interface MediaPrices {
+  kind: Exclude<Kind, 'chat'>;
   source: string;
   asOf: string;
   models: readonly (readonly [name: string, price: MediaPrice])[];
@@ -315,7 +319,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://developers.openai.com/api/docs/pricing',
     asOf: '2026-10-27',
     models: OPENAI,
-    media: [OPENAI_PICTURES],
+    media: [OPENAI_PICTURES, ...OPENAI_OTHERS],
   },
   {
     type: 'anthropic',
@@ -328,7 +332,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
     asOf: '2026-10-07',
     models: GOOGLE,
-    media: [GOOGLE_PICTURES, GOOGLE_VIDEOS],
+    media: [GOOGLE_PICTURES, GOOGLE_VIDEOS, ...GOOGLE_OTHERS],
   },
   {
     type: 'deepseek',
@@ -336,8 +340,15 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     asOf: '2026-10-27',
     models: DEEPSEEK,
   },
-  { type: 'groq', source: 'https://groq.com/pricing', asOf: '2026-07-02', models: GROQ },
-  { type: 'mistral', source: 'https://mistral.ai/pricing', asOf: '2026-07-02', models: MISTRAL },
+  { type: 'groq', source: 'https://groq.com/pricing', asOf: '2026-07-02', models: GROQ, media: GROQ_OTHERS },
+  { type: 'mistral', source: 'https://mistral.ai/pricing', asOf: '2026-07-02', models: MISTRAL, media: MISTRAL_OTHERS },
+  {
+    type: 'voyage',
+    source: 'https://docs.voyageai.com/docs/pricing',
+    asOf: '2026-07-27',
+    models: [],
+    media: VOYAGE_OTHERS,
+  },
   { type: 'xai', source: 'https://docs.x.ai/docs/models', asOf: '2026-09-29', models: XAI },
 ];
 
