@@ -33,12 +33,21 @@ async function readForm(body: Uint8Array, contentType: string): Promise<JsonObje
   const members: JsonObject = {};
   for (const [name, value] of form.entries()) {
     const said = typeof value === 'string' ? value : await dataUrl(value);
+    const [, object, member] = MEMBER.exec(name) ?? [];
+    if (object !== undefined && member !== undefined) {
+      const earlier = members[object];
+      members[object] = { ...(isObject(earlier) && earlier), [member]: said };
+      continue;
+    }
     const list = name.endsWith('[]') ? name.slice(0, -2) : name;
     const earlier = members[list];
     members[list] = earlier === undefined ? said : ([...(Array.isArray(earlier) ? earlier : [earlier]), said] as Json);
   }
   return members;
 }
+
+/** The official libraries write objects into forms member by member: `input_reference[image_url]`. */
+const MEMBER = /^(\w+)\[(\w+)\]$/;
 
 async function dataUrl(file: Blob): Promise<string> {
   const type = file.type.split(';')[0] || 'application/octet-stream';

@@ -116,8 +116,21 @@ describe('the openai library over a vendor', () => {
   test('deleted while it is made, where nobody can stop it: a conflict, and it goes on', async () => {
     const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
     stage.script(vendorVideo('queued'), vendorVideo('completed'), filmAnswer);
-    const view = await client.run({ ...stage.at, request: request(stage.model), deleteAtOnce: true });
+    // The library writes an object into its form, member by member.
+    const input_reference = { image_url: 'https://pictures.example/a.png' };
+    const view = await client.run({
+      ...stage.at,
+      request: { ...request(stage.model), input_reference },
+      deleteAtOnce: true,
+    });
     expect(view).toMatchObject({ error: { class: 'ConflictError', status: 409 } });
+    expect(stage.journal()[0]?.body).toEqual({
+      model: 'sora-2',
+      prompt: 'A cat',
+      seconds: '8',
+      size: '1280x720',
+      input_reference,
+    });
     expect((await watch(scene.gateway.url, stage, view.created?.id ?? '')).last.status).toBe('completed');
     expect(nanoCost(await stage.settledCall())).toBe(800_000_000n);
   }, 60_000);
