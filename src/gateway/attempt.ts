@@ -5,7 +5,6 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
-import { quirksOf } from '../dialects/quirks.ts';
 import type { Outgoing, TaskForm } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport/transport.ts';
 import { followTask } from './follow-task.ts';
@@ -72,8 +71,7 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   const way = losses.length > 0 ? { ...straight, losses } : straight;
   const proven = withProofs(rooms, walk, way, adapted, maker);
   const call = proven instanceof Promise ? await proven : proven;
-  const quirks = quirksOf(way.quirks, way.target.model);
-  const calls = inPieces(call, dialect, quirks, dialect.name === walk.dialect.name);
+  const calls = inPieces(call, way, dialect.name === walk.dialect.name);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
   const branches = new Cancellation();
   walk.cancellation.listen(() => branches.cancel());
