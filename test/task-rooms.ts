@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAccess } from '../src/access/access.ts';
+import { type Caller, createAccess } from '../src/access/access.ts';
 import { issueKey } from '../src/access/key.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
@@ -27,6 +27,7 @@ import { SECOND_PRICE } from './videos.ts';
 export interface TaskBench {
   readonly rooms: TaskRooms;
   readonly videos: VideoTasks;
+  readonly caller: Caller;
   readonly upstream: ScriptedUpstream;
   readonly dataFolder: string;
   readonly calls: CallRow[];
@@ -136,6 +137,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
   return {
     rooms,
     videos,
+    caller,
     upstream,
     dataFolder,
     calls,

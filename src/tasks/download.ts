@@ -33,8 +33,9 @@ export async function download(
   const mimeType = found.mimeType ?? (said?.startsWith('video/') ? said : DEFAULT_TYPE);
   try {
     const bytes = await rooms.files.write(file, piecesOf(answer), most);
-    const announced = Number(answer.headers.get('content-length') ?? Number.NaN);
-    if (bytes === 0 || (announced >= 0 && announced !== bytes)) throw incomplete();
+    const isPacked = (answer.headers.get('content-encoding') ?? 'identity') !== 'identity';
+    const announced = isPacked ? undefined : answer.headers.get('content-length');
+    if (bytes === 0 || (announced && Number(announced) !== bytes)) throw incomplete();
     return { mimeType, bytes };
   } catch (thrown) {
     answer.cancel();

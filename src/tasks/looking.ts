@@ -41,7 +41,8 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
     seen = video.readPoll(answered, handle, target);
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    if (error.status === 404) return fail(rooms, held, VANISHED);
+    // Once is not enough: what was taken on a moment ago may not be known everywhere yet.
+    if (error.status === 404 && held.task.failures > 0) return fail(rooms, held, VANISHED);
     // A vendor that fails, or refuses our key, for an hour is waited for: the task has its time limit.
     return later(rooms, held, error);
   }

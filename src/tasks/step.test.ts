@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const COST = 400_000_000n;
 const broken: Answer = { status: 500, json: { error: { message: 'broken' } }, repeat: true };
-const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch'];
+const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch', 'again'];
 
 let bench: TaskBench;
 beforeAll(async () => {
@@ -79,11 +79,28 @@ describe('while its vendor works', () => {
 
   test.each([404, 410])('one that answers %d knows of it no more: failed, nothing charged', async (gone) => {
     bench.upstream.script('/gone/v1/videos', vendorVideo('queued'));
-    bench.upstream.script(status('gone'), { status: gone, json: { error: { message: 'no such video' } } });
+    bench.upstream.script(status('gone'), {
+      status: gone,
+      json: { error: { message: 'no such video' } },
+      repeat: true,
+    });
     const { id } = await bench.create('gone');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
     expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
-    bench.upstream.forget('/gone/');
+    for (const path of ['/gone/', status('gone')]) bench.upstream.forget(path);
+  });
+
+  test('one that does not know of it at the first look only, and one that says when to come again, are asked again', async () => {
+    const { upstream } = bench;
+    upstream.script('/again/v1/videos', vendorVideo('queued'));
+    const busy = { status: 429, headers: { 'retry-after': '600' }, json: { error: { message: 'slower' } } };
+    upstream.script(status('again'), { status: 404 }, busy, vendorVideo('completed'));
+    upstream.script(film('again'), filmAnswer);
+    const { id } = await bench.create('again');
+    await bench.lookAfter(10 * MINUTE_MS);
+    expect(polls('again')).toHaveLength(2);
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed' });
   });
 
   test('words nobody has heard mean that it goes on, and progress never falls', async () => {

@@ -13,13 +13,17 @@ export async function wait(rooms: TaskRooms, held: Held, dueAt: number): Promise
   await save(rooms, held, Math.min(dueAt, deadlineAt));
 }
 
-/** What failed is tried again, ever less often. */
+/** A vendor that says when to come again is believed that far. */
+const LONGEST_ASKED_MS = 3_600_000;
+
+/** What failed is tried again, ever less often, and no sooner than the vendor asks. */
 export async function later(rooms: TaskRooms, held: Held, error: GatewayError): Promise<void> {
   const failures = held.task.failures + 1;
   held.task = { ...held.task, failures };
   if (failures === 1 || error.code === 'internal_error')
     rooms.trouble(`A step of the task ${held.task.id} failed.`, error);
-  await wait(rooms, held, rooms.now() + afterFailure(failures, rooms.random()));
+  const askedMs = Math.min(LONGEST_ASKED_MS, 1000 * (error.retryAfterSeconds ?? 0));
+  await wait(rooms, held, rooms.now() + Math.max(askedMs, afterFailure(failures, rooms.random())));
 }
 
 const EXPIRED: TaskError = {

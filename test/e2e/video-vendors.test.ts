@@ -46,7 +46,7 @@ describe.concurrent('while it is made', () => {
 
   test('a task that its vendor has forgotten has failed, and costs nothing', async () => {
     const stage = await videoStage();
-    stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } } });
+    stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });

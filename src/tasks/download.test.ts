@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { FILM, filmAnswer } from '../../test/videos.ts';
+import type { FoundOutput } from '../canonical/task.ts';
+import { openai } from '../providers/openai.ts';
+import { download } from './download.ts';
+
+let bench: TaskBench;
+beforeAll(async () => {
+  bench = await startTaskBench([]);
+});
+afterAll(() => bench.close());
+
+const fetched = (found: FoundOutput, file = 'file_test') => {
+  const target = { model: 'm', baseUrl: `${bench.upstream.url}/v1`, credential: 'sk-secret', settings: {} };
+  return download(bench.rooms, openai, target, file, found);
+};
+const to = (location: string) => ({ status: 302, headers: { location } });
+const keysSent = (prefix: string) => bench.upstream.journal(prefix).map(({ headers }) => headers.authorization);
+
+test('the vendor’s credential goes to its own addresses where they ask for it, and never where they redirect', async () => {
+  const { upstream } = bench;
+  upstream.script('/v1/film', to('/elsewhere/film'));
+  upstream.script('/elsewhere/film', { ...filmAnswer, repeat: true });
+  expect(await fetched({ url: `${upstream.url}/v1/film`, signed: true })).toEqual({
+    mimeType: 'video/mp4',
+    bytes: FILM.length,
+  });
+  expect(keysSent('/v1/film')).toEqual(['Bearer sk-secret']);
+  expect(keysSent('/elsewhere/film')).toEqual([undefined]);
+
+  upstream.script('/own/film', { ...filmAnswer, repeat: true });
+  await fetched({ url: `${upstream.url}/own/film`, signed: true });
+  await fetched({ url: `${upstream.url}/own/film` });
+  // Another origin, the same machine.
+  await fetched({ url: `${upstream.url.replace('127.0.0.1', 'localhost')}/own/film`, signed: true });
+  expect(keysSent('/own/film')).toEqual(['Bearer sk-secret', undefined, undefined]);
+});
+
+test('one that redirects for ever is given up, and may be tried again', async () => {
+  bench.upstream.script('/round', { ...to('/round'), repeat: true });
+  await expect(fetched({ url: `${bench.upstream.url}/round` })).rejects.toMatchObject({ retryable: true });
+  expect(bench.upstream.journal('/round')).toHaveLength(6);
+});
+
+test('packed all the same, it is kept unpacked', async () => {
+  bench.upstream.script('/packed', { ...filmAnswer, gzip: true });
+  expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: FILM.length });
+});
+
+test('handed over inside the answer, it is kept as it is; its kind is what the vendor says', async () => {
+  const base64 = FILM.toString('base64');
+  expect(await fetched({ base64, mimeType: 'video/webm' }, 'file_inside')).toEqual({
+    mimeType: 'video/webm',
+    bytes: FILM.length,
+  });
+  const kept = bench.rooms.files.read('file_inside', { start: 0, end: FILM.length });
+  expect(await new Response(kept).text()).toBe(FILM.toString());
+});
