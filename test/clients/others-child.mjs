@@ -1,6 +1,10 @@
 // Calls of other kinds than conversations with the official libraries: one JSON line in, one JSON line out; `id` joins the two.
 import { createInterface } from 'node:readline';
+import { createCohere } from '@ai-sdk/cohere';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
 import { GoogleGenAI } from '@google/genai';
+import * as ai from 'ai';
 import { CohereClient, CohereClientV2 } from 'cohere-ai';
 import OpenAI, { toFile } from 'openai';
 
@@ -23,7 +27,35 @@ const CALLS = {
     new CohereClient({ token: apiKey, environment: url, maxRetries: 0 }).rerank(request),
   'cohere v2 rerank': ({ url, apiKey }, request) =>
     new CohereClientV2({ token: apiKey, environment: url, maxRetries: 0 }).rerank(request),
+  'ai embed': async (at, { model, ...request }) =>
+    plain(await ai.embed({ model: sdk(at).embedding(model), maxRetries: 0, ...request }), 'embedding', 'usage'),
+  'ai embedMany': async (at, { model, ...request }) =>
+    plain(await ai.embedMany({ model: sdk(at).embedding(model), maxRetries: 0, ...request }), 'embeddings', 'usage'),
+  'ai google embedMany': async ({ url, apiKey }, { model, ...request }) => {
+    const google = createGoogle({ apiKey, baseURL: `${url}/v1beta` });
+    return plain(await ai.embedMany({ model: google.embedding(model), maxRetries: 0, ...request }), 'embeddings');
+  },
+  'ai rerank': async ({ url, apiKey }, { model, ...request }) => {
+    const cohere = createCohere({ apiKey, baseURL: `${url}/v2` });
+    return plain(await ai.rerank({ model: cohere.reranking(model), maxRetries: 0, ...request }), 'ranking');
+  },
+  'ai generateSpeech': async (at, { model, ...request }) => {
+    const { audio, warnings } = await ai.generateSpeech({ model: sdk(at).speech(model), maxRetries: 0, ...request });
+    return { type: audio.mediaType, format: audio.format, base64: audio.base64, warnings };
+  },
+  'ai transcribe': async (at, { model, audio, ...request }) =>
+    plain(
+      await ai.transcribe({ model: sdk(at).transcription(model), audio, maxRetries: 0, ...request }),
+      'text',
+      'segments',
+      'durationInSeconds',
+    ),
 };
+
+const sdk = ({ url, apiKey }) => createOpenAI({ apiKey, baseURL: `${url}/v1` });
+
+/** Getters and classes do not survive JSON. */
+const plain = (result, ...names) => Object.fromEntries(names.map((name) => [name, result[name]]));
 
 const openai = ({ url, apiKey }) => new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 

@@ -10,7 +10,13 @@ export interface OtherCall {
     | 'openai moderations'
     | 'genai embedContent'
     | 'cohere rerank'
-    | 'cohere v2 rerank';
+    | 'cohere v2 rerank'
+    | 'ai embed'
+    | 'ai embedMany'
+    | 'ai google embedMany'
+    | 'ai rerank'
+    | 'ai generateSpeech'
+    | 'ai transcribe';
   at: { url: string; apiKey: string };
   request: object;
 }

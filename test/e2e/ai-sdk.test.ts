@@ -1,0 +1,109 @@
+/** The AI SDK at every door that is no conversation, over the sandbox and over vendors that are scripted. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(30_000);
+
+let scene: Scene;
+let client: OthersClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([startScene(), startOthersClient()]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(() => {
+  client.stop();
+  return scene.close();
+}, 30_000);
+
+const TEXTS = ['A cat sleeps.', 'A cat is sleeping.', 'Interest rates rose.'];
+
+async function asked<T>(stage: Stage, call: OtherCall['call'], model: string, request: object): Promise<T> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
+  const { reply, error } = await client.run({ call, at, request: { model, ...request } });
+  if (error) throw new Error(JSON.stringify(error));
+  return reply as T;
+}
+
+interface Embedded {
+  embedding: number[];
+  embeddings: number[][];
+  usage: { tokens: number };
+}
+
+test('embed and embedMany: the same vectors one by one, together, and by Google’s format', async () => {
+  const stage = await scene.stage();
+  const one = await asked<Embedded>(stage, 'ai embed', 'sandbox-embed', { value: TEXTS[0] });
+  const many = await asked<Embedded>(stage, 'ai embedMany', 'sandbox-embed', { values: TEXTS });
+  const google = await asked<Embedded>(stage, 'ai google embedMany', 'sandbox-embed', { values: TEXTS });
+  expect(many.embeddings).toHaveLength(3);
+  expect(many.embeddings[0]).toEqual(one.embedding);
+  expect(google.embeddings).toEqual(many.embeddings);
+  expect(many.usage.tokens).toBeGreaterThan(one.usage.tokens);
+  const likeness = (a = 0, b = 0) =>
+    (many.embeddings[a] ?? []).reduce((sum, value, at) => sum + value * (many.embeddings[b]?.[at] ?? 0), 0);
+  expect(likeness(0, 1)).toBeGreaterThan(likeness(0, 2));
+  for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBeGreaterThan(0n);
+});
+
+test('rerank: the best first, as many as asked for', async () => {
+  const stage = await scene.stage();
+  const { ranking } = await asked<{ ranking: { originalIndex: number; document: string }[] }>(
+    stage,
+    'ai rerank',
+    'sandbox-rerank',
+    { documents: TEXTS, query: 'interest rates', topN: 2 },
+  );
+  expect(ranking.map(({ originalIndex, document }) => [originalIndex, document])).toEqual([
+    [2, TEXTS[2]],
+    [expect.any(Number), expect.any(String)],
+  ]);
+  expect(await stage.settled()).toHaveLength(1);
+});
+
+test('generateSpeech, and transcribe what it spoke', async () => {
+  const stage = await scene.stage();
+  const spoken = await asked<{ type: string; base64: string }>(stage, 'ai generateSpeech', 'sandbox-speech', {
+    text: 'two words',
+    voice: 'alloy',
+    outputFormat: 'wav',
+  });
+  expect(spoken.type).toBe('audio/wav');
+  expect(Buffer.from(spoken.base64, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
+  const heard = await asked<{ text: string }>(stage, 'ai transcribe', 'sandbox-transcription', {
+    audio: spoken.base64,
+  });
+  expect(heard.text).toStartWith('A sound of');
+  expect(await stage.settled()).toHaveLength(2);
+});
+
+test('its own format of speech is MP3: Gemini’s later models pack it, and are heard', async () => {
+  const stage = await scene.stage({
+    type: 'google',
+    kind: 'speech',
+    upstreamModel: 'gemini-3.8-flash-tts',
+    price: { input: 1, output: 12 },
+  });
+  const sound = Buffer.from('ID3 is what an MP3 begins with');
+  const inlineData = { mimeType: 'audio/mp3', data: sound.toString('base64') };
+  stage.script({
+    json: {
+      candidates: [{ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 20, totalTokenCount: 23 },
+    },
+  });
+  const spoken = await asked<{ type: string; base64: string }>(stage, 'ai generateSpeech', stage.model, {
+    text: 'Hello.',
+    voice: 'Kore',
+  });
+  expect(Buffer.from(spoken.base64, 'base64').equals(sound)).toBe(true);
+  expect(nanoOf((await stage.settledCall()).cost)).toBe(3000n + 20n * 12_000n);
+});
+
+test('a model it cannot have is an error of its own kind', async () => {
+  const stage = await scene.stage();
+  expect(asked(stage, 'ai embed', 'sandbox-chat', { value: 'x' })).rejects.toThrow('400');
+  expect(asked(stage, 'ai rerank', 'nobody-knows', { documents: ['a'], query: 'b' })).rejects.toThrow('404');
+  await Bun.sleep(300);
+  expect(await stage.settled()).toEqual([]);
+});
