@@ -136,6 +136,7 @@ function startedIn(answered: Answered, kind: string): { handle: Json; seen: Prog
 function seenIn(task: JsonObject): Progress {
   const state = stateOf(WORDS, task.task_status);
   const { videos } = memberOf(task, 'task_result');
+  // A length stands beside each, 5.1 for 5: that of the file. Billed is what was asked for.
   const found = (Array.isArray(videos) ? videos : []).flatMap((one) =>
     isObject(one) && typeof one.url === 'string' ? [{ url: one.url }] : [],
   );

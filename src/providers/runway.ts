@@ -46,6 +46,8 @@ const VEO = /^veo/;
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
+  // It wants no more than a look in five seconds, and looks come up to a fifth early.
+  firstLookMs: 6500,
   start(ask, target) {
     const { model } = target;
     const first = pictureOf(ask, 'first');

@@ -96,6 +96,10 @@ describe('the openai library over a vendor', () => {
       expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
       const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
       expect(asked?.body).toEqual(remix);
+      // The film, too, is behind the vendor's key.
+      const keys = stage.journal().map(({ headers }) => headers[type === 'azure' ? 'api-key' : 'authorization']);
+      expect(keys).toEqual(keys.map(() => expect.stringContaining('sk-upstream-secret')));
+      expect(keys).toHaveLength(6);
       expect((await stage.settled()).map(nanoCost)).toEqual([800_000_000n, 800_000_000n]);
     },
     90_000,
