@@ -7,6 +7,8 @@ import type { EntryRow, VerifyReport } from './store.ts';
 /** Rows read at once: the process has calls to serve meanwhile. */
 const CHUNK = 500;
 const DAY_MS = 86_400_000;
+/** Sums compared at once: those of a year would not fit into the memory of a process that has calls to serve. */
+const MOST_SUMS = 20_000;
 
 export interface AccountLine {
   id: string;
@@ -62,6 +64,7 @@ export interface BooksReader {
   entries(account: string, afterSeq: number, limit: number): Promise<EntryRow[]>;
   /** The calls with these ids, which ended in this time. */
   callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
+  /** Oldest first. */
   calls(after: CallLine | undefined, limit: number): Promise<CallLine[]>;
   holds(): Promise<number>;
   /** Accounts that entries name and that are not there. */
@@ -69,8 +72,8 @@ export interface BooksReader {
   /** Holds of recorded calls, and of accounts that are not there. */
   wrongHolds(): Promise<{ ended: string[]; homeless: string[] }>;
   spendings(): Promise<SpendingLine[]>;
-  /** The sums of the hours from this one on. */
-  sums(fromHour: number): Promise<HourLine[]>;
+  /** The sums of these hours; the last is not among them. */
+  sums(fromHour: number, toHour: number): Promise<HourLine[]>;
 }
 
 interface Findings {
@@ -178,27 +181,40 @@ const nameOf = ({ seq, account }: EntryRow) => `Entry ${seq} of account ${accoun
 
 /** Every call that cost something is charged, and the sums of whole hours are those of their calls. */
 async function verifyCalls(books: BooksReader, keptFrom: number, faults: string[]): Promise<void> {
-  const fromHour = Math.ceil(keptFrom / HOUR_MS);
-  const sums = new Map<string, HourLine>();
+  let fromHour = Math.ceil(keptFrom / HOUR_MS);
+  let hour = fromHour;
+  let sums = new Map<string, HourLine>();
   let last: CallLine | undefined;
   for (let more = true; more; ) {
     const calls = await books.calls(last, CHUNK);
     for (const call of calls) {
       if (call.cost !== 0n && !call.isCharged)
         faults.push(`Call ${call.id} cost ${call.cost} but no entry charges it.`);
-      if (call.at < fromHour * HOUR_MS) continue;
+      const callHour = Math.floor(call.at / HOUR_MS);
+      if (callHour < fromHour) continue;
+      // The hours before are complete.
+      if (callHour > hour && sums.size >= MOST_SUMS) {
+        compareSums(sums, await books.sums(fromHour, callHour), faults);
+        sums = new Map();
+        fromHour = callHour;
+      }
+      hour = callHour;
       addCall(sums, call);
     }
     last = calls.at(-1);
     more = calls.length === CHUNK;
   }
-  for (const kept of await books.sums(fromHour)) {
-    const sum = sums.get(placeOf(kept));
-    sums.delete(placeOf(kept));
-    if (sum && isSame(sum, kept)) continue;
-    const { calls, cost } = kept;
-    const said = `${calls} calls for ${cost}`;
-    faults.push(`${nameOfHour(kept)} has ${said} in its sum, its calls say ${sum?.calls ?? 0} for ${sum?.cost ?? 0n}.`);
+  compareSums(sums, await books.sums(fromHour, Number.MAX_SAFE_INTEGER), faults);
+}
+
+/** What the calls add up to, and what is kept as their sums. */
+function compareSums(sums: Map<string, HourLine>, kept: readonly HourLine[], faults: string[]): void {
+  for (const line of kept) {
+    const sum = sums.get(placeOf(line));
+    sums.delete(placeOf(line));
+    if (sum && isSame(sum, line)) continue;
+    const said = `${line.calls} calls for ${line.cost}`;
+    faults.push(`${nameOfHour(line)} has ${said} in its sum, its calls say ${sum?.calls ?? 0} for ${sum?.cost ?? 0n}.`);
   }
   for (const sum of sums.values()) faults.push(`${nameOfHour(sum)} has calls that are in no sum.`);
 }

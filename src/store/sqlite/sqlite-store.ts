@@ -77,7 +77,7 @@ async function verifySqlite(path: string) {
       await breath();
       return file.prepare(text.replace(/\$(\d+)/g, '?$1')).all(...values) as Row[];
     };
-    return await verifyBooks(booksReader(all, 'id'));
+    return await verifyBooks(booksReader(all));
   } finally {
     file.close();
   }

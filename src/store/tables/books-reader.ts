@@ -25,8 +25,7 @@ const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, call
   FROM calls LEFT JOIN entries
     ON entries.account = calls.account AND entries.seq = calls.entry_seq AND entries.call_id = calls.id`;
 
-/** `order`: columns by which the engine walks all calls without sorting them. */
-export function booksReader(all: Database['all'], order: 'id' | 'at, id'): BooksReader {
+export function booksReader(all: Database['all']): BooksReader {
   const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
   const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
   return {
@@ -59,11 +58,8 @@ export function booksReader(all: Database['all'], order: 'id' | 'at, id'): Books
     },
 
     calls(after, limit) {
-      const beyond =
-        after &&
-        (order === 'id' ? sql`calls.id > ${after.id}` : sql`(calls.at, calls.id) > (${after.at}, ${after.id})`);
-      const by = raw(order === 'id' ? 'calls.id' : 'calls.at, calls.id');
-      return callLines(sql`${where([beyond])} ORDER BY ${by} LIMIT ${limit}`);
+      const beyond = after && sql`(calls.at, calls.id) > (${after.at}, ${after.id})`;
+      return callLines(sql`${where([beyond])} ORDER BY calls.at, calls.id LIMIT ${limit}`);
     },
 
     holds: async () => Number((await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`))?.n ?? 0n),
@@ -95,8 +91,8 @@ export function booksReader(all: Database['all'], order: 'id' | 'at, id'): Books
         LEFT JOIN (SELECT key, ${sumOf('amount')} AS sum FROM holds GROUP BY key) AS open ON open.key = spendings.key
         LEFT JOIN (SELECT key, ${sumOf('cost')} AS sum FROM call_sums GROUP BY key) AS hours ON hours.key = spendings.key`),
 
-    async sums(fromHour) {
-      const rows = await all<SumColumns>(sql`SELECT * FROM call_sums WHERE hour >= ${fromHour}`);
+    async sums(fromHour, toHour) {
+      const rows = await all<SumColumns>(sql`SELECT * FROM call_sums WHERE hour >= ${fromHour} AND hour < ${toHour}`);
       return rows.map(({ account, key, model, cost, ...row }) => ({
         account,
         key,
