@@ -23,6 +23,9 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     expect(await store.tasks.task('t')).toEqual(task('t'));
     expect(await store.tasks.request('t')).toBe('{"pictures":[]}');
     expect(await store.tasks.task('other')).toBeUndefined();
+    const many = Array.from({ length: 1200 }, (_, number) => `no${number}`);
+    expect(await store.tasks.known([...many, 't'])).toEqual(new Set(['t']));
+    expect(await store.tasks.known([])).toEqual(new Set());
     expect(await store.tasks.claim('w2', NOON + 1, UNTIL, 10)).toEqual([]);
     await expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('exists already');
     await store.close();

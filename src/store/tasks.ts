@@ -28,6 +28,8 @@ export interface TaskStore {
   /** Inserts it leased to `worker`; where the account has used the idempotency key before, returns that task instead. */
   insert(row: TaskRow, worker: string, leaseUntil: number): Promise<TaskRow>;
   task(id: string): Promise<TaskRow | undefined>;
+  /** Those of these ids that are tasks. */
+  known(ids: readonly string[]): Promise<Set<string>>;
   taskByKey(account: string, idempotencyKey: string): Promise<TaskRow | undefined>;
   request(id: string): Promise<string | undefined>;
   /** Newest first, or oldest; `after` is an id. */

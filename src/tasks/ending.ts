@@ -24,8 +24,13 @@ export async function fail(rooms: TaskRooms, held: Held, error: TaskError): Prom
   held.task = end(held.task, { error }, rooms.now());
   // First the end, then the money: a crash between the two leaves a hold to release, never a video that nobody pays for.
   if (!(await save(rooms, held, rooms.now(), { dropRequest: true }))) return;
-  await conclude(rooms, held.task, 0n, 'failed', undefined, error.code);
+  await release(rooms, held);
   await rest(rooms, held);
+}
+
+async function release(rooms: TaskRooms, held: Held): Promise<void> {
+  await conclude(rooms, held.task, 0n, 'failed', undefined, held.task.error?.code);
+  held.task = { ...held.task, released: true };
 }
 
 /** Telling a webhook may take long: that is done where nobody waits for it. */
@@ -34,9 +39,10 @@ async function rest(rooms: TaskRooms, held: Held): Promise<void> {
   else await tidy(rooms, held);
 }
 
-/** What is left after the end: telling the webhook, and at last letting the files go. */
+/** What is left after the end: its money where a process died before that was free, telling the webhook, and at last letting the files go. */
 export async function tidy(rooms: TaskRooms, held: Held): Promise<void> {
   const now = rooms.now();
+  if (held.task.state === 'failed' && !held.task.released) await release(rooms, held);
   const { webhook } = held.task;
   if (webhook && !webhook.told) {
     held.task = { ...held.task, webhook: await tellWebhook(rooms, held.task, webhook) };

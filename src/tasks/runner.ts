@@ -97,14 +97,12 @@ async function inherit({ store, worker, fateOf }: TaskRooms): Promise<void> {
   if (dead.length > 0) await store.tasks.releaseOf(dead);
 }
 
-/** A process that died between hold and task, or between the failure of a task and its release, left a hold that nobody ends. */
+/** A process that died between hold and task left a hold that nobody ends. */
 export async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
-  for (const hold of await rooms.store.holds({ owners: [LASTING_OWNER] })) {
-    const row = await rooms.store.tasks.task(hold.callId);
-    const task = row && readTask(row);
-    if (task && isOver(task)) await conclude(rooms, task, 0n, 'failed', undefined, task.error?.code);
-    else if (!task && now - hold.at >= YOUNG_MS) await conclude(rooms, taskless(hold), 0n, 'interrupted');
-  }
+  const open = await rooms.store.holds({ owners: [LASTING_OWNER] });
+  const old = open.filter(({ at }) => now - at >= YOUNG_MS);
+  const known = await rooms.store.tasks.known(old.map(({ callId }) => callId));
+  for (const hold of old) if (!known.has(hold.callId)) await conclude(rooms, taskless(hold), 0n, 'interrupted');
 }
 
 function taskless({ callId: id, account, key, at: createdAt, priceId, amount: held, model }: HoldRow): Payable {

@@ -43,6 +43,8 @@ export interface Task extends TaskCourse {
   outputs: TaskOutput[];
   /** What it came to: its results are kept, and it is about to be paid for. */
   due?: { usage: Usage; cost: Money };
+  /** It has failed, and what was held for it is free again. */
+  released?: true;
   /** Until when its files are kept. */
   expiresAt?: number;
   /** Its files are gone. */

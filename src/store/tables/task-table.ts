@@ -15,6 +15,8 @@ interface TaskColumns {
 /** Without the request, which may be large. */
 const COLUMNS = raw('id, account, created_at, idempotency_key, due_at, body');
 const SECRET_BYTES = 24;
+/** Asked for in one statement. */
+const MOST_IDS = 500;
 
 export function taskTable(db: Database): TaskStore {
   const rows = async (statement: Statement) => (await db.all<TaskColumns>(statement)).map(toTask);
@@ -39,6 +41,14 @@ export function taskTable(db: Database): TaskStore {
       return kept;
     },
     task: async (id) => (await rows(sql`SELECT ${COLUMNS} FROM tasks WHERE id = ${id}`))[0],
+    async known(ids) {
+      const known = new Set<string>();
+      for (let from = 0; from < ids.length; from += MOST_IDS) {
+        const some = within(ids.slice(from, from + MOST_IDS));
+        for (const { id } of await db.all<{ id: string }>(sql`SELECT id FROM tasks WHERE id ${some}`)) known.add(id);
+      }
+      return known;
+    },
     taskByKey: async (account, key) =>
       (await rows(sql`SELECT ${COLUMNS} FROM tasks WHERE account = ${account} AND idempotency_key = ${key}`))[0],
     async request(id) {
