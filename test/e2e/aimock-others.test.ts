@@ -1,0 +1,93 @@
+/** The official libraries at the doors of vectors and sound over aimock, calm and wild. */
+import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Aimock, startAimock } from '../clients/aimock.ts';
+import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
+import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
+
+setDefaultTimeout(60_000);
+
+const CHAOS = 0.12;
+const ROUNDS = 12;
+const VECTOR = [0.125, -0.5, 0.75];
+const SOUND = Buffer.from('ID3 sound that aimock made up');
+
+const FIXTURES = [
+  { match: { endpoint: 'embedding' }, response: { embedding: VECTOR } },
+  { match: { endpoint: 'speech' }, response: { audio: SOUND.toString('base64'), format: 'mp3' } },
+  { match: { endpoint: 'transcription' }, response: { transcription: { text: 'What was said.', duration: 3 } } },
+  { match: { endpoint: 'translation' }, response: { transcription: { text: 'What was meant.', duration: 3 } } },
+];
+
+let scene: Scene;
+let client: OthersClient;
+let calm: Aimock;
+let wild: Aimock;
+beforeAll(async () => {
+  [scene, client, calm, wild] = await Promise.all([
+    startScene(),
+    startOthersClient(),
+    startAimock(FIXTURES, 0),
+    startAimock(FIXTURES, CHAOS),
+  ]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  client.stop();
+  await Promise.all([calm.stop(), wild.stop()]);
+  await scene.close();
+}, 30_000);
+
+const stageAt = (kind: string, price: object, ...mocks: Aimock[]) =>
+  scene.stage({ type: 'openai', kind, price: { ...price }, baseUrls: mocks.map(({ url }) => `${url}/v1`) });
+
+async function asked(stage: Stage, call: OtherCall['call'], request: object): Promise<unknown> {
+  const at = { url: scene.gateway.url, apiKey: stage.caller.key };
+  const { reply, error } = await client.run({ call, at, request: { model: stage.model, ...request } });
+  if (error) throw new Error(JSON.stringify(error));
+  return reply;
+}
+
+test('embeddings, as base64, as floats and through the AI SDK', async () => {
+  const stage = await stageAt('embed', { input: 1 }, calm);
+  for (const more of [{}, { encoding_format: 'float' }]) {
+    const reply = await asked(stage, 'openai embeddings', { input: ['a', 'b'], ...more });
+    expect(reply).toMatchObject({
+      data: [
+        { index: 0, embedding: VECTOR },
+        { index: 1, embedding: VECTOR },
+      ],
+    });
+  }
+  expect(await asked(stage, 'ai embedMany', { values: ['a'] })).toMatchObject({ embeddings: [VECTOR] });
+  expect(await stage.settled()).toHaveLength(3);
+});
+
+test('speech, transcriptions and translations', async () => {
+  const speech = await stageAt('speech', { perMillionCharacters: 15 }, calm);
+  const spoken = await asked(speech, 'openai speech', { input: 'Hello.', voice: 'alloy' });
+  expect(spoken).toMatchObject({ base64: SOUND.toString('base64') });
+  expect(nanoOf((await speech.settledCall()).cost)).toBe(6n * 15_000n);
+  const heard = await stageAt('transcription', { perSecond: 0.001 }, calm);
+  const file = Buffer.alloc(64_000).toString('base64');
+  expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });
+  expect(await asked(heard, 'openai translations', { file })).toMatchObject({ text: 'What was meant.' });
+  expect(await asked(heard, 'openai transcriptions', { file, response_format: 'verbose_json' })).toMatchObject({
+    text: 'What was said.',
+    duration: 3,
+  });
+  expect(await heard.settled()).toHaveLength(3);
+});
+
+test('an upstream that drops, garbles, disconnects and limits has a spare behind it: every call is answered and charged once', async () => {
+  const stage = await stageAt('embed', { input: 1 }, wild, calm);
+  const file = Buffer.alloc(600_000, 1).toString('base64');
+  const heard = await stageAt('transcription', { perSecond: 0.001 }, wild, calm);
+  for (let round = 0; round < ROUNDS; round++) {
+    expect(await asked(stage, 'openai embeddings', { input: ['a'] })).toMatchObject({ data: [{ embedding: VECTOR }] });
+    expect(await asked(heard, 'openai transcriptions', { file })).toMatchObject({ text: 'What was said.' });
+  }
+  for (const one of [stage, heard]) {
+    const calls = await one.settled();
+    expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: ROUNDS }, () => 'ok'));
+  }
+});
