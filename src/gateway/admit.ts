@@ -21,7 +21,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   const { caller, call, at } = entrant;
   rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
   rooms.access.allowModel(caller, call.model);
-  if (model.kind !== call.kind && !ALSO_SERVED[model.kind]?.includes(call.kind))
+  if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model)))
     throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
@@ -64,8 +64,10 @@ function withinWindow(entrant: Entrant, model: Model): Entrant {
   return shortened === call ? entrant : { ...entrant, call: shortened };
 }
 
-/** Models that answer calls of another kind than their own too: pictures are asked for in conversations. */
-const ALSO_SERVED: { readonly [kind in Kind]?: readonly Kind[] } = { image: ['chat'] };
+/** Pictures are asked for in conversations too, and sound of models that are billed by the token: they speak there. */
+function alsoConverses({ kind, price }: Model): boolean {
+  return kind === 'image' || (kind === 'speech' && price.output !== undefined);
+}
 
 /** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
 async function inlineForFirst(

@@ -183,6 +183,30 @@ test.each([
   expect((await stage.settledCall()).attempts).toBe(2);
 });
 
+test('the same model answers in Google’s own format, billed the same', async () => {
+  const stage = await speaker(LATER);
+  stage.script(whole(SAMPLES, 'audio/wav'));
+  const response = await stage.post(`/v1beta/models/${stage.model}:generateContent`, {
+    contents: [{ role: 'user', parts: [{ text: 'Hello.', speechMetadata: { style: 'gently' } }] }],
+    generationConfig: {
+      responseModalities: ['AUDIO'],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } },
+    },
+  });
+  expect(await response.json()).toMatchObject({
+    candidates: [{ content: { parts: [{ inlineData: { data: SAMPLES.toString('base64') } }] } }],
+  });
+  expect(stage.journal()[0]?.body).toMatchObject({ contents: [{ parts: [{ speechMetadata: { style: 'gently' } }] }] });
+  expect(nanoOf((await stage.settledCall()).cost)).toBe(COST);
+  const bySpeech = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
+  const refused = await bySpeech.post('/v1/chat/completions', {
+    model: bySpeech.model,
+    messages: [{ role: 'user', content: 'x' }],
+  });
+  expect(refused.status).toBe(400);
+  expect(await bySpeech.settled()).toEqual([]);
+});
+
 test('what breaks off is cut, and charged as heard', async () => {
   const stage = await speaker(EARLIER);
   stage.script({ ...streamed(), paceMs: 5, fault: { before: 1, does: 'cut' } });
