@@ -2,6 +2,7 @@
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts';
 import { bedrockConverse } from './bedrock-converse/bedrock-converse.ts';
 import type { Dialect, VendorDialect } from './dialect.ts';
+import { elevenlabsSpeech } from './elevenlabs-speech.ts';
 import { cohereEmbed } from './embeddings/cohere-embed.ts';
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
 import { geminiBatchEmbed, geminiEmbed } from './gemini/embeddings.ts';
@@ -50,6 +51,7 @@ const VENDOR_ROWS: readonly VendorDialect[] = [
   cohereEmbed,
   vertexEmbeddings,
   geminiSpeech,
+  elevenlabsSpeech,
   voyageRerank,
   dashscopeRerank,
 ];

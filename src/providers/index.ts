@@ -7,6 +7,7 @@ import { cerebras } from './cerebras.ts';
 import { cohere } from './cohere.ts';
 import { dashscope } from './dashscope.ts';
 import { deepseek } from './deepseek.ts';
+import { elevenlabs } from './elevenlabs.ts';
 import { fireworks } from './fireworks.ts';
 import { google } from './google.ts';
 import { groq } from './groq.ts';
@@ -50,6 +51,7 @@ const ROWS: readonly Provider[] = [
   cohere,
   dashscope,
   deepseek,
+  elevenlabs,
   fireworks,
   google,
   groq,

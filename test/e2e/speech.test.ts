@@ -151,6 +151,30 @@ describe('vendors', () => {
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
   });
 
+  test('elevenlabs: the voice in the address, the format in its words, a WAV of its samples', async () => {
+    const stage = await speechOf('elevenlabs', { upstreamModel: 'eleven_flash_v2_5' });
+    for (const chunking of ['byte', { seed: 5 }] as const) {
+      stage.script(sound({ chunking }), sound({ chunking, headers: { 'content-type': 'audio/pcm' } }));
+      const mp3 = await spoken(stage, { voice: 'JBFqnCBsd6', speed: 3 });
+      expect(mp3.type).toBe('audio/mpeg');
+      expect(mp3.bytes.equals(SOUND)).toBe(true);
+      const wav = await spoken(stage, { voice: 'JBFqnCBsd6', response_format: 'wav' });
+      expect(wav.type).toBe('audio/wav');
+      expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(SOUND)).toBe(true);
+    }
+    const [first, second] = stage.journal();
+    expect(first?.path).toEndWith('/text-to-speech/JBFqnCBsd6/stream?output_format=mp3_44100_128');
+    expect(first?.body).toEqual({ text: INPUT, model_id: 'eleven_flash_v2_5', voice_settings: { speed: 1.2 } });
+    expect(first?.headers['xi-api-key']).toStartWith('sk-upstream-secret');
+    expect(second?.path).toEndWith('output_format=pcm_24000');
+    const refused = await stage.post(PATH, asked(stage, { response_format: 'flac' }));
+    expect(await refused.json()).toMatchObject({ error: { param: 'response_format' } });
+    stage.script({ status: 401, json: { detail: { status: 'invalid_api_key', message: 'Invalid API key' } } });
+    expect((await stage.post(PATH, asked(stage))).status).toBe(502);
+    const costs = (await stage.settled()).map(({ cost }) => nanoOf(cost));
+    expect(costs).toEqual([...Array.from({ length: 4 }, () => 15_000n * CHARACTERS), 0n, 0n]);
+  });
+
   test('bare sound that breaks off is cut, and charged as delivered', async () => {
     const stage = await speechOf('openai-compatible');
     stage.script(

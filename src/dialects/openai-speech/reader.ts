@@ -3,48 +3,19 @@ import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { bareSoundReader, soundEvent } from '../bare-sound.ts';
 import type { Frame, Quirks, Reader } from '../dialect.ts';
-import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
 import { speechCounter } from '../speech-count.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
 import { wholeSamples } from '../wave.ts';
-import { unreadable, wholeReader } from '../whole-reply.ts';
+import { unreadable } from '../whole-reply.ts';
 import { deltaEvent, doneEvent, writeEvent } from './events.ts';
 
 export function createReader(call: SpeechCall, contentType: string, quirks: Quirks): Reader {
   if (contentType.includes('event-stream')) return eventReader(call, quirks);
-  return /json|^text\//.test(contentType) ? refusalReader() : soundReader(call);
-}
-
-/** The last byte is kept back until the sound has ended: no client takes a reply for complete that is not. */
-function soundReader(call: SpeechCall): Reader {
-  const count = speechCounter(call);
-  let held = new Uint8Array();
-  const frameOf = (bytes: Uint8Array, ...ending: ReplyEvent[]): Frame => ({
-    bytes,
-    events: [soundEvent(bytes), { type: 'usage', usage: count(bytes) }, ...ending],
-  });
-  return {
-    read(chunk) {
-      if (chunk.length === 0) return [];
-      const ready = joinBytes([held, chunk.subarray(0, -1)]);
-      held = chunk.slice(-1);
-      return ready.length > 0 ? [frameOf(ready)] : [];
-    },
-    end: () =>
-      held.length > 0
-        ? [frameOf(held, { type: 'reply-end' })]
-        : [{ bytes: held, events: [{ type: 'error', error: unreadable() }] }],
-  };
-}
-
-/** Words where sound was asked for. */
-function refusalReader(): Reader {
-  return wholeReader((body) => {
-    throw isObject(body.error) ? readErrorObject(body.error) : unreadable();
-  });
+  return bareSoundReader(call, contentType);
 }
 
 function eventReader(call: SpeechCall, { floatSamples, speechEvents }: Quirks): Reader {
@@ -107,8 +78,6 @@ function retold(events: readonly ReplyEvent[]): Uint8Array {
   });
   return Buffer.from(told.map(writeEvent).join(''));
 }
-
-const soundEvent = (bytes: Uint8Array): ReplyEvent => ({ type: 'result', result: { type: 'sound', bytes } });
 
 /** All that such a model writes is sound. */
 function reported(raw: JsonObject, { characters, seconds }: Usage): Usage {
