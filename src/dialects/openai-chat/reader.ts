@@ -8,6 +8,7 @@ import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
 import { Decoder } from './decode.ts';
+import { MoreText } from './more-text.ts';
 import { Repair } from './repair.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
@@ -48,6 +49,8 @@ export class ChatFrame implements Frame {
   }
 }
 
+type PartDelta = Extract<ReplyEvent, { type: 'part-delta' }>;
+
 const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
@@ -63,6 +66,9 @@ class StreamReader implements Reader {
   readonly #cutter = new SseCutter();
   readonly #decoder: Decoder;
   readonly #repair: Repair;
+  readonly #more = new MoreText();
+  /** What the chunk that is learned from said. */
+  #said: PartDelta | undefined;
   /** The members every chunk carries, for a chunk the vendor left out. */
   #envelope: JsonObject = {};
   #over = false;
@@ -109,6 +115,8 @@ class StreamReader implements Reader {
     const { bytes, data } = event;
     if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
     if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
+    const more = this.#said && this.#moreOf(event, data, this.#said);
+    if (more) return more;
     const payload = parse(data);
     if (isObject(payload)) return this.#chunk(event, payload);
     const word = data.trim();
@@ -117,6 +125,22 @@ class StreamReader implements Reader {
     if (word === DONE) return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
     const error = Array.isArray(payload) && isObject(payload[0]) ? errorIn(payload[0]) : undefined;
     return new ChatFrame('useless', bytes, [error ?? unreadable()]);
+  }
+
+  #moreOf(event: SseEvent, data: string, said: PartDelta): Frame | undefined {
+    if (event.dataEnd === 0 || event.event !== undefined) return undefined;
+    const delta = this.#more.read(data);
+    if (delta === undefined) return undefined;
+    const { type, choice, part } = said;
+    return new ChatFrame('chunk', event.bytes, [{ type, choice, part, delta }], event.dataStart);
+  }
+
+  /** A chunk that did nothing but go on with a part shows what others of its kind look like. */
+  #learn(data: string | undefined, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
+    const [only] = events;
+    this.#said = undefined;
+    if (isMended || events.length !== 1 || only?.type !== 'part-delta' || data === undefined) return;
+    if (this.#more.learn(data, payload, only.delta)) this.#said = only;
   }
 
   #chunk(event: SseEvent, payload: JsonObject): Frame {
@@ -137,6 +161,7 @@ class StreamReader implements Reader {
       else if (payload.id === '' && payload.model === '') kind = 'useless';
     }
     const mended = isMended || event.dataEnd === 0 ? [payload] : undefined;
+    this.#learn(event.data, payload, events, mended !== undefined);
     return new ChatFrame(kind, bytes, events, event.dataStart, mended);
   }
 
