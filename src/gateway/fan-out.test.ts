@@ -93,6 +93,32 @@ describe('merge', () => {
     expect(events.at(-1)?.type).toBe('reply-end');
   });
 
+  test('pictures beyond those asked for in one call write over nobody else’s, and each is counted where it was drawn', async () => {
+    const drawn = (...names: string[]): ReplyEvent[][] => [
+      names.flatMap((name, choice): ReplyEvent[] => [
+        { type: 'part-start', choice, part: 0, opens: { type: 'image', mimeType: 'image/png' } },
+        { type: 'part-delta', choice, part: 0, delta: name },
+        { type: 'choice-end', choice, finish: { reason: 'stop' } },
+      ]),
+      [{ type: 'reply-end' }],
+    ];
+    const meter = new Meter(9);
+    meter.split(3, 2, 3);
+    const calls = [
+      upstreamOf(...drawn('a', 'b', 'more', 'most')),
+      upstreamOf(...drawn('c', 'd', 'else')),
+      upstreamOf(...drawn('e')),
+    ];
+    const merged = emptyReply();
+    for (const event of await eventsOf(merge(calls, 2, meter))) {
+      addEvent(merged, event);
+      meter.see([event]);
+    }
+    const pictures = merged.choices.flatMap(({ parts }) => parts.map(({ content }) => content));
+    expect(pictures).toEqual(['a', 'b', 'c', 'd', 'e', 'more', 'most', 'else']);
+    expect(meter.soFar()).toMatchObject({ images: 8 });
+  });
+
   test('without a report from each there is no sum', async () => {
     const silent = reply('b', 3).map((events) => events.filter((event) => event.type !== 'usage'));
     const events = await eventsOf(merge([upstreamOf(...reply('a', 2)), upstreamOf(...silent)], 1, new Meter(9)));

@@ -59,8 +59,14 @@ export function merge(upstreams: readonly Upstream[], width: number, meter: Piec
       case 'aside':
         return [event];
       default:
-        return [{ ...event, choice: event.choice + index * width }];
+        return [{ ...event, choice: placeOf(event.choice, index) }];
     }
+  }
+
+  /** More choices than were asked for stand behind all that were: in their place they would write over the next call's. */
+  function placeOf(choice: number, index: number): number {
+    const round = Math.floor(choice / width);
+    return (round * upstreams.length + index) * width + (choice % width);
   }
 
   function ending(): Frame {

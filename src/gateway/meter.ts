@@ -131,6 +131,6 @@ export class Meter {
 
   private tallyOf(choice: number): Tally {
     if (this.tallies.length === 1) return this.tallies[0];
-    return this.tallies[Math.floor(choice / this.width)] ?? this.tallies[0];
+    return this.tallies[Math.floor(choice / this.width) % this.tallies.length] ?? this.tallies[0];
   }
 }
