@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { readCatalogue } from './catalogue.ts';
 import { listedCatalogue, PRICE_LIST } from './price-list.ts';
 
-const types = PRICE_LIST.map(({ type }) => type);
+const types = [...new Set(PRICE_LIST.map(({ type }) => type))];
 
 test('the whole list can be read as people’s form, each name once', () => {
   const { providers, models } = readCatalogue(listedCatalogue(types));
@@ -38,6 +38,7 @@ test('gpt-4o-mini has the price of behaviour and the vendor', () => {
 
 test.each([
   ['openai', 'gpt-5.5', 272_001, { input: 10_000_000n, cachedInput: 1_000_000n, output: 45_000_000n }],
+  ['openai', 'gpt-6.2-sol', 272_001, { input: 4_000_000n, cachedInput: 200_000n, output: 15_000_000n }],
   ['openai', 'gpt-5.4', 272_001, { input: 5_000_000n, output: 22_500_000n }],
   ['openai', 'gpt-5.6-luna', 272_001, { input: 400_000n, cacheWrite: 500_000n, output: 1_800_000n }],
   ['anthropic', 'claude-haiku-5-5', 100_001, { input: 500_000n, cacheWriteHour: 1_000_000n, output: 2_500_000n }],
@@ -53,7 +54,7 @@ test('what pictures and videos cost, as their vendors list it', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('gpt-image-2')).toMatchObject({
     kind: 'image',
-    price: { input: 5_000_000n, imageInput: 8_000_000n, output: 10_000_000n, imageOutput: 30_000_000n },
+    price: { input: 5_000_000n, imageInput: 8_000_000n, output: 30_000_000n, imageOutput: 30_000_000n },
   });
   expect(models.get('veo-3.1-fast-generate-preview')).toMatchObject({
     kind: 'video',
@@ -78,5 +79,17 @@ test('what embeddings, rankings, speech, transcripts and judgements cost, as the
   expect(models.get('gemini-3.8-flash-tts')).toMatchObject({ kind: 'speech', price: { output: 9_000_000n } });
   // 0.006 USD a minute.
   expect(models.get('whisper-1')).toMatchObject({ kind: 'transcription', price: { perSecond: 100_000n } });
+  // 0.111 USD an hour, rounded up.
+  expect(models.get('whisper-large-v3')).toMatchObject({ price: { perSecond: 30_834n } });
+  expect(models.get('text-embedding-v4')).toMatchObject({ kind: 'embed', price: { input: 70_000n } });
   expect(models.get('omni-moderation-latest')).toMatchObject({ kind: 'moderation', price: { perCall: 0n } });
+});
+
+test('every price says what was read, and a day that is not to come', () => {
+  const sources = PRICE_LIST.flatMap((vendor) => [vendor, ...(vendor.media ?? [])]);
+  for (const { source, asOf } of sources) {
+    expect(source).toMatch(/^https:\/\//);
+    expect(asOf).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+    expect(Date.parse(asOf)).toBeLessThan(Date.now());
+  }
 });

@@ -1,6 +1,14 @@
 /** List prices of the vendors' well-known models, so that a vendor's key alone puts them on sale. */
 import type { Kind } from '../canonical/call.ts';
-import { GOOGLE_OTHERS, GROQ_OTHERS, MISTRAL_OTHERS, OPENAI_OTHERS, VOYAGE_OTHERS } from './other-prices.ts';
+import {
+  DASHSCOPE_OTHERS,
+  GOOGLE_OTHERS,
+  GROQ_OTHERS,
+  MISTRAL_OTHERS,
+  OPENAI_OTHERS,
+  VOYAGE_OTHERS,
+} from './other-prices.ts';
+import { GOOGLE_PICTURES, GOOGLE_VIDEOS, OPENAI_PICTURES } from './picture-prices.ts';
 
 /** Name, price in USD per million tokens, most output tokens (undefined: the vendor names no bound), context tokens. */
 type Listed = readonly [name: string, price: ListedPrice, maxOutputTokens: number | undefined, contextTokens: number];
@@ -28,20 +36,25 @@ type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
   perCall?: string;
 };
 
-/** Models of another kind, whose prices are of a day and a page of their own. */
-export interface MediaPrices {
-  kind: Exclude<Kind, 'chat'>;
+/** Where prices are from. What no source confirms has no price: such a model is refused, not free. */
+interface Sourced {
+  /** What was read: the vendor's page, or the table of somebody else. */
   source: string;
+  /** Somebody else with the same figures. */
+  agrees?: string;
+  /** The day whose prices these are; the day of reading, where the source bears none. */
   asOf: string;
+}
+
+/** Models of another kind, whose prices are of a day and a page of their own. */
+export interface MediaPrices extends Sourced {
+  kind: Exclude<Kind, 'chat'>;
   models: readonly (readonly [name: string, price: MediaPrice])[];
 }
 
-interface VendorPrices {
-  /** The provider type that serves them. */
+interface VendorPrices extends Sourced {
+  /** The provider type that serves them; one type's models may be from several sources. */
   type: string;
-  /** The vendor's own page, and the day whose prices these are. */
-  source: string;
-  asOf: string;
   models: readonly Listed[];
   media?: readonly MediaPrices[];
 }
@@ -50,7 +63,10 @@ const M = 1_000_000;
 
 const times = (usd: string, factor: number) => (Number(usd) * factor).toFixed(6);
 
-/** OpenAI's models with a window of a million: above 272,000 tokens of input all input costs twice, all output one and a half times. */
+/**
+ * OpenAI's models with a window of a million: above 272,000 tokens of input all input costs twice, all output one and a half
+ * times. So say its page of GPT-6.2 Sol, and those who quote its pages of the others (LiteLLM of Astra and GPT-6.1).
+ */
 function longAbove272k(price: ListedPrice): ListedPrice {
   const { input, cachedInput, cacheWrite, output } = price;
   const tier = {
@@ -141,6 +157,15 @@ const OPENAI: readonly Listed[] = [
   ['gpt-4', { input: '30', output: '60' }, 8_192, 8_192],
   ['gpt-3.5-turbo', { input: '0.5', output: '1.5' }, 4_096, 16_385],
   ['gpt-3.5-turbo-instruct', { input: '1.5', output: '2' }, 4_096, 4_096],
+];
+
+const OPENAI_NEWEST: readonly Listed[] = [
+  [
+    'gpt-6.2-sol',
+    longAbove272k({ input: '2', cachedInput: '0.1', cacheWrite: '2.5', output: '10' }),
+    128_000,
+    1_050_000,
+  ],
 ];
 
 /** Anthropic's caching: writing costs 1.25 times the input for 5 minutes, twice the input for an hour. */
@@ -261,53 +286,6 @@ const XAI: readonly Listed[] = [
   ['grok-build-0.1', { input: '1', cachedInput: '0.2', output: '2' }, undefined, 256_000],
 ];
 
-/** Text, pictures given and pictures drawn are tokens of three prices; a cache's lower price of text is left out, since it is not that of pictures. */
-const OPENAI_PICTURES: MediaPrices = {
-  kind: 'image',
-  source: 'https://developers.openai.com/api/docs/pricing',
-  asOf: '2026-07-24',
-  models: [
-    ['gpt-image-2', { input: '5', imageInput: '8', output: '10', imageOutput: '30' }],
-    ['gpt-image-2-2026-04-21', { input: '5', imageInput: '8', output: '10', imageOutput: '30' }],
-    ['gpt-image-1.5', { input: '5', imageInput: '8', output: '10', imageOutput: '32' }],
-    ['gpt-image-1-mini', { input: '2', imageInput: '2.5', output: '8', imageOutput: '8' }],
-  ],
-};
-
-const GOOGLE_PICTURES: MediaPrices = {
-  kind: 'image',
-  source: 'https://ai.google.dev/gemini-api/docs/pricing',
-  asOf: '2026-07-24',
-  models: [
-    ['gemini-3-pro-image', { input: '2', output: '12', imageOutput: '120' }],
-    ['gemini-3-pro-image-preview', { input: '2', output: '12', imageOutput: '120' }],
-    ['gemini-3.1-flash-image', { input: '0.5', output: '3', imageOutput: '60' }],
-    ['gemini-3.1-flash-image-preview', { input: '0.5', output: '3', imageOutput: '60' }],
-    ['gemini-2.5-flash-image', { input: '0.3', output: '2.5', imageOutput: '30' }],
-  ],
-};
-
-const GOOGLE_VIDEOS: MediaPrices = {
-  kind: 'video',
-  source: 'https://ai.google.dev/gemini-api/docs/pricing',
-  asOf: '2026-05-01',
-  models: [
-    ['veo-3.1-generate-preview', { perSecond: byResolution('0.4', '0.4', '0.6') }],
-    ['veo-3.1-fast-generate-preview', { perSecond: byResolution('0.1', '0.12', '0.3') }],
-    ['veo-3.1-lite-generate-preview', { perSecond: byResolution('0.05', '0.08') }],
-  ],
-};
-
-/** A size that is no 720p, and no 4K, is taken as 1080p. */
-function byResolution(hd: string, fullHd: string, fourK?: string) {
-  const rows = (price: string, ...sizes: string[]) => sizes.map((size) => ({ size, price }));
-  return [
-    { price: fullHd },
-    ...rows(hd, '720p', '1280x720', '720x1280'),
-    ...(fourK === undefined ? [] : rows(fourK, '4k', '4K', '2160p', '3840x2160', '2160x3840')),
-  ];
-}
-
 /**
  * The prices each vendor lists for everybody, without warranty: vendors change them, and operators set their own in
  * modelport.yaml or by the admin API. Surcharges for
@@ -319,7 +297,13 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://developers.openai.com/api/docs/pricing',
     asOf: '2026-10-27',
     models: OPENAI,
-    media: [OPENAI_PICTURES, ...OPENAI_OTHERS],
+    media: [...OPENAI_PICTURES, ...OPENAI_OTHERS],
+  },
+  {
+    type: 'openai',
+    source: 'https://developers.openai.com/api/docs/models/gpt-6.2-sol',
+    asOf: '2026-11-21',
+    models: OPENAI_NEWEST,
   },
   {
     type: 'anthropic',
@@ -332,7 +316,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
     asOf: '2026-10-07',
     models: GOOGLE,
-    media: [GOOGLE_PICTURES, GOOGLE_VIDEOS, ...GOOGLE_OTHERS],
+    media: [...GOOGLE_PICTURES, GOOGLE_VIDEOS, ...GOOGLE_OTHERS],
   },
   {
     type: 'deepseek',
@@ -344,10 +328,17 @@ export const PRICE_LIST: readonly VendorPrices[] = [
   { type: 'mistral', source: 'https://mistral.ai/pricing', asOf: '2026-07-02', models: MISTRAL, media: MISTRAL_OTHERS },
   {
     type: 'voyage',
-    source: 'https://docs.voyageai.com/docs/pricing',
-    asOf: '2026-07-27',
+    source: 'https://vercel.com/ai-gateway/models/',
+    asOf: '2026-11-21',
     models: [],
     media: VOYAGE_OTHERS,
+  },
+  {
+    type: 'dashscope',
+    source: 'https://www.alibabacloud.com/help/en/model-studio/',
+    asOf: '2025-12-15',
+    models: [],
+    media: DASHSCOPE_OTHERS,
   },
   { type: 'xai', source: 'https://docs.x.ai/docs/models', asOf: '2026-09-29', models: XAI },
 ];
