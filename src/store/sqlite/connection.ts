@@ -73,9 +73,6 @@ function setUp(file: SqliteFile, sync: SqliteSync): void {
   file.run('PRAGMA busy_timeout = 0');
   file.run('PRAGMA journal_mode = WAL');
   file.run(`PRAGMA synchronous = ${sync.toUpperCase()}`);
-  // Measured: a checkpoint every 4000 pages (16 MB) stalls the process for 20 ms once in 2500 calls; the default of 1000
-  // for 6 ms once in 600.
-  file.run('PRAGMA wal_autocheckpoint = 4000');
   file.run(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 

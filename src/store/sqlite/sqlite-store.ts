@@ -8,12 +8,14 @@ import { insertAudit } from '../tables/audit-table.ts';
 import { booksReader } from '../tables/books-reader.ts';
 import { insertKey } from '../tables/key-table.ts';
 import { verifyBooks } from '../verify.ts';
+import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
 
 export async function openSqliteStore(path: string, sync: SqliteSync): Promise<Store> {
   const db = await openConnection(path, sync);
+  const checkpointer = createCheckpointer(path, db.file);
   // Prepared on first use: before `migrate` there may be no tables to prepare for.
   let applySteps: ((steps: readonly LedgerStep[]) => LedgerOutcome[]) | undefined;
   const apply = (steps: readonly LedgerStep[]) => {
@@ -25,8 +27,14 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
     ...tableStore(db),
     migrate: () => migrateSqlite(db),
     ready: async () => isReady(db),
-    close: async () => db.file.close(),
-    ledger: (steps) => db.transact(() => apply(steps)),
+    async close() {
+      await checkpointer.close();
+      db.file.close();
+    },
+    ledger(steps) {
+      checkpointer.writes();
+      return db.transact(() => apply(steps));
+    },
     verify: () => verifySqlite(path),
 
     begin: ({ account, keys, steps, audits }) =>

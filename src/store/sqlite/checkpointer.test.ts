@@ -1,0 +1,65 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCheckpointer } from './checkpointer.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-checkpoints-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function open(name: string) {
+  const path = join(folder, name);
+  const file = new Database(path, { create: true });
+  file.run('PRAGMA journal_mode = WAL');
+  file.run('CREATE TABLE numbers (n INTEGER)');
+  return { path, file };
+}
+
+const ownPages = (file: Database) =>
+  file.query<{ wal_autocheckpoint: number }, []>('PRAGMA wal_autocheckpoint').get()?.wal_autocheckpoint;
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const end = performance.now() + 4000; !holds() && performance.now() < end; ) await Bun.sleep(10);
+  expect(holds()).toBe(true);
+}
+
+test('once there is much to write a thread brings it into the file, and lets go of it at the end', async () => {
+  const { path, file } = open('much');
+  const checkpointer = createCheckpointer(path, file);
+  const write = (n: number) => {
+    checkpointer.writes();
+    file.run('INSERT INTO numbers VALUES (?)', [n]);
+  };
+  for (let n = 1; n < 200; n++) write(n);
+  await Bun.sleep(50);
+  expect(ownPages(file)).toBe(4000);
+  for (let n = 200; n <= 400; n++) write(n);
+  await until(() => ownPages(file) === 0);
+  await until(() => countAlone(path) === 400);
+  await checkpointer.close();
+  file.close();
+  expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+/** The rows that are in the file itself, which is marked as one that never had a log. */
+function countAlone(path: string): number {
+  const bytes = new Uint8Array(readFileSync(path));
+  bytes[18] = 1;
+  bytes[19] = 1;
+  const alone = Database.deserialize(bytes);
+  const hasTable = alone.query("SELECT 1 FROM sqlite_master WHERE name = 'numbers'").get() !== null;
+  const count = hasTable ? alone.query<{ n: number }, []>('SELECT count(*) AS n FROM numbers').get()?.n : 0;
+  alone.close();
+  return count ?? 0;
+}
+
+test('where there can be no thread the connection copies by itself', async () => {
+  const { path, file } = open('alone');
+  const checkpointer = createCheckpointer(path, file, new URL('./no-such-worker.ts', import.meta.url));
+  for (let n = 0; n < 250; n++) checkpointer.writes();
+  await Bun.sleep(200);
+  expect(ownPages(file)).toBe(4000);
+  await checkpointer.close();
+  file.close();
+});
