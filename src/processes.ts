@@ -1,5 +1,6 @@
 /** Several processes that serve one port: started once, replaced when they die, stopped together, their output and metrics one. */
 import { availableParallelism } from 'node:os';
+import { cannotListen } from './config/cannot-listen.ts';
 import { SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import { errorMembers, type Log } from './log.ts';
@@ -159,8 +160,7 @@ function exclusivePort({ host, port }: Config): number {
     void server.stop(true);
     return free;
   } catch (thrown) {
-    const cause = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new SettingError(`The gateway cannot listen on ${host}:${port}: ${cause}`, { cause: thrown });
+    throw cannotListen({ host, port }, thrown);
   }
 }
 

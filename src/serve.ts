@@ -1,5 +1,5 @@
 /** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
-import { SettingError } from './config/setting-error.ts';
+import { cannotListen } from './config/cannot-listen.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { clearShelf } from './files/picture-shelf.ts';
@@ -84,7 +84,7 @@ async function serveAlone(
   };
   const link = worker === undefined ? undefined : openWorkerLink(() => house.metrics.write(rooms));
   const edge = createEdge(link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms);
-  const server = openServer(config, edge, link !== undefined);
+  const server = openServer(config, edge, house.trouble, link !== undefined);
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   const tasks = house.runTasks();
@@ -144,12 +144,11 @@ async function watchOver({ store, access, catalog, ledger, memory, trouble }: Ho
   }
 }
 
-function openServer({ host, port }: Config, edge: Edge, shared: boolean): Server {
+function openServer({ host, port }: Config, edge: Edge, trouble: House['trouble'], shared: boolean): Server {
   try {
-    return listen({ ...edge, hostname: host, port, shared });
+    return listen({ ...edge, trouble, hostname: host, port, shared });
   } catch (thrown) {
-    const cause = thrown instanceof Error ? thrown.message : String(thrown);
-    throw new SettingError(`The gateway cannot listen on ${host}:${port}: ${cause}`, { cause: thrown });
+    throw cannotListen({ host, port }, thrown);
   }
 }
 

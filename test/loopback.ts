@@ -23,6 +23,8 @@ import { listen } from '../src/transport/server.ts';
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
+  /** Where it listens. */
+  address: string;
   store: Store;
   rooms: Rooms;
   account: string;
@@ -89,7 +91,7 @@ export async function startLoopback(): Promise<Loopback> {
     trouble: (sentence) => void troubles.push(sentence),
   };
   const edge = createEdge(rooms);
-  const server = listen({ ...edge, hostname: '127.0.0.1', port: 0, shared: false });
+  const server = listen({ ...edge, trouble: rooms.trouble, hostname: '127.0.0.1', port: 0, shared: false });
   const address = `http://127.0.0.1:${server.port}`;
 
   const account = newId('acct_');
@@ -119,6 +121,7 @@ export async function startLoopback(): Promise<Loopback> {
     });
 
   return {
+    address,
     store,
     rooms,
     account,

@@ -20,6 +20,7 @@ const server = listen({
     }
   },
   refuse,
+  trouble: () => {},
 });
 afterAll(() => server.kill());
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { connect } from 'node:net';
 import { type Loopback, MAX_BODY_BYTES, startLoopback } from '../../test/loopback.ts';
 
 let edge: Loopback;
@@ -128,4 +129,41 @@ test('GET /openapi.json describes every route and refers to nothing that is not 
   expect(Object.keys(description.paths)).toContain('/v1/models/{model}:generateContent');
   const references = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
   expect(new Set([...references].map(([, name]) => name))).toEqual(new Set(['Error']));
+});
+
+/** What a route makes of a path, as its refusal says it. */
+async function pathSeen(target: string): Promise<string> {
+  const response = await askRaw(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  return /There is nothing at (.*)\. GET/.exec(response)?.[1] ?? response;
+}
+
+/** As it stands, to its end. */
+function askRaw(request: string): Promise<string> {
+  const { port, hostname } = new URL(edge.address);
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    const socket = connect(Number(port), hostname, () => socket.write(request, 'latin1'));
+    socket.on('data', (bytes) => {
+      seen += bytes.toString();
+    });
+    socket.on('close', () => resolve(seen));
+    socket.on('error', reject);
+  });
+}
+
+test('paths are read once: what is escaped twice stays escaped, what is no escape stays as it is', async () => {
+  expect(await pathSeen('/v9/%C3%A9%20')).toBe('/v9/é ');
+  expect(await pathSeen('/v9/\xc3\xa9')).toBe('/v9/é');
+  expect(await pathSeen('/v9/a%2Fb%252F')).toBe('/v9/a%2Fb%252F');
+  expect(await pathSeen('/v9/%zz%41/%ff')).toBe('/v9/%zzA/%ff');
+  expect(await pathSeen('/v9/../a/%2e%2e?b?c#d')).toBe('/v9/../a/..');
+  expect(await pathSeen('http://elsewhere/v9')).toBe('/v9');
+  expect(await pathSeen('//elsewhere/v9')).toBe('//elsewhere/v9');
+});
+
+test('what is no request is counted among the answers', async () => {
+  expect(await askRaw('GET / HTTP/1.1\r\n\r\n')).toStartWith('HTTP/1.1 400 ');
+  expect(await (await edge.ask('GET', '/metrics', { key: null })).text()).toMatch(
+    /answers_total\{status="400"\} [1-9]/,
+  );
 });

@@ -1,4 +1,5 @@
 /** The edge: the route table on the web framework, with keys, errors and browsers seen to in one place. */
+import { tryDecode } from 'hono/utils/url';
 import { Type } from 'typebox';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
@@ -70,7 +71,10 @@ export function createEdge(rooms: Rooms): Edge {
       rooms.metrics.answered(done.status);
       return request.headers.has('origin') ? shareWithBrowser(done) : done;
     },
-    refuse: (error) => failure('', '', error),
+    refuse(error) {
+      rooms.metrics.answered(error.status);
+      return failure('', '', error);
+    },
   };
 }
 
@@ -105,7 +109,8 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
       headers: request.headers,
       read: () => readBody(request, rooms.settings.maxBodyBytes),
       get url() {
-        return `http://${request.headers.get('host') ?? 'localhost'}${request.target}`;
+        const url = `http://${request.headers.get('host') || 'localhost'}${request.target}`;
+        return URL.canParse(url) ? url : `http://localhost${request.target}`;
       },
       get address() {
         return addressOf(request);
@@ -126,12 +131,8 @@ function pathOf(target: string): string {
   const query = target.indexOf('?');
   const path = query < 0 ? target : target.slice(0, query);
   if (!path.includes('%')) return path;
-  try {
-    // An escaped percent sign stays escaped: parameters are decoded once more.
-    return decodeURI(path.replaceAll('%25', '%2525'));
-  } catch {
-    return path;
-  }
+  // An escaped percent sign stays escaped: parameters are decoded once more.
+  return tryDecode(path.replaceAll('%25', '%2525'), decodeURI);
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -2,6 +2,7 @@
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { SmartRouter } from 'hono/router/smart-router';
 import { TrieRouter } from 'hono/router/trie-router';
+import { tryDecode } from 'hono/utils/url';
 
 export interface Router<T> {
   /** Before the first `match`. `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
@@ -44,16 +45,7 @@ function parametersOf(
   const parameters: { [name: string]: string } = {};
   for (const [name, place] of Object.entries(places)) {
     const value = typeof place === 'number' ? values?.[place] : place;
-    if (value !== undefined) parameters[name] = decoded(value);
+    if (value !== undefined) parameters[name] = value.includes('%') ? tryDecode(value, decodeURIComponent) : value;
   }
   return parameters;
-}
-
-function decoded(value: string): string {
-  if (!value.includes('%')) return value;
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }

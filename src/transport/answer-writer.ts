@@ -7,8 +7,8 @@ import type { ClientRequest } from './client-request.ts';
 export interface Outcome {
   /** All of it has been taken. */
   sent(): void;
-  /** It cannot be completed: the connection must not be used any more. */
-  broken(): void;
+  /** It cannot be completed: the connection must not be used any more. `cause`: where it is a failure of our own. */
+  broken(cause: unknown): void;
 }
 
 /** A body up to this size is sent with its head in one system call, for the price of copying it. */
@@ -28,18 +28,16 @@ export class AnswerWriter implements ByteSink {
   private left = 0;
   private isPulling = false;
   private hasWritten = false;
-  private isWritten = true;
+  /** An answer is written to its end, and not sent yet. */
+  private hasEnded = false;
   /** What the socket has not taken yet. */
   private unsent: Uint8Array | undefined;
+  /** On the clock of `performance.now()`: since when the client has taken nothing; endless where nothing waits for it. */
+  unsentSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(socket: Socket<unknown>, outcome: Outcome) {
     this.socket = socket;
     this.outcome = outcome;
-  }
-
-  /** Everything is written, and the client has not taken it yet. */
-  get isFlushing(): boolean {
-    return this.isWritten && this.unsent !== undefined;
   }
 
   /** Asks a client that waits to be asked for its body. */
@@ -47,17 +45,17 @@ export class AnswerWriter implements ByteSink {
     this.send(CONTINUE);
   }
 
-  /** Throws TypeError where a header of the answer cannot be said; then nothing was sent. */
+  /** Throws UnsayableHeader; then nothing was sent. */
   begin(request: ClientRequest | undefined, answer: Answer, keep: boolean): void {
     const { body } = answer;
-    const isBodiless = request?.method === 'HEAD' || answer.status === 204 || answer.status === 304;
+    const isEmpty = answer.status === 204 || answer.status === 304;
+    const isBodiless = isEmpty || request?.method === 'HEAD';
     const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? NOTHING);
     const announced = answer.headers['content-length'];
     const length = bytes instanceof Uint8Array ? bytes.length : announced === undefined ? undefined : Number(announced);
     const unmeasured = request?.isOld === true ? 'close' : 'chunked';
-    this.bodyEnd = answer.status === 204 ? 'none' : (length ?? unmeasured);
+    this.bodyEnd = isEmpty ? 'none' : (length ?? unmeasured);
     this.head = writeAnswerHead(answer, this.bodyEnd, keep && this.bodyEnd !== 'close', Date.now());
-    this.isWritten = false;
     if (bytes instanceof Uint8Array) this.finish(isBodiless ? NOTHING : bytes);
     else if (isBodiless) {
       bytes.cancel();
@@ -75,9 +73,9 @@ export class AnswerWriter implements ByteSink {
     const { unsent } = this;
     if (!unsent) return;
     this.unsent = undefined;
+    this.unsentSinceMs = Number.POSITIVE_INFINITY;
     this.send(unsent);
-    if (this.unsent) return;
-    if (this.isWritten) this.outcome.sent();
+    if (this.hasEnded) this.settle();
     else this.pump();
   }
 
@@ -85,13 +83,14 @@ export class AnswerWriter implements ByteSink {
   cancel(): void {
     const { source } = this;
     this.source = undefined;
+    this.hasEnded = false;
     source?.cancel();
   }
 
   write(bytes: Uint8Array): void {
-    if (!this.source || bytes.length === 0) return;
+    if (!this.source) return;
     this.hasWritten = true;
-    if (this.count(bytes)) this.send(this.framed(bytes, ''));
+    if (bytes.length > 0 && this.count(bytes)) this.send(this.framed(bytes, ''));
     if (!this.isPulling) this.pump();
   }
 
@@ -102,15 +101,22 @@ export class AnswerWriter implements ByteSink {
       return;
     }
     this.source = undefined;
-    this.isWritten = true;
+    this.hasEnded = true;
     this.send(this.framed(bytes, this.bodyEnd === 'chunked' ? LAST_CHUNK : ''));
-    if (!this.unsent) this.outcome.sent();
+    this.settle();
   }
 
-  fail(): void {
+  fail(cause?: unknown): void {
     if (!this.source) return;
     this.source = undefined;
-    this.outcome.broken();
+    this.outcome.broken(cause);
+  }
+
+  /** It is sent when the client has taken all of it and its source has come to rest: what that does still is not the next one's. */
+  private settle(): void {
+    if (this.unsent || this.isPulling) return;
+    this.hasEnded = false;
+    this.outcome.sent();
   }
 
   /** Of a body whose length has been said: whether there is room for these. */
@@ -128,13 +134,13 @@ export class AnswerWriter implements ByteSink {
   private finish(body: Uint8Array): void {
     const { head } = this;
     this.head = '';
-    this.isWritten = true;
+    this.hasEnded = true;
     if (body.length <= SENT_TOGETHER_BYTES) this.send(withHead(head, body));
     else {
       this.send(Buffer.from(head, 'latin1'));
       this.send(body);
     }
-    if (!this.unsent) this.outcome.sent();
+    this.settle();
   }
 
   /** As they go out: the answer's head before its first bytes, each piece between its chunk's size and end. */
@@ -162,13 +168,19 @@ export class AnswerWriter implements ByteSink {
 
   private readonly pulled = (): void => {
     this.isPulling = false;
-    // A source that had nothing to bring writes when it has.
-    if (this.hasWritten) this.pump();
+    try {
+      if (this.hasEnded) this.settle();
+      // A source that had nothing to bring writes when it has.
+      else if (this.hasWritten) this.pump();
+    } catch (thrown) {
+      this.outcome.broken(thrown);
+    }
   };
 
-  private readonly pullFailed = (): void => {
-    this.isPulling = false;
-    this.fail();
+  private readonly pullFailed = (thrown: unknown): void => {
+    // What fails after its end was all said is no less whole.
+    if (this.hasEnded) this.pulled();
+    else this.fail(thrown);
   };
 
   private send(bytes: Uint8Array): void {
@@ -177,7 +189,9 @@ export class AnswerWriter implements ByteSink {
       return;
     }
     const written = Math.max(0, this.socket.write(bytes));
-    if (written < bytes.length) this.unsent = bytes.subarray(written);
+    if (written === bytes.length) return;
+    this.unsent = bytes.subarray(written);
+    this.unsentSinceMs = performance.now();
   }
 }
 

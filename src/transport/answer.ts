@@ -59,13 +59,16 @@ const REASONS: { readonly [status: number]: string } = {
 /** Printable, or beyond ASCII but one byte: what is not could end the header and begin another. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Throws TypeError where a header cannot be said. */
+/** A header of an answer holds what would end it and begin another. */
+export class UnsayableHeader extends Error {}
+
+/** Throws UnsayableHeader. */
 export function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, keep: boolean, now: number): string {
   let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
     if (name === 'content-length') continue;
-    if (!VALUE.test(value)) throw new TypeError(`the header ${name} cannot be sent`);
+    if (!VALUE.test(value)) throw new UnsayableHeader(`the header ${name} cannot be sent`);
     head += `${name}: ${value}\r\n`;
   }
   if (typeof end === 'number') head += `content-length: ${end}\r\n`;

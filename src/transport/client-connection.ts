@@ -1,10 +1,10 @@
 /** A client's connection: one request at a time, its answer in full before the next. */
 import type { Socket } from 'bun';
 import { GatewayError } from '../canonical/errors.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, UnsayableHeader } from './answer.ts';
 import { AnswerWriter, type Outcome } from './answer-writer.ts';
 import { ClientRequest } from './client-request.ts';
-import { type Framing, LargeHead, MessageReader, type MessageSink } from './message-reader.ts';
+import { type Framing, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import type { BodySource } from './request-body.ts';
 
 /** What a connection asks of those who serve it. */
@@ -13,6 +13,8 @@ export interface Keeper {
   answer(request: ClientRequest): Answer | Promise<Answer>;
   /** Answers what cannot be read as a request. */
   refuse(error: GatewayError): Answer;
+  /** Tells the operator of a failure of our own. */
+  trouble(sentence: string, cause: unknown): void;
   readonly patience: Patience;
   /** No request is taken any more after those under way. */
   readonly isStopping: boolean;
@@ -28,7 +30,7 @@ export interface Patience {
   headMs: number;
   /** Between two arrivals of a body that is read. */
   silenceMs: number;
-  /** For a client to take more of the end of its answer. */
+  /** For a client to take more of its answer. */
   flushMs: number;
   /** For a client to close a connection that will not be used again. */
   lingerMs: number;
@@ -48,10 +50,12 @@ const LINGER_BYTES = 4 * 1024 * 1024;
 const MOST_EARLY_BYTES = 64 * 1024;
 /** A body up to this size is waited for where nobody reads it, so that the connection can carry another request. */
 const MOST_SKIPPED_BYTES = 64 * 1024;
+/** The first byte of who takes this for an encrypted port. */
+const TLS_HANDSHAKE = 22;
 
 export class ClientConnection implements MessageSink, BodySource, Outcome {
-  /** On the clock of `performance.now()`: when patience ends. */
-  deadline = Number.POSITIVE_INFINITY;
+  /** On the clock of `performance.now()`: until when the client is waited for to send something. */
+  private deadline = Number.POSITIVE_INFINITY;
   private readonly socket: Socket<ClientConnection>;
   private readonly keeper: Keeper;
   private readonly reader = new MessageReader(this);
@@ -68,6 +72,8 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   private isSkipping = false;
   /** After this answer the connection carries no other. */
   private isLast = false;
+  /** What still comes is not read: it is not known any more where in it a message begins. */
+  private isDeaf = false;
   /** Bytes that may still come before the connection is closed on whoever sends them. */
   private lingering: number | undefined;
   private isOpen = true;
@@ -80,17 +86,17 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.wait('idleMs');
   }
 
-  /** It waits for a request. */
-  get isIdle(): boolean {
-    return !this.request && !this.isInHead && !this.isSkipping && this.lingering === undefined;
+  /** It waits for a request, or for what is left of one that is answered. */
+  private get isIdle(): boolean {
+    return !this.request && !this.isInHead && this.lingering === undefined;
   }
 
   received(bytes: Buffer): void {
     if (this.lingering !== undefined) {
       this.lingering -= bytes.length;
       if (this.lingering < 0) this.drop();
-    } else if (this.request?.body.isComplete || this.writer.isFlushing) this.keepForLater(bytes);
-    else this.read(bytes);
+    } else if (this.request?.body.isComplete) this.keepForLater(bytes);
+    else if (!this.isDeaf) this.read(bytes);
   }
 
   private read(bytes: Buffer): void {
@@ -98,16 +104,18 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       const early = this.reader.read(bytes);
       if (early) this.keepForLater(early);
     } catch (thrown) {
-      this.refuse(thrown);
+      if (thrown instanceof MalformedMessage) this.refuse(thrown);
+      else this.failed(thrown);
       return;
     }
     const { request } = this;
     if (request) {
       this.wait(request.body.isComplete ? undefined : 'silenceMs');
-      if (!this.isEntered) this.enter(request);
-    } else if (!this.isInHead && this.reader.isWithin) {
+      if (!this.isEntered) void this.enter(request);
+    } else if (!this.isInHead && !this.isSkipping && this.reader.isWithin) {
       this.isInHead = true;
       this.wait('headMs');
+      if (bytes[0] === TLS_HANDSHAKE) this.refuse(new MalformedMessage('TLS (https) is not spoken here'));
     }
   }
 
@@ -130,25 +138,32 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (this.isSkipping) this.turn();
   }
 
-  private enter(request: ClientRequest): void {
+  private async enter(request: ClientRequest): Promise<void> {
     this.isEntered = true;
-    // Never at once: of a thousand requests sent in one go each would be answered inside the one before.
-    void Promise.resolve(this.keeper.answer(request)).then((answer) => this.respond(request, answer));
+    try {
+      // Never at once: of a thousand requests sent in one go each would be answered inside the one before.
+      this.respond(request, await this.keeper.answer(request));
+    } catch (thrown) {
+      this.failed(thrown);
+    }
   }
 
   private respond(request: ClientRequest, answer: Answer): void {
-    if (request.hasLeft || !this.isOpen) {
-      if (answer.body instanceof Object && 'cancel' in answer.body) answer.body.cancel();
+    if (request.hasLeft) {
+      cancelBody(answer);
       return;
     }
     this.isLast ||= !request.keepsConnection || this.keeper.isStopping || !this.canSkip(request);
     try {
       this.writer.begin(request, answer, !this.isLast);
-    } catch (cause) {
+    } catch (thrown) {
+      if (!(thrown instanceof UnsayableHeader)) throw thrown;
+      cancelBody(answer);
+      this.keeper.trouble('An answer could not be sent.', thrown);
       this.isLast = true;
-      this.writer.begin(request, this.keeper.refuse(brokenAnswer(cause)), false);
+      const error = new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.');
+      this.writer.begin(request, this.keeper.refuse(error), false);
     }
-    if (this.writer.isFlushing) this.wait('flushMs');
   }
 
   /** What nobody read of a body stands before the next request. */
@@ -159,6 +174,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
 
   sent(): void {
     const isSkipping = this.request?.body.isComplete === false;
+    this.request?.body.discard();
     this.request = undefined;
     this.isEntered = false;
     this.isAsked = false;
@@ -181,13 +197,19 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.read(early);
   }
 
-  broken(): void {
-    this.drop();
+  broken(cause: unknown): void {
+    if (cause === undefined) this.drop();
+    else this.failed(cause);
   }
 
   drained(): void {
-    if (this.writer.isFlushing) this.wait('flushMs');
     this.writer.drained();
+  }
+
+  /** Of our own code: the connection is worth no more than what is known of it. */
+  failed(cause: unknown): void {
+    this.keeper.trouble('A connection broke off.', cause);
+    this.drop();
   }
 
   wanted(): void {
@@ -214,15 +236,15 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   }
 
   /** Says what is wrong with a request's head, or has whoever reads its body say what is wrong with that. */
-  private refuse(thrown: unknown): void {
-    const words = thrown instanceof Error ? thrown.message : String(thrown);
-    const status = thrown instanceof LargeHead ? 431 : 400;
-    this.giveUp(new GatewayError('invalid_request', `This is no proper HTTP request: ${words}.`, { status }));
+  private refuse(fault: MalformedMessage): void {
+    const status = fault instanceof LargeHead ? 431 : 400;
+    this.giveUp(new GatewayError('invalid_request', `This is no proper HTTP request: ${fault.message}.`, { status }));
   }
 
   private giveUp(error: GatewayError): void {
     const { request } = this;
     this.isLast = true;
+    this.isDeaf = true;
     this.wait(undefined);
     request?.body.broke(error);
     if (this.isEntered) return;
@@ -233,15 +255,24 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.deadline = limit ? performance.now() + this.keeper.patience[limit] : Number.POSITIVE_INFINITY;
   }
 
-  /** Patience has ended. */
-  expire(): void {
-    if (this.isIdle || this.isSkipping || this.lingering !== undefined || this.writer.isFlushing) this.drop();
+  /** Looks whether patience has ended. */
+  look(now: number): void {
+    try {
+      if (this.writer.unsentSinceMs + this.keeper.patience.flushMs <= now) this.drop();
+      else if (this.deadline <= now) this.expire();
+    } catch (thrown) {
+      this.failed(thrown);
+    }
+  }
+
+  private expire(): void {
+    if (this.isIdle || this.lingering !== undefined) this.hangUp();
     else this.giveUp(new GatewayError('invalid_request', 'The request did not arrive whole in time.', { status: 408 }));
   }
 
   /** After what is under way, or at once where nothing is. */
   stop(): void {
-    if (this.isIdle) this.drop();
+    if (this.isIdle) this.hangUp();
     else this.isLast = true;
   }
 
@@ -251,9 +282,13 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.isOpen = false;
     const { request } = this;
     if (!request) return;
-    request.leave();
-    request.body.broke(new GatewayError('invalid_request', 'The request broke off before its end.'));
-    this.writer.cancel();
+    try {
+      request.leave();
+      request.body.broke(new GatewayError('invalid_request', 'The request broke off before its end.'));
+      this.writer.cancel();
+    } catch (thrown) {
+      this.keeper.trouble('What a client had begun could not be ended.', thrown);
+    }
   }
 
   /** A client that still sends would not come to read its answer if the connection were closed on it. */
@@ -264,6 +299,12 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.socket.shutdown();
   }
 
+  /** Closes it; what the client has not fetched yet still reaches it. */
+  private hangUp(): void {
+    this.socket.end();
+    this.closed();
+  }
+
   /** Closes it at once, on whatever is under way. */
   drop(): void {
     this.socket.terminate();
@@ -271,6 +312,6 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   }
 }
 
-function brokenAnswer(cause: unknown): GatewayError {
-  return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', { cause });
+function cancelBody({ body }: Answer): void {
+  if (body instanceof Object && 'cancel' in body) body.cancel();
 }

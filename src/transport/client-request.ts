@@ -11,13 +11,21 @@ export interface Client {
   onLeave: (() => void) | undefined;
 }
 
-const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!-~\x80-\xff]+) HTTP\/1\.([01])$/;
+interface Peer {
+  /** `undefined` where the connection is closed. */
+  readonly remoteAddress: string | undefined;
+}
+
+/** What stands behind a `#` is not for servers. */
+const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!"$-~]+)(?:#[!-~]*)? HTTP\/1\.([01])$/;
 /** What a proxy is asked for begins with the server's own address. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
+/** A name or an address, and a port; nothing is allowed too. */
+const HOST = /^(?:[\w.-]+|\[[\w:.%]+\])?(?::\d{0,5})?$/;
 
 export class ClientRequest implements Client {
   readonly method: string;
-  /** Path and query, as sent. */
+  /** Path and query, as sent; bytes beyond ASCII are escaped. */
   readonly target: string;
   readonly headers: HeaderLines;
   readonly body: RequestBody;
@@ -28,12 +36,13 @@ export class ClientRequest implements Client {
   readonly isOld: boolean;
   hasLeft = false;
   onLeave: (() => void) | undefined;
-  private readonly socket: { readonly remoteAddress: string };
+  private readonly socket: Peer;
 
   /** Throws MalformedMessage. */
-  constructor(head: string, source: BodySource, socket: { readonly remoteAddress: string }) {
+  constructor(head: string, source: BodySource, socket: Peer) {
     const lineEnd = head.indexOf('\r\n');
-    const line = REQUEST_LINE.exec(lineEnd < 0 ? head : head.slice(0, lineEnd));
+    const first = lineEnd < 0 ? head : head.slice(0, lineEnd);
+    const line = REQUEST_LINE.exec(first) ?? REQUEST_LINE.exec(escaped(first));
     if (!line) throw new MalformedMessage('its first line is none');
     const headers = HeaderLines.read(lineEnd < 0 ? '' : head.slice(lineEnd));
     if (!headers) throw new MalformedMessage('a header line is none');
@@ -48,9 +57,9 @@ export class ClientRequest implements Client {
     this.body = new RequestBody(typeof this.framing === 'number' ? this.framing : undefined, source);
   }
 
-  /** Of the connection's other end. Asking the socket costs a microsecond, and few ask. */
+  /** Of the connection's other end, empty where that has left. Asking the socket costs a microsecond, and few ask. */
   get address(): string {
-    return this.socket.remoteAddress;
+    return this.socket.remoteAddress ?? '';
   }
 
   /** The client waits to be told that its body is wanted. */
@@ -64,6 +73,11 @@ export class ClientRequest implements Client {
   }
 }
 
+/** Some clients send an address as it was typed. */
+function escaped(line: string): string {
+  return line.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
 function withoutOrigin(target: string): string {
   const rest = target.replace(ORIGIN, '');
   return rest.startsWith('/') || rest === '*' ? rest : `/${rest}`;
@@ -72,7 +86,7 @@ function withoutOrigin(target: string): string {
 /** Where two readers could differ about a request's end, it is refused: one may stand before the other (RFC 9112, section 6.3). */
 function framingOf(headers: HeaderLines, isOld: boolean): Framing {
   const host = headers.get('host');
-  if (host === null ? !isOld : host.includes(',')) throw new MalformedMessage('it needs one host header');
+  if (host === null ? !isOld : !HOST.test(host)) throw new MalformedMessage('it needs one host header');
   const encoding = headers.get('transfer-encoding');
   const length = readLength(headers.get('content-length'));
   if (encoding === null) return length ?? 0;

@@ -1,7 +1,7 @@
 /** The headers of a message, looked up in its text: most are never asked for. */
 
-/** Lines of a name and a value, and nothing that could be taken for a line's end. */
-const LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[^\0\r\n]*)*$/;
+/** Lines of a name and a value, and no control characters: what one reader takes for an end or a blank another might not. */
+const LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 export class HeaderLines {
   private readonly text: string;
@@ -23,7 +23,7 @@ export class HeaderLines {
     let value: string | null = null;
     for (let at = this.lower.indexOf(line); at >= 0; at = this.lower.indexOf(line, at + line.length)) {
       const end = this.lower.indexOf('\r\n', at + line.length);
-      const here = this.text.slice(at + line.length, end < 0 ? undefined : end).trim();
+      const here = valueIn(this.text, at + line.length, end < 0 ? this.text.length : end);
       value = value === null ? here : `${value}, ${here}`;
     }
     return value;
@@ -38,8 +38,21 @@ export class HeaderLines {
     const headers = new Headers();
     for (const line of this.text.split('\r\n').slice(1)) {
       const colon = line.indexOf(':');
-      headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+      headers.append(line.slice(0, colon), valueIn(line, colon + 1, line.length));
     }
     return headers;
   }
+}
+
+/** Without the blanks around it: those of HTTP, which are fewer than those of `trim`. */
+function valueIn(text: string, start: number, end: number): string {
+  let from = start;
+  let to = end;
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(character: number): boolean {
+  return character === 32 || character === 9;
 }

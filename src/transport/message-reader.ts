@@ -24,8 +24,11 @@ const MAX_LINE_BYTES = 8 * 1024;
 /** More digits than any chunk needs, fewer than a number holds. */
 const MAX_SIZE_DIGITS = 12;
 
-const CR = 13;
+const TAB = 9;
 const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const SEMICOLON = 59;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 type State =
@@ -150,8 +153,9 @@ export class MessageReader {
     for (let digit = hexDigit(all[digits]); digit !== undefined; digit = hexDigit(all[++digits]))
       size = size * 16 + digit;
     // After the digits nothing but an extension, which means nothing here.
-    const rest = all[digits];
-    if (digits === at || digits - at > MAX_SIZE_DIGITS || (digits < end && rest !== 59 && rest !== 32 && rest !== 9))
+    let rest = digits;
+    while (all[rest] === SPACE || all[rest] === TAB) rest++;
+    if (digits === at || digits - at > MAX_SIZE_DIGITS || (rest < end && all[rest] !== SEMICOLON))
       throw new MalformedMessage('a chunk has no size');
     this.left = size;
     this.state = size === 0 ? 'trailers' : 'chunk';
@@ -177,21 +181,20 @@ export class MessageReader {
 /** The length a header states; repeated it must be the same. `undefined` where none is stated; throws MalformedMessage. */
 export function readLength(stated: string | null): number | undefined {
   if (stated === null) return undefined;
-  if (PLAIN_LENGTH.test(stated)) return Number(stated);
-  const [first = '', ...others] = stated.split(',').map((one) => one.trim());
-  if (!PLAIN_LENGTH.test(first) || others.some((one) => one !== first))
-    throw new MalformedMessage('its content-length is none');
-  return Number(first);
+  const length = LENGTH.exec(stated)?.[1];
+  if (length === undefined) throw new MalformedMessage('its content-length is none');
+  return Number(length);
 }
 
-const PLAIN_LENGTH = /^\d{1,15}$/;
+const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
 
 /** Where the line that begins at `at` ends, at its CR; `undefined` where more bytes are needed. */
 function lineEnd(all: Buffer, at: number): number | undefined {
   const end = all.indexOf(LF, at);
   if ((end < 0 ? all.length : end) - at > MAX_LINE_BYTES) throw new MalformedMessage('a line is too long');
   if (end < 0) return undefined;
-  if (end === at || all[end - 1] !== CR) throw new MalformedMessage('a line ends without a carriage return');
+  // A carriage return within the line is an end to some.
+  if (end === at || all.indexOf(CR, at) !== end - 1) throw new MalformedMessage('a line ends otherwise than in CR LF');
   return end - 1;
 }
 

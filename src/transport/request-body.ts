@@ -12,6 +12,8 @@ export interface BodySource {
 
 /** With this much waiting the connection is not read: who sends faster than the body is taken has to wait. */
 const MOST_WAITING_BYTES = 256 * 1024;
+/** Nor with this many pieces: each costs far more than a byte. */
+const MOST_WAITING_PIECES = 4096;
 
 interface Waiting {
   resolve(bytes: Uint8Array | undefined): void;
@@ -60,7 +62,8 @@ export class RequestBody {
     }
     this.arrived.push(bytes);
     this.arrivedBytes += bytes.length;
-    if (this.arrivedBytes < MOST_WAITING_BYTES || this.isPaused) return;
+    const isMuch = this.arrivedBytes >= MOST_WAITING_BYTES || this.arrived.length >= MOST_WAITING_PIECES;
+    if (!isMuch || this.isPaused) return;
     this.isPaused = true;
     this.source.pause();
   }
@@ -79,14 +82,19 @@ export class RequestBody {
     this.waiting = undefined;
   }
 
-  private take(): Uint8Array {
-    const { arrived, arrivedBytes } = this;
+  /** Nobody will read what has arrived. */
+  discard(): void {
+    if (this.arrived.length === 0) return;
     this.arrived = [];
     this.arrivedBytes = 0;
-    if (this.isPaused) {
-      this.isPaused = false;
-      this.source.resume();
-    }
+    if (!this.isPaused) return;
+    this.isPaused = false;
+    this.source.resume();
+  }
+
+  private take(): Uint8Array {
+    const { arrived, arrivedBytes } = this;
+    this.discard();
     return arrived.length === 1 ? arrived[0]! : Buffer.concat(arrived, arrivedBytes);
   }
 }

@@ -2,7 +2,7 @@
 import type { TCPSocketListenOptions } from 'bun';
 import { ClientConnection, type Keeper, PATIENCE, type Patience } from './client-connection.ts';
 
-export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse'> {
+export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'trouble'> {
   hostname: string;
   /** 0: any that is free. */
   port: number;
@@ -23,13 +23,15 @@ export interface Server {
 const LOOK_MS = 1000;
 
 /** Throws where the address cannot be listened on. */
-export function listen({ hostname, port, shared, answer, refuse, patience = PATIENCE }: ServerOptions): Server {
+export function listen(options: ServerOptions): Server {
+  const { hostname, port, shared, answer, refuse, trouble, patience = PATIENCE } = options;
   const connections = new Set<ClientConnection>();
   let isStopping = false;
   let empty = () => {};
   const keeper: Keeper = {
     answer,
     refuse,
+    trouble,
     patience,
     get isStopping() {
       return isStopping;
@@ -40,7 +42,7 @@ export function listen({ hostname, port, shared, answer, refuse, patience = PATI
     },
   };
   // Bun's types do not know `reusePort` here; its sockets do.
-  const options: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
+  const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
     hostname,
     port,
     reusePort: shared,
@@ -53,14 +55,15 @@ export function listen({ hostname, port, shared, answer, refuse, patience = PATI
       data: (socket, bytes) => socket.data.received(bytes),
       drain: (socket) => socket.data.drained(),
       close: (socket) => socket.data.closed(),
-      error: (socket) => socket.data.drop(),
+      // What a handler throws comes here.
+      error: (socket, thrown) => socket.data.failed(thrown),
     },
   };
-  const listener = Bun.listen<ClientConnection>(options);
+  const listener = Bun.listen<ClientConnection>(listening);
   const looking = setInterval(
     () => {
       const now = performance.now();
-      for (const connection of connections) if (connection.deadline <= now) connection.expire();
+      for (const connection of connections) connection.look(now);
     },
     Math.min(LOOK_MS, ...Object.values(patience)),
   );

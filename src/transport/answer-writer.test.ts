@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'bun:test';
+import { GET, open, SHORT, serve, source, troubles } from '../../test/raw-client.ts';
+import type { Answer, ByteSink, ByteSource } from './answer.ts';
+
+describe('answers that come bit by bit', () => {
+  const streamed = (body: ByteSource, headers = {}): Answer => ({ status: 200, headers, body });
+
+  test('in chunks; to HTTP/1.0 until the close; to HEAD none', async () => {
+    const log: string[] = [];
+    const server = serve(() => streamed(source(['hello', 'world'], log)));
+    const line = await open(server);
+    line.say(GET);
+    const chunks = 'HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n5\nhello\n5\nworld\n0\n\n';
+    expect(await line.ends('0\n\n')).toBe(chunks);
+    line.say('HEAD / HTTP/1.1\nhost: x\n\n');
+    expect(await line.until((seen) => seen.length > chunks.length)).toBe(
+      `${chunks}HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n`,
+    );
+    expect(log).toEqual(['cancelled']);
+    const old = await open(server);
+    old.say('GET / HTTP/1.0\n\n');
+    expect(await old.closed()).toBe('HTTP/1.1 200 OK\nconnection: close\n\nhelloworld');
+    line.socket.destroy();
+  });
+
+  test('of a length that was said: exactly so many bytes, or none of it can be taken for whole', async () => {
+    const said = { 'content-length': '8' };
+    const whole = await open(serve(() => streamed(source(['abcd', 'efgh']), said)));
+    whole.say(GET);
+    expect(await whole.ends('efgh')).toBe('HTTP/1.1 200 OK\ncontent-length: 8\n\nabcdefgh');
+    for (const pieces of [['abcd'], ['abcd', 'efghi']]) {
+      const line = await open(serve(() => streamed(source(pieces), said)));
+      line.say(GET);
+      expect(await line.closed()).toBe('HTTP/1.1 200 OK\ncontent-length: 8\n\nabcd');
+    }
+    whole.socket.destroy();
+  });
+
+  test.each(['fail!', 'throw!'])('one that breaks off (%s) has no end', async (how) => {
+    const line = await open(serve(() => streamed(source(['hello', how]))));
+    line.say(GET);
+    expect(await line.closed()).toBe('HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n5\nhello\n');
+    expect(troubles.splice(0)).toEqual(how === 'throw!' ? ['A connection broke off. broken'] : []);
+  });
+
+  test('a client that does not read holds its source up, and gets all of it in the end', async () => {
+    const piece = Buffer.alloc(1 << 20, 'x');
+    const PIECES = 24;
+    let pulled = 0;
+    const server = serve(() => {
+      const inner = source(Array.from({ length: PIECES }, () => piece));
+      return streamed({
+        start: (sink) => inner.start(sink),
+        pull() {
+          pulled++;
+          return inner.pull();
+        },
+        cancel() {},
+      });
+    });
+    const { socket } = await open(server);
+    socket.pause();
+    socket.write(GET.replaceAll('\n', '\r\n'));
+    await Bun.sleep(300);
+    expect(pulled).toBeLessThan(PIECES - 8);
+    let length = 0;
+    let end = '';
+    socket.on('data', (bytes) => {
+      length += bytes.length;
+      end = bytes.toString('latin1').slice(-5);
+    });
+    socket.resume();
+    for (let waited = 0; end !== '0\r\n\r\n' && waited < 1000; waited++) await Bun.sleep(4);
+    expect(length).toBeGreaterThan(PIECES << 20);
+    expect(end).toBe('0\r\n\r\n');
+    socket.destroy();
+  });
+
+  test('a client that leaves is noticed: before the answer, and within it', async () => {
+    const log: string[] = [];
+    const before = await open(
+      serve(async (request) => {
+        request.onLeave = () => log.push('left');
+        await Bun.sleep(100);
+        log.push(request.hasLeft ? 'gone' : 'there');
+        return streamed(source(['too late'], log));
+      }),
+    );
+    before.say(GET);
+    await Bun.sleep(30);
+    before.socket.destroy();
+    await Bun.sleep(150);
+    expect(log).toEqual(['left', 'gone', 'cancelled']);
+
+    const within: string[] = [];
+    const line = await open(
+      serve(() =>
+        streamed({
+          start: (sink) => sink.write(Buffer.from('x')),
+          pull: () => new Promise(() => {}),
+          cancel: () => void within.push('cancelled'),
+        }),
+      ),
+    );
+    line.say(GET);
+    await line.ends('1\nx\n');
+    line.socket.destroy();
+    await Bun.sleep(100);
+    expect(within).toEqual(['cancelled']);
+  });
+
+  test('a client that takes nothing any more is let go, its source with it', async () => {
+    const log: string[] = [];
+    const piece = Buffer.alloc(1 << 20, 'x');
+    const ended = source(['ended'], log);
+    const sources = [source(Array<Buffer>(64).fill(piece), log), { ...ended, pull: () => new Promise<void>(() => {}) }];
+    sources[1]!.start = (sink) => {
+      sink.write(Buffer.alloc(32 << 20));
+      setTimeout(() => sink.end(), 20);
+    };
+    const stalled = serve(() => streamed(sources.shift()!), SHORT);
+    for (const _ of [1, 2]) {
+      const { socket } = await open(stalled);
+      socket.pause();
+      socket.write(GET.replaceAll('\n', '\r\n'));
+    }
+    await Bun.sleep(700);
+    await Promise.race([stalled.stop(), Bun.sleep(1000).then(() => log.push('still there'))]);
+    expect(log).toEqual(['cancelled']);
+  });
+
+  test('a source that is at work after its end does not touch the next answer', async () => {
+    const after = (how: (sink: ByteSink) => Promise<void>): ByteSource => {
+      let sink: ByteSink;
+      return {
+        start(given) {
+          sink = given;
+        },
+        pull: () => how(sink),
+        cancel() {},
+      };
+    };
+    const answers = [
+      after(async (sink) => {
+        sink.end(Buffer.from('1'));
+        await Bun.sleep(30);
+      }),
+      after(async (sink) => {
+        sink.end(Buffer.from('2'));
+        await Bun.sleep(30);
+        throw new Error('too late to matter');
+      }),
+      source(['', '3']),
+    ];
+    const line = await open(serve(() => streamed(answers.shift()!)));
+    line.say(GET.repeat(3));
+    const one = (n: number) => `HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n1\n${n}\n0\n\n`;
+    expect(await line.until((seen) => seen.includes('1\n3\n0\n\n'))).toBe(one(1) + one(2) + one(3));
+    line.socket.destroy();
+  });
+
+  test('204 and 304 say nothing of a body', async () => {
+    for (const status of [204, 304]) {
+      const line = await open(serve(() => ({ status, headers: { a: 'b' }, body: undefined })));
+      line.say(GET);
+      expect(await line.ends('\n\n')).toEndWith('\na: b\n\n');
+      line.socket.destroy();
+    }
+  });
+
+  test('failures of our own end their connection, nothing else, and the operator is told', async () => {
+    const failing = serve(async (request) => {
+      if (request.target === '/reject') throw new Error('reject');
+      if (request.target === '/start') return streamed({ ...source([]), start: fail });
+      if (request.target === '/pull') return streamed({ ...source([]), pull: fail });
+      request.onLeave = fail;
+      return streamed(source(['x', 'fail!']));
+    });
+    for (const target of ['/reject', '/start', '/pull', '/leave']) {
+      const line = await open(failing);
+      line.say(`GET ${target} HTTP/1.1\nhost: x\n\n`);
+      await line.closed();
+    }
+    expect(troubles.splice(0)).toEqual([
+      'A connection broke off. reject',
+      'A connection broke off. on purpose',
+      'A connection broke off. on purpose',
+      'What a client had begun could not be ended. on purpose',
+    ]);
+  });
+
+  function fail(): never {
+    throw new Error('on purpose');
+  }
+
+  test('a header that cannot be said is our own failure, not a second header', async () => {
+    const log: string[] = [];
+    const line = await open(serve(() => streamed(source(['secret'], log), { 'x-a': 'b\r\nx-c: d' })));
+    line.say(GET);
+    const seen = await line.closed();
+    expect(seen).toStartWith('HTTP/1.1 500 ');
+    expect(seen).not.toContain('x-c');
+    expect(log).toEqual(['cancelled']);
+    expect(troubles.splice(0)).toEqual(['An answer could not be sent. the header x-a cannot be sent']);
+  });
+});

@@ -1,0 +1,108 @@
+/** For tests of the server: servers of one answer, and a client that says and sees bytes. */
+import { afterAll } from 'bun:test';
+import { connect, type Socket } from 'node:net';
+import type { GatewayError } from '../src/canonical/errors.ts';
+import type { Answer, ByteSink, ByteSource } from '../src/transport/answer.ts';
+import type { Patience } from '../src/transport/client-connection.ts';
+import type { ClientRequest } from '../src/transport/client-request.ts';
+import { listen, type Server } from '../src/transport/server.ts';
+
+const servers: Server[] = [];
+/** What the operator was told. */
+export const troubles: string[] = [];
+afterAll(() => {
+  for (const server of servers) server.kill();
+});
+
+type Answering = (request: ClientRequest) => Answer | Promise<Answer>;
+
+export const SHORT: Patience = { idleMs: 150, headMs: 150, silenceMs: 150, flushMs: 150, lingerMs: 150 };
+
+export function serve(answer: Answering, patience?: Patience): Server {
+  const refuse = ({ status, message }: GatewayError): Answer => ({ status, headers: {}, body: message });
+  const server = listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    shared: false,
+    answer,
+    refuse,
+    trouble: (sentence, cause) => void troubles.push(`${sentence} ${cause instanceof Error ? cause.message : cause}`),
+    ...(patience && { patience }),
+  });
+  servers.push(server);
+  return server;
+}
+
+export const text = (body: string): Answer => ({ status: 200, headers: { 'x-is': 'text' }, body });
+
+export async function readAll({ body }: ClientRequest): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for (let piece = await body.read(); piece; piece = await body.read()) pieces.push(piece);
+  return Buffer.concat(pieces).toString();
+}
+
+/** Says what it was asked, with its body. */
+export const echo: Answering = async (request) => {
+  const { method, target, headers } = request;
+  return text(`${method} ${target} ${headers.get('x-one') ?? '-'} ${await readAll(request)}`);
+};
+
+/** A raw client: what it has received is `seen`, the varying date left out. */
+export async function open({ port }: Server) {
+  const socket: Socket = connect({ port, host: '127.0.0.1' });
+  let seen = '';
+  let isClosed = false;
+  socket.on('data', (bytes) => {
+    seen += bytes.toString('latin1');
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  await new Promise<void>((resolve) => socket.on('connect', () => resolve()));
+  return {
+    socket,
+    say: (words: string) => void socket.write(Buffer.from(words.replaceAll('\n', '\r\n'), 'latin1')),
+    get seen() {
+      return seen.replace(/date: [^\r]*\r\n/g, '').replaceAll('\r\n', '\n');
+    },
+    /** What has come when it holds, within two seconds. */
+    async until(holds: (seen: string, isClosed: boolean) => boolean): Promise<string> {
+      for (const end = performance.now() + 4000; performance.now() < end; ) {
+        if (holds(this.seen, isClosed)) return this.seen;
+        await Bun.sleep(2);
+      }
+      throw new Error(`never came: ${JSON.stringify(this.seen.slice(0, 2000))}, ${isClosed ? 'closed' : 'open'}`);
+    },
+    closed() {
+      return this.until((_, closed) => closed);
+    },
+    ends(with_: string) {
+      return this.until((all) => all.endsWith(with_));
+    },
+  };
+}
+
+export const GET = 'GET /a HTTP/1.1\nhost: x\n\n';
+export const answered = (body: string, more = '') =>
+  `HTTP/1.1 200 OK\nx-is: text\ncontent-length: ${body.length}\n${more}\n${body}`;
+
+/** Brings these pieces, each when it is asked for the next. */
+export function source(pieces: readonly (string | Uint8Array)[], log: string[] = []): ByteSource {
+  const left = [...pieces];
+  let sink: ByteSink;
+  return {
+    start(given) {
+      sink = given;
+    },
+    async pull() {
+      await Bun.sleep(0);
+      const piece = left.shift();
+      if (piece === undefined) sink.end();
+      else if (piece === 'fail!') sink.fail();
+      else if (piece === 'throw!') throw new Error('broken');
+      else sink.write(Buffer.from(piece as string));
+    },
+    cancel: () => void log.push('cancelled'),
+  };
+}
