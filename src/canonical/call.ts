@@ -96,9 +96,9 @@ export interface ImageCall extends Asked {
   kind: 'image';
   prompt: string;
   /** Pictures to work from, in order. */
-  pictures: Media[];
+  pictures: Picture[];
   /** Where the first of them may change. */
-  mask?: Media;
+  mask?: Picture;
   /** The pictures given are to be changed; false: a new one is drawn. */
   edit: boolean;
   /** How many. */
@@ -119,6 +119,13 @@ export interface ImageCall extends Asked {
   user?: string;
 }
 
+/** A picture given to be changed; one that came as a file may stand outside memory. */
+export type Picture = Media | UploadedPicture;
+
+export interface UploadedPicture extends Omit<Media, 'source'> {
+  source: { type: 'upload'; upload: Upload };
+}
+
 /** A text to be spoken. */
 export interface SpeechCall extends Asked {
   kind: 'speech';
@@ -137,8 +144,6 @@ export interface TranscriptionCall extends Asked {
   kind: 'transcription';
   translate: boolean;
   file: { name: string; upload: Upload; mimeType?: string };
-  /** What stands between the parts of the client's form, and in none of them. */
-  boundary: string;
   /** As its bytes say: the likeliest, and the most it can be. */
   length: { seconds: number; mostSeconds: number };
   /** What else the form says, in order. */

@@ -4,7 +4,6 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { PictureBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import type { Streamed } from '../canonical/upload.ts';
 import type { Form } from './multipart.ts';
 import type { LimitHeaders } from './rate-limit-headers.ts';
 
@@ -95,10 +94,8 @@ export interface Keeping<C extends Call = Call> {
 /** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
 export interface Written {
   body: Uint8Array;
-  /** Sent in the body's place: more than belongs in memory. */
-  stream?: Streamed;
-  /** Absent: JSON. */
-  contentType?: string;
+  /** Sent in the body's place, which is JSON otherwise: whoever sends it parts it by what no client can have known. */
+  form?: Form;
   warnings: string[];
 }
 
@@ -189,6 +186,8 @@ export interface VendorDialect<C extends Call = Call> {
   readonly takesUrls?: readonly Media['kind'][];
   /** Whether the model proves its turns, and wants the proofs back with them. */
   wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
+  /** Whether pictures to change reach the vendor in a form, as the files they came as; all others are handed over inline. */
+  takesUploads?(model: string, quirks: Quirks): boolean;
   /** Its proofs are of use only where they were made: at that vendor's row of the catalogue. */
   readonly boundProofs?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'bun:test';
+import { formBytes } from '../../test/form-bytes.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { gathered, uploadOf } from '../canonical/upload.ts';
 import { createFormCutter } from './form-cutter.ts';
-import { formIn, formType, readForm, streamForm, writeForm } from './multipart.ts';
+import { formIn, formType, readForm, streamForm } from './multipart.ts';
 
 const BOUNDARY = 'b-1';
-const WHOLE = Buffer.from(
-  writeForm(
-    [
-      { name: 'model', bytes: Buffer.from('m') },
-      { name: 'empty', bytes: new Uint8Array() },
-      { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: Buffer.from('\r\n--b-\r\n\r\n--b-2\r\n\r') },
-      { name: 'last', bytes: Buffer.from('x') },
-    ],
-    BOUNDARY,
-  ),
+const WHOLE = formBytes(
+  [
+    { name: 'model', bytes: Buffer.from('m') },
+    { name: 'empty', bytes: new Uint8Array() },
+    { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: Buffer.from('\r\n--b-\r\n\r\n--b-2\r\n\r') },
+    { name: 'last', bytes: Buffer.from('x') },
+  ],
+  BOUNDARY,
 );
 
 /** The parts as names and bytes. */
@@ -61,7 +61,7 @@ describe('a form as it comes', () => {
     expect(() => parts([Buffer.from('--b-1\r\n\r\nx\r\n--b-1--')])).toThrow('without a name');
     expect(() => parts([Buffer.from(`--b-1\r\nx: ${'y'.repeat(20_000)}`)])).toThrow('headers do not end');
     const many = Array.from({ length: 201 }, () => ({ name: 'a', bytes: new Uint8Array() }));
-    expect(() => parts([writeForm(many, BOUNDARY)])).toThrow('more than 200');
+    expect(() => parts([formBytes(many, BOUNDARY)])).toThrow('more than 200');
   });
 });
 
@@ -76,6 +76,13 @@ test('a form written as a stream is the form; words cannot end what they stand i
   const again = formIn(bytes, 'b 2');
   expect(again.fields).toEqual(form.fields);
   expect(again.files[0]?.upload.head).toEqual(form.files[0]!.upload.head);
-  const sly = writeForm([{ name: 'a"; name="model', bytes: new Uint8Array() }], BOUNDARY);
+});
+
+test('no word can end what it stands in, and no type its line', async () => {
+  const contentType = 'image/png\r\ncontent-disposition: form-data; name="model"';
+  const file = { name: 'a"; name="model', filename: 'x\r\n\r\n', contentType, upload: uploadOf(Buffer.from('1')) };
+  const sly = await gathered(streamForm({ fields: [], files: [file] }, BOUNDARY));
   expect(Buffer.from(sly).toString()).toContain('name="a_; name=_model"');
+  expect(readForm(sly, BOUNDARY)).toMatchObject([{ name: 'a_; name=_model', filename: 'x____' }]);
+  expect(Buffer.from(sly).toString().split('\r\n')).toHaveLength(7);
 });

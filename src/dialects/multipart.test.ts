@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { formBytes } from '../../test/form-bytes.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import { type FormPart, formBoundary, readForm, writeForm } from './multipart.ts';
+import { gathered } from '../canonical/upload.ts';
+import { type FormPart, formBoundary, formIn, readForm, streamForm } from './multipart.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -17,7 +19,7 @@ describe('forms', () => {
   ];
 
   test('what is written is read again', () => {
-    const read = readForm(writeForm(parts, 'a-boundary'), 'a-boundary');
+    const read = readForm(formBytes(parts, 'a-boundary'), 'a-boundary');
     const plain = (list: FormPart[]) => list.map((part) => ({ ...part, bytes: [...part.bytes] }));
     expect(plain(read)).toEqual(plain(parts));
   });
@@ -38,13 +40,15 @@ describe('forms', () => {
 
   test('what the platform reads can be written', async () => {
     const headers = { 'content-type': 'multipart/form-data; boundary=b-1' };
-    const form = await new Response(Buffer.from(writeForm(parts, 'b-1')), { headers }).formData();
+    const form = await new Response(await gathered(streamForm(formIn(formBytes(parts, 'a'), 'a'), 'b-1')), {
+      headers,
+    }).formData();
     expect(form.get('prompt')).toBe('A cat\r\nin a hat');
     expect((form.get('image[]') as File).name).toBe('a.png');
   });
 
   test('any cut is told, and none crashes', () => {
-    const whole = writeForm(parts, 'b');
+    const whole = formBytes(parts, 'b');
     for (let end = 0; end < whole.length - 3; end++)
       expect(() => readForm(whole.subarray(0, end), 'b')).toThrow(GatewayError);
   });

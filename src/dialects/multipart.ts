@@ -54,15 +54,7 @@ export function formIn(body: Uint8Array, boundary: string): Form {
   };
 }
 
-/** A form as bytes. The boundary must stand in no part: callers take a long one. */
-export function writeForm(parts: readonly FormPart[], boundary: string): Uint8Array {
-  return Buffer.concat([
-    ...parts.flatMap(({ bytes, ...head }) => [writeHead(head, boundary), bytes, Buffer.from('\r\n')]),
-    ending(boundary),
-  ]);
-}
-
-/** A form whose files may stand outside memory. */
+/** A form as bytes, whose files may stand outside memory. The boundary must stand in no part: it is one that nobody could guess. */
 export function streamForm({ fields, files }: Form, boundary: string): Streamed {
   const end = Buffer.from('\r\n');
   return joined([
@@ -74,7 +66,7 @@ export function streamForm({ fields, files }: Form, boundary: string): Streamed 
 
 function writeHead({ name, filename, contentType }: PartHead, boundary: string): Uint8Array {
   const file = filename === undefined ? '' : `; filename="${harmless(filename)}"`;
-  const type = contentType === undefined ? '' : `content-type: ${contentType}\r\n`;
+  const type = contentType === undefined ? '' : `content-type: ${harmless(contentType)}\r\n`;
   return Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${harmless(name)}"${file}\r\n${type}\r\n`);
 }
 

@@ -1,5 +1,5 @@
 /** Pictures and documents that a call names by address, fetched for a target that takes them inline alone: each once a call. */
-import type { Call, ImageCall, Media, Message, Part } from '../canonical/call.ts';
+import type { Call, ImageCall, Media, Message, Part, Picture } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json } from '../canonical/json.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
@@ -44,7 +44,7 @@ export class AddressedMedia {
     if (addresses.size > MOST_ADDRESSES) throw this.wrong(tooMany(), [...addresses][MOST_ADDRESSES] ?? '');
     for (const url of addresses) this.told(url, () => this.guard.check(url));
     const entries = wanted.map(async (media) => [media, await this.fetched(media)] as const);
-    const inline = new Map<Media, Inline>(await Promise.all(entries));
+    const inline = new Map<Picture, Inline>(await Promise.all(entries));
     return callWithInline(this.call, inline);
   }
 
@@ -112,32 +112,32 @@ function collect(parts: readonly Part[], found: Named[]): void {
   }
 }
 
-function isNamed(media: Media): media is Named {
+function isNamed(media: Picture): media is Named {
   return media.source.type === 'url';
 }
 
-function picturesOf({ pictures, mask }: ImageCall): Media[] {
+function picturesOf({ pictures, mask }: ImageCall): Picture[] {
   return mask ? [...pictures, mask] : pictures;
 }
 
-function callWithInline(call: Call, inline: ReadonlyMap<Media, Inline>): Call {
+function callWithInline(call: Call, inline: ReadonlyMap<Picture, Inline>): Call {
   if (call.kind === 'chat') return { ...call, messages: call.messages.map((message) => withInline(message, inline)) };
   if (call.kind !== 'image') return call;
   const pictures = call.pictures.map((media) => inlineMedia(media, inline));
   return { ...call, pictures, ...(call.mask && { mask: inlineMedia(call.mask, inline) }) };
 }
 
-function inlineMedia(media: Media, inline: ReadonlyMap<Media, Inline>): Media {
+function inlineMedia<M extends Picture>(media: M, inline: ReadonlyMap<Picture, Inline>): M | Media {
   const found = inline.get(media);
   return found ? { ...media, source: { type: 'inline', base64: found.base64 }, mimeType: found.mimeType } : media;
 }
 
-function withInline(message: Message, inline: ReadonlyMap<Media, Inline>): Message {
+function withInline(message: Message, inline: ReadonlyMap<Picture, Inline>): Message {
   const parts = message.parts.map((part) => inlinePart(part, inline));
   return parts.every((part, index) => part === message.parts[index]) ? message : { ...message, parts };
 }
 
-function inlinePart(part: Part, inline: ReadonlyMap<Media, Inline>): Part {
+function inlinePart(part: Part, inline: ReadonlyMap<Picture, Inline>): Part {
   if (part.type === 'tool-result') {
     const parts = part.parts.map((one) => inlinePart(one, inline));
     return parts.every((one, index) => one === part.parts[index]) ? part : { ...part, parts };

@@ -1,10 +1,12 @@
 /** Tries a call's targets one after another until one answers: nothing has gone to the client yet. */
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
+import { type Form, formType, streamForm } from '../dialects/multipart.ts';
 import type { Outgoing, TaskForm } from '../providers/provider.ts';
 import { Cancellation, type Exchange } from '../transport/transport.ts';
 import { followTask } from './follow-task.ts';
@@ -13,6 +15,7 @@ import { ownProofs, withProofs } from './proofs.ts';
 import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
+import { withUploadsFor } from './uploaded-pictures.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
 
@@ -67,7 +70,8 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   walk.maker = maker;
   if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = maker;
   const given = walk.media ? await walk.media.inlineFor(urlsTaken(straight)) : walk.call;
-  const { call: adapted, losses } = straight.adapt(given);
+  const held = given.kind === 'image' ? await withUploadsFor(straight, given) : given;
+  const { call: adapted, losses } = straight.adapt(held);
   const way = losses.length > 0 ? { ...straight, losses } : straight;
   const proven = withProofs(rooms, walk, way, adapted, maker);
   const call = proven instanceof Promise ? await proven : proven;
@@ -173,26 +177,28 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
   const isOwn = same && call === walk.call && !call.origin.foreign && !isEdited(call);
-  const {
-    body,
-    contentType,
-    warnings: unsaid,
-    stream,
-  } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
+  const { body, form, warnings: unsaid } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
   const warnings = way.losses.length > 0 ? [...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
   walk.warnings = warnings;
   const headers: { [name: string]: string } = same ? { ...call.headers } : {};
-  headers['content-type'] = contentType ?? 'application/json';
+  headers['content-type'] = 'application/json';
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
-  if (stream) outgoing.stream = stream;
+  if (form) putForm(outgoing, form);
   const signing = provider.authorize(outgoing, target, rooms.signing);
   if (signing) await signing;
   return outgoing;
+}
+
+/** What parts it is said by nobody before: a file that held it would hold fields, which a vendor would read and nobody has priced. */
+function putForm(outgoing: Outgoing, form: Form): void {
+  const boundary = newId('modelport-form-');
+  outgoing.headers['content-type'] = formType(boundary);
+  outgoing.stream = streamForm(form, boundary);
 }
 
 function isEdited(call: Call): boolean {
@@ -208,7 +214,7 @@ function patched({ call, dialect }: Walk, { provider, target, quirks }: Way): Wr
 
 function written({ provider, target, dialect, quirks }: Way, call: Call): Written {
   const made = dialect.writeCall(call, target.model, quirks);
-  if (!provider.members || made.contentType !== undefined) return made;
+  if (!provider.members || made.form) return made;
   return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
 }
 

@@ -1,6 +1,7 @@
 /** A request for pictures as a conversation, and a conversation with a model that only draws as a request for pictures. Pure. */
 import type { Call, ChatCall, ImageCall, Kind, MediaPart, Message, Part } from '../canonical/call.ts';
 import { finenessOf, nearestRatio, type PictureSize } from '../canonical/image-size.ts';
+import { isUploaded } from './uploaded-pictures.ts';
 
 /** The call in the words of another kind, and what those cannot say, a sentence each. */
 export interface Adapted {
@@ -39,7 +40,8 @@ function asConversation(call: ImageCall): Adapted {
   if (fineness !== asked) losses.push(`The size ${asked} was taken as ${fineness}: the model draws no other like it.`);
   const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
   const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
-  const pictures = call.pictures.map((media): Part => ({ type: 'media', media }));
+  // Files have been read before the call is sent so.
+  const pictures = call.pictures.flatMap((media): Part[] => (isUploaded(media) ? [] : [{ type: 'media', media }]));
   const conversation: ChatCall = {
     kind: 'chat',
     model: call.model,

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formBytes } from '../../test/form-bytes.ts';
 import type { Upload } from '../canonical/upload.ts';
-import { writeForm } from '../dialects/multipart.ts';
 import type { ArrivingBody } from './body.ts';
 import { receiveForm } from './upload.ts';
 
@@ -14,7 +14,7 @@ const MIB = 1024 * 1024;
 const SOUND = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
 
 const formOf = (sound: Uint8Array) =>
-  writeForm(
+  formBytes(
     [
       { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: sound },
       { name: 'model', bytes: Buffer.from('m') },
@@ -74,7 +74,7 @@ describe('a form off the wire', () => {
     expect(receiveForm(inPieces(whole), 'b', 2 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
     const cut = inPieces(whole.subarray(0, 2 * MIB));
     expect(receiveForm(cut, 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'invalid_request' });
-    const field = writeForm([{ name: 'prompt', bytes: SOUND }], 'b');
+    const field = formBytes([{ name: 'prompt', bytes: SOUND }], 'b');
     expect(receiveForm(inPieces(field), 'b', 8 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
     await Bun.sleep(50);
     expect(readdirSync(folder)).toEqual([]);

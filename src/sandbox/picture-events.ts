@@ -3,6 +3,7 @@ import type { ImageCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { pixelsOf } from '../canonical/image-size.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
+import { uploadOf } from '../canonical/upload.ts';
 import { PICTURE_TOKENS } from './answer.ts';
 import { withoutDirectives } from './directives.ts';
 import { drawPicture, pngSize, type Size } from './picture.ts';
@@ -57,10 +58,11 @@ function sketches({ stream, partialImages = 0, origin }: ImageCall, prompt: stri
 /** What was given to be changed shows in the pattern. */
 function givenMark({ pictures }: ImageCall): string {
   const given = pictures.map(({ source }) => {
-    if (source.type !== 'inline') return source.type;
-    const bytes = Buffer.from(source.base64, 'base64');
-    const size = pngSize(bytes);
-    return `${size ? `${size.width}x${size.height}, ` : ''}${bytes.length} bytes`;
+    if (source.type !== 'inline' && source.type !== 'upload') return source.type;
+    const { head, size: bytes } =
+      source.type === 'upload' ? source.upload : uploadOf(Buffer.from(source.base64, 'base64'));
+    const size = pngSize(head);
+    return `${size ? `${size.width}x${size.height}, ` : ''}${bytes} bytes`;
   });
   return given.length > 0 ? ` [from ${given.join('; ')}]` : '';
 }

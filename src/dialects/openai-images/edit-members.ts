@@ -1,6 +1,6 @@
 /** How JSON holds the pictures that a call is to change. */
 
-import type { ImageCall, Media } from '../../canonical/call.ts';
+import type { ImageCall, Picture } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
 
@@ -8,7 +8,7 @@ import type { Quirks } from '../dialect.ts';
 export function editMembers({ pictures, mask }: ImageCall, { editPictures }: Quirks, losses: string[]): JsonObject {
   const addresses = pictures.map(addressOf);
   const [first = '', ...others] = addresses;
-  const typed = (media: Media): Json => ({ type: 'image_url', url: addressOf(media) });
+  const typed = (media: Picture): Json => ({ type: 'image_url', url: addressOf(media) });
   if (mask && editPictures !== undefined) losses.push("`mask` was dropped: the model's vendor has no such member.");
   switch (editPictures) {
     case undefined:
@@ -34,7 +34,7 @@ export function editMembers({ pictures, mask }: ImageCall, { editPictures }: Qui
   }
 }
 
-function addressOf({ source, mimeType }: Media): string {
+function addressOf({ source, mimeType }: Picture): string {
   if (source.type === 'url') return source.url;
   return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
 }

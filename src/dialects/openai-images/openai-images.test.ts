@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { hasFixtures, recordedCases, replyBytes, requestBytes } from '../../../test/fixtures.ts';
-import type { ImageCall } from '../../canonical/call.ts';
+import type { ImageCall, Picture } from '../../canonical/call.ts';
 import { addEvent, emptyReply } from '../../canonical/reply.ts';
+import { gathered, uploadOf } from '../../canonical/upload.ts';
 import type { Frame, Quirks } from '../dialect.ts';
+import { type Form, formType, streamForm } from '../multipart.ts';
 import { openaiImages } from './openai-images.ts';
 
 const encode = (body: object) => new TextEncoder().encode(JSON.stringify(body));
@@ -13,6 +15,15 @@ function read(body: Uint8Array | object, action = 'generations', contentType = '
   const headers = new Headers({ 'content-type': contentType });
   return openaiImages.readCall({ body: bytes, headers, path: { action }, query: new URLSearchParams() });
 }
+
+const base64Of = (pictures: readonly (Picture | undefined)[]) =>
+  Promise.all(
+    pictures.map(async (picture) => {
+      if (picture?.source.type === 'inline') return picture.source.base64;
+      if (picture?.source.type !== 'upload') return undefined;
+      return Buffer.from(await gathered(picture.source.upload)).toString('base64');
+    }),
+  );
 
 const FULL = {
   model: 'm',
@@ -41,7 +52,7 @@ describe('a request', () => {
     expect(decode(openaiImages.writeCall(call, 'm', {}).body)).toEqual(FULL);
   });
 
-  test('of an edit, as JSON and as a form, too', () => {
+  test('of an edit, as JSON and as a form, too', async () => {
     const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==';
     const call = read(
       { model: 'm', prompt: 'Bluer', images: [{ image_url: picture }, picture], mask: picture },
@@ -54,13 +65,54 @@ describe('a request', () => {
       { editPictures: 'typed' },
       { editPictures: 'bare' },
     ] satisfies Quirks[]) {
-      const { body, contentType, warnings } = openaiImages.writeCall(call, 'm', quirks);
-      const { pictures, mask, prompt } = read(body, 'edits', contentType);
+      const { body, form, warnings } = openaiImages.writeCall(call, 'm', quirks);
+      const { pictures, mask, prompt } = form
+        ? read(await gathered(streamForm(form, 'b')), 'edits', formType('b'))
+        : read(body, 'edits');
       expect(prompt).toBe('Bluer');
-      expect(pictures.map(({ source }) => source)).toEqual(call.pictures.map(({ source }) => source));
-      if (quirks.editPictures === undefined) expect(mask?.source).toEqual(call.mask?.source);
+      expect(await base64Of(pictures)).toEqual(await base64Of(call.pictures));
+      if (quirks.editPictures === undefined) expect(await base64Of([mask])).toEqual(await base64Of([call.mask]));
       else expect(warnings).toEqual(["`mask` was dropped: the model's vendor has no such member."]);
     }
+  });
+
+  test('in a form is its fields and files: pictures as they lie, told by how they begin where nobody says what they are', () => {
+    const picture = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
+    const [first, second, mask] = [uploadOf(picture), uploadOf(Buffer.from('x')), uploadOf(picture)];
+    const form: Form = {
+      fields: [
+        ['model', 'm'],
+        ['prompt', 'Bluer'],
+        ['n', '2'],
+        ['image[]', 'https://a.test/1.png'],
+      ],
+      files: [
+        { name: 'image[0]', filename: 'a', contentType: 'application/octet-stream', upload: first },
+        { name: 'image[]', filename: 'b.webp', contentType: 'image/webp', upload: second },
+        { name: 'mask', filename: 'm.png', upload: mask },
+      ],
+    };
+    const headers = new Headers({ 'content-type': 'multipart/form-data; boundary=b' });
+    const asked = { body: new Uint8Array(), headers, path: { action: 'edits' }, query: new URLSearchParams() };
+    const call = openaiImages.readCall({ ...asked, form });
+    expect(call).toMatchObject({ prompt: 'Bluer', n: 2, edit: true, extras: {} });
+    expect(call.pictures.map(({ mimeType, name }) => [mimeType, name])).toEqual([
+      ['image/png', 'a'],
+      ['image/webp', 'b.webp'],
+      [undefined, undefined],
+    ]);
+    expect(call.pictures[0]?.source).toEqual({ type: 'upload', upload: first });
+    expect(call.mask?.source).toEqual({ type: 'upload', upload: mask });
+    const { form: written } = openaiImages.writeCall(call, 'up', { editForm: true });
+    expect(written?.files.map(({ name, filename }) => [name, filename])).toEqual([
+      ['image[]', 'a'],
+      ['image[]', 'b.webp'],
+      ['image[]', 'image-3.png'],
+      ['mask', 'm.png'],
+    ]);
+    expect(written?.files[0]?.upload).toBe(first);
+    const none = { ...form, files: [{ name: 'image', filename: 'a', upload: uploadOf(new Uint8Array()) }] };
+    expect(() => openaiImages.readCall({ ...asked, form: none })).toThrow('holds no bytes');
   });
 
   test('of an edit, in each of the ways in which vendors hold pictures', () => {

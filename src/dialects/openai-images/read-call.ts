@@ -1,10 +1,12 @@
 /** Reads a request for pictures: flat, nested (`input.messages`), or an edit, as JSON or as a form. */
-import type { ImageCall, Media } from '../../canonical/call.ts';
+import type { ImageCall, Media, Picture } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { type PictureSize, readPictureSize } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Upload } from '../../canonical/upload.ts';
 import type { WireRequest } from '../dialect.ts';
-import { type FormPart, formBoundary, readForm } from '../multipart.ts';
+import { type Form, formBoundary, formIn } from '../multipart.ts';
+import { typeOfBase64 } from '../picture-type.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { OPENAI_IMAGES } from './name.ts';
 import { readNested } from './read-nested.ts';
@@ -40,13 +42,13 @@ const MOST_PARTIALS = 3;
 export function readCall(request: WireRequest): ImageCall {
   const boundary = formBoundary(request.headers.get('content-type'));
   const edit = request.path.action === 'edits';
-  const form = boundary === undefined ? undefined : readForm(request.body, boundary);
+  const form = boundary === undefined ? undefined : (request.form ?? formIn(request.body, boundary));
   const body = form ? membersOf(form) : parseBody(request.body);
   if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   const nested = isObject(body.input) && Array.isArray(body.input.messages) ? readNested(body) : undefined;
   const flat = { ...body, ...nested?.members };
-  const pictures = nested?.pictures ?? (form ? filesOf(form, 'image') : readPictures(body));
-  const mask = form ? filesOf(form, 'mask')[0] : readMask(body.mask);
+  const pictures: Picture[] = nested?.pictures ?? (form ? picturesIn(form, 'image') : readPictures(body));
+  const mask = form ? picturesIn(form, 'mask')[0] : readMask(body.mask);
   if (edit && pictures.length === 0) throw wrong('image', 'is required: the picture to work from');
   const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
   const { model, prompt } = flat;
@@ -160,22 +162,31 @@ export function readPicture(value: Json, path: string): Media {
 }
 
 /** Fields of a form as members; those that are sent as JSON elsewhere are texts here. */
-function membersOf(form: readonly FormPart[]): JsonObject {
-  const members: JsonObject = {};
-  for (const { name, filename, bytes } of form) {
-    if (filename === undefined && !/^(image|mask)(\[\d*\])?$/.test(name)) members[name] = Buffer.from(bytes).toString();
-  }
-  return members;
+function membersOf({ fields }: Form): JsonObject {
+  return Object.fromEntries(fields.filter(([name]) => memberOf(name) !== 'image' && memberOf(name) !== 'mask'));
 }
 
-function filesOf(form: readonly FormPart[], member: string): Media[] {
-  return form
-    .filter(({ name }) => name.replace(/\[\d*\]$/, '') === member)
-    .map(({ name, filename, contentType, bytes }) => {
-      if (bytes.length === 0) throw wrong(name, 'holds no bytes');
-      if (filename === undefined) return readPicture(Buffer.from(bytes).toString(), name);
-      const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-      const mimeType = contentType?.startsWith('image/') ? { mimeType: contentType } : {};
-      return { kind: 'image' as const, source: { type: 'inline' as const, base64 }, name: filename, ...mimeType };
-    });
+/** The pictures that a form holds under this name: its files, and what its fields name by address or say in base64. */
+function picturesIn({ fields, files }: Form, member: string): Picture[] {
+  const given = files.filter(({ name }) => memberOf(name) === member);
+  const said = fields.filter(([name]) => memberOf(name) === member);
+  return [
+    ...given.map(({ name, filename, contentType = '', upload }): Picture => {
+      if (upload.size === 0) throw wrong(name, 'holds no bytes');
+      const mimeType = contentType.startsWith('image/') ? contentType : typeOfFile(upload);
+      return { kind: 'image', source: { type: 'upload', upload }, name: filename, ...(mimeType && { mimeType }) };
+    }),
+    ...said.map(([name, value]) => {
+      if (value === '') throw wrong(name, 'holds no bytes');
+      return readPicture(value, name);
+    }),
+  ];
 }
+
+/** Lists are written as `image[]` and `image[0]`, too. */
+const memberOf = (name: string) => name.replace(/\[\d*\]$/, '');
+
+/** Enough for every beginning. */
+const TELLING_BYTES = 12;
+
+const typeOfFile = ({ head }: Upload) => typeOfBase64(Buffer.from(head.subarray(0, TELLING_BYTES)).toString('base64'));

@@ -1,8 +1,9 @@
 /** Writes a request for pictures: flat JSON, or an edit as JSON or as a form, as the vendor takes it. */
-import type { ImageCall, Media } from '../../canonical/call.ts';
+import type { ImageCall, Picture } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Patches, Quirks, Written } from '../dialect.ts';
-import { type FormPart, writeForm } from '../multipart.ts';
+import type { Form, FormFile } from '../multipart.ts';
+import { pictureFile } from '../picture-file.ts';
 import { refusePictures } from '../picture-refusal.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { editMembers } from './edit-members.ts';
@@ -10,6 +11,11 @@ import { OPENAI_IMAGES } from './name.ts';
 import { sizeMembers, sizePatches } from './size-members.ts';
 
 const encoder = new TextEncoder();
+const NO_BYTES = new Uint8Array();
+
+export function takesUploads(model: string, all: Quirks): boolean {
+  return quirksOf(all, model).editForm === true;
+}
 
 export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
@@ -18,7 +24,8 @@ export function writeCall(call: ImageCall, model: string, all: Quirks): Written 
   const members = membersOf(call, model, quirks, losses);
   const fit = memberPatches(members, quirks);
   const fitted = patchedMembers(members, fit.members);
-  if (call.edit && quirks.editForm) return { ...writeEditForm(call, fitted), warnings: [...losses, ...fit.warnings] };
+  if (call.edit && quirks.editForm)
+    return { body: NO_BYTES, form: editForm(call, fitted), warnings: [...losses, ...fit.warnings] };
   if (call.edit) Object.assign(fitted, editMembers(call, quirks, losses));
   return { body: encoder.encode(JSON.stringify(fitted)), warnings: [...losses, ...fit.warnings] };
 }
@@ -47,27 +54,19 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
   return said;
 }
 
-/** Longer than anything a prompt holds by chance. */
-const BOUNDARY = 'modelport-form-6f1c0b7e9a5d4c2fb83e';
-
-function writeEditForm(call: ImageCall, members: JsonObject): { body: Uint8Array; contentType: string } {
-  const parts: FormPart[] = Object.entries(members).map(([name, value]) => ({
-    name,
-    bytes: encoder.encode(typeof value === 'string' ? value : JSON.stringify(value)),
-  }));
-  const several = call.pictures.length > 1;
-  call.pictures.forEach((media, index) => {
-    parts.push(fileOf(media, several ? 'image[]' : 'image', `image-${index + 1}`));
-  });
-  if (call.mask) parts.push(fileOf(call.mask, 'mask', 'mask'));
-  return { body: writeForm(parts, BOUNDARY), contentType: `multipart/form-data; boundary=${BOUNDARY}` };
+function editForm({ pictures, mask }: ImageCall, members: JsonObject): Form {
+  const member = pictures.length > 1 ? 'image[]' : 'image';
+  const files = pictures.map((picture, index) => fileOf(picture, member, `image-${index + 1}`));
+  if (mask) files.push(fileOf(mask, 'mask', 'mask'));
+  const fields = Object.entries(members).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return { fields, files };
 }
 
-/** What a form holds is inline: addresses have been fetched before. */
-function fileOf({ source, mimeType = 'image/png', name }: Media, member: string, otherwise: string): FormPart {
-  const bytes = Buffer.from(source.type === 'inline' ? source.base64 : '', 'base64');
-  const filename = name ?? `${otherwise}.${mimeType.slice(mimeType.indexOf('/') + 1)}`;
-  return { name: member, filename, contentType: mimeType, bytes };
+function fileOf(picture: Picture, member: string, otherwise: string): FormFile {
+  const { name, mimeType = 'image/png' } = picture;
+  return pictureFile(picture, member, name ?? `${otherwise}.${mimeType.slice(mimeType.indexOf('/') + 1)}`);
 }
 
 /** What a vendor of this format needs otherwise in the client's own body. */

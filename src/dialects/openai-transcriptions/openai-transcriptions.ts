@@ -3,7 +3,7 @@ import type { TranscriptionCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
-import { formBoundary, formIn, formType, streamForm } from '../multipart.ts';
+import { formBoundary, formIn } from '../multipart.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, quirksOf } from '../quirks.ts';
 import { wrong } from '../request-body.ts';
@@ -52,7 +52,6 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
     extras: {},
     headers: {},
     translate: path.action === 'translations',
-    boundary,
     file: {
       name: file.filename,
       upload: file.upload,
@@ -82,7 +81,7 @@ function jsonAsked(
 
 const GRANULARITIES = 'timestamp_granularities';
 
-function writeCall({ file, fields: said, format, boundary }: TranscriptionCall, model: string, all: Quirks): Written {
+function writeCall({ file, fields: said, format }: TranscriptionCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const fields = quirks.transcripts === undefined ? said : jsonAsked(said, quirks.transcripts, format);
   const { members, warnings } = memberPatches(Object.fromEntries(fields), quirks);
@@ -94,6 +93,5 @@ function writeCall({ file, fields: said, format, boundary }: TranscriptionCall, 
     fields: [['model', model] as const, ...fields.filter(([name]) => !(name in members)), ...added],
     files: [{ name: 'file', filename, upload, ...(contentType !== undefined && { contentType }) }],
   };
-  // The client's own boundary stands in no part of its form: nothing in a file passes for a field.
-  return { body: NO_BYTES, stream: streamForm(form, boundary), contentType: formType(boundary), warnings };
+  return { body: NO_BYTES, form, warnings };
 }

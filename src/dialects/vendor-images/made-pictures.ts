@@ -1,5 +1,5 @@
 /** What the formats share in which vendors alone are asked for pictures: reading what came, and saying what could not be said. */
-import type { ImageCall, Media } from '../../canonical/call.ts';
+import type { ImageCall, Picture } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { nearestRatio } from '../../canonical/image-size.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
@@ -78,7 +78,7 @@ export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)
   return names.map((name) => `\`${name}\` was dropped: the model's vendor has no such member.`);
 }
 
-export function dataUrl({ source, mimeType }: Media): string {
+export function dataUrl({ source, mimeType }: Picture): string {
   if (source.type === 'url') return source.url;
   return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
 }

@@ -4,16 +4,15 @@ import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { type FormPart, writeForm } from '../multipart.ts';
 import { readOpenaiError } from '../openai-errors.ts';
+import { pictureFile } from '../picture-file.ts';
 import { refusePictures } from '../picture-refusal.ts';
 import { quirksOf } from '../quirks.ts';
 import { vendorDialect } from '../whole-reply.ts';
 import { encoded, fittedRatio, madeEvents, untold } from './made-pictures.ts';
 
 const RATIOS = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
-/** Longer than anything a prompt holds by chance. */
-const BOUNDARY = 'modelport-form-0d4a7be1c96f4f0a8e27';
+const NO_BYTES = new Uint8Array();
 /** Models that share a service, which is told their name. */
 const NAMED = /^sd3/;
 /** How much of the picture given is left behind. */
@@ -22,6 +21,7 @@ const STRENGTH = '0.7';
 export const stability = vendorDialect<ImageCall>({
   name: 'stability',
   kind: 'image',
+  takesUploads: () => true,
   writeCall,
   meaning,
   readError,
@@ -45,16 +45,12 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
     output_format: drawnFormat(call, losses),
     style_preset: call.style,
   };
-  const parts: FormPart[] = Object.entries(fields).flatMap(([name, value]) =>
-    value === undefined ? [] : { name, bytes: new TextEncoder().encode(value) },
-  );
-  if (picture?.source.type === 'inline') {
-    const bytes = Buffer.from(picture.source.base64, 'base64');
-    parts.push({ name: 'image', filename: 'image', contentType: picture.mimeType ?? 'image/png', bytes });
-  }
   return {
-    body: writeForm(parts, BOUNDARY),
-    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+    body: NO_BYTES,
+    form: {
+      fields: Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+      files: picture ? [pictureFile(picture, 'image', 'image')] : [],
+    },
     warnings: [...losses, ...untold(call, ['negativePrompt', 'seed', 'format', 'style'])],
   };
 }

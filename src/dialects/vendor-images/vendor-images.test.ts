@@ -4,7 +4,6 @@ import type { ImageCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
 import type { VendorDialect } from '../dialect.ts';
-import { formBoundary, readForm } from '../multipart.ts';
 import { dashscopeImages, dashscopeImageTasks } from './dashscope-images.ts';
 import { imagen } from './imagen.ts';
 import { stability } from './stability.ts';
@@ -146,19 +145,15 @@ describe('Stability', () => {
       pictures: [PICTURE, PICTURE],
       edit: true,
     });
-    const { body, contentType = '', warnings } = stability.writeCall(asked, 'sd3.5-large', {});
-    const fields = readForm(body, formBoundary(contentType) ?? '').map(({ name, bytes }) => [
-      name,
-      Buffer.from(bytes).toString('latin1'),
-    ]);
-    expect(Object.fromEntries(fields)).toEqual({
+    const { form, warnings } = stability.writeCall(asked, 'sd3.5-large', {});
+    expect(form?.files).toMatchObject([{ name: 'image', contentType: 'image/png', upload: { size: 3 } }]);
+    expect(Object.fromEntries(form?.fields ?? [])).toEqual({
       prompt: 'A cat',
       model: 'sd3.5-large',
       mode: 'image-to-image',
       strength: '0.7',
       seed: '4',
       style_preset: 'anime',
-      image: '\0\0\0',
     });
     expect(warnings).toHaveLength(1);
   });
