@@ -155,8 +155,8 @@ export interface Quirks {
   drawsAnew?: true;
   /** How many pictures the vendor draws in one call; absent: any number. */
   mostPictures?: number;
-  /** The vendor takes pictures to change in a form, not in JSON. */
-  editForm?: true;
+  /** The vendor takes pictures to change in a form, not in JSON; `files`: in either, and what came as files goes as files. */
+  editForm?: true | 'files';
   /**
    * How JSON holds such pictures where it is not as `images` of `{image_url}`: as `{type, url}`, or as addresses alone; those
    * in `image`, in `image`, `image2` …, in a member for one of them, or in a list of them all.
@@ -186,8 +186,8 @@ export interface VendorDialect<C extends Call = Call> {
   readonly takesUrls?: readonly Media['kind'][];
   /** Whether the model proves its turns, and wants the proofs back with them. */
   wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
-  /** Whether pictures to change reach the vendor in a form, as the files they came as; all others are handed over inline. */
-  takesUploads?(model: string, quirks: Quirks): boolean;
+  /** Whether the call reaches the vendor in a form, what came as files as files; else they are handed over inline. */
+  takesUploads?(call: C, model: string, quirks: Quirks): boolean;
   /** Its proofs are of use only where they were made: at that vendor's row of the catalogue. */
   readonly boundProofs?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;

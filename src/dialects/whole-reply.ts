@@ -87,7 +87,7 @@ export function wholeWriter(
 export interface VendorFormat<C extends Call> {
   name: string;
   kind: C['kind'];
-  takesUploads?: NonNullable<VendorDialect['takesUploads']>;
+  takesUploads?(call: C, model: string, quirks: Quirks): boolean;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   /** The events of a reply but for the last; may throw a GatewayError. */
   meaning(body: JsonObject, call: C): ReplyEvent[];

@@ -11,7 +11,7 @@ export function isUploaded(picture: Picture): picture is UploadedPicture {
 export async function withUploadsFor({ dialect, target, quirks }: Way, call: ImageCall): Promise<ImageCall> {
   const { pictures, mask } = call;
   const hasNone = !pictures.some(isUploaded) && !(mask && isUploaded(mask));
-  if (hasNone || dialect.takesUploads?.(target.model, quirks)) return call;
+  if (hasNone || dialect.takesUploads?.(call, target.model, quirks)) return call;
   const inline: Picture[] = [];
   for (const picture of pictures) inline.push(await inlinePicture(picture));
   return { ...call, pictures: inline, ...(mask && { mask: await inlinePicture(mask) }) };

@@ -47,6 +47,7 @@ export const OPENAI_ONLY = {
 /** What OpenAI's models draw, and how they are asked for it. */
 export const OPENAI_PICTURES = {
   takesUrls: ['image'],
+  editForm: 'files',
   models: [
     {
       match: '(chatgpt|gpt)-image',

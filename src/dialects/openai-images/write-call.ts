@@ -13,8 +13,14 @@ import { sizeMembers, sizePatches } from './size-members.ts';
 const encoder = new TextEncoder();
 const NO_BYTES = new Uint8Array();
 
-export function takesUploads(model: string, all: Quirks): boolean {
-  return quirksOf(all, model).editForm === true;
+export function takesUploads(call: ImageCall, model: string, all: Quirks): boolean {
+  return isForm(call, quirksOf(all, model));
+}
+
+function isForm({ edit, pictures, mask }: ImageCall, { editForm }: Quirks): boolean {
+  if (!edit || editForm === undefined) return false;
+  const given = mask ? [...pictures, mask] : pictures;
+  return editForm === true || given.every(({ source }) => source.type === 'upload');
 }
 
 export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
@@ -24,8 +30,8 @@ export function writeCall(call: ImageCall, model: string, all: Quirks): Written 
   const members = membersOf(call, model, quirks, losses);
   const fit = memberPatches(members, quirks);
   const fitted = patchedMembers(members, fit.members);
-  if (call.edit && quirks.editForm)
-    return { body: NO_BYTES, form: editForm(call, fitted), warnings: [...losses, ...fit.warnings] };
+  if (isForm(call, quirks))
+    return { body: NO_BYTES, form: formOf(call, fitted), warnings: [...losses, ...fit.warnings] };
   if (call.edit) Object.assign(fitted, editMembers(call, quirks, losses));
   return { body: encoder.encode(JSON.stringify(fitted)), warnings: [...losses, ...fit.warnings] };
 }
@@ -54,7 +60,7 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
   return said;
 }
 
-function editForm({ pictures, mask }: ImageCall, members: JsonObject): Form {
+function formOf({ pictures, mask }: ImageCall, members: JsonObject): Form {
   const member = pictures.length > 1 ? 'image[]' : 'image';
   const files = pictures.map((picture, index) => fileOf(picture, member, `image-${index + 1}`));
   if (mask) files.push(fileOf(mask, 'mask', 'mask'));
