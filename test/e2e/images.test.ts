@@ -1,10 +1,7 @@
 /** Pictures: both shapes, edits as JSON and as a form, streams with sketches, every door of a model that draws, bad requests, money. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { type FormPart, formBoundary, readForm } from '../../src/dialects/multipart.ts';
-import { formBytes } from '../form-bytes.ts';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
-import type { JournalEntry } from '../upstream/scripted-upstream.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
 type Body = any;
@@ -50,11 +47,6 @@ function send(stage: Stage, path: string, body: object | FormData): Promise<Resp
     headers: { authorization: `Bearer ${stage.caller.key}`, ...(!form && { 'content-type': 'application/json' }) },
     body: form ? body : JSON.stringify(body),
   });
-}
-
-function partsSent(entry: JournalEntry | undefined): FormPart[] {
-  const boundary = formBoundary(entry?.headers['content-type'] ?? null);
-  return readForm(Buffer.from(entry?.form ?? '', 'latin1'), boundary ?? 'none');
 }
 
 async function events(response: Response): Promise<Body[]> {
@@ -254,78 +246,6 @@ describe('before a vendor of this format', () => {
     const json = cat({ model: other.model, images: [{ image_url: address }] });
     expect((await ask(other, EDIT, json)).status).toBe(200);
     expect(other.journal()[0]?.headers['content-type']).toStartWith('multipart/form-data; boundary=');
-  });
-
-  test('OpenAI is sent files as files, and what came in JSON in JSON', async () => {
-    const stage = await scene.stage(drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' }));
-    stage.script(answer({ b64_json: PNG }), answer({ b64_json: PNG }), answer({ b64_json: PNG }));
-    const form = new FormData();
-    form.set('model', stage.model);
-    form.set('prompt', 'Bluer');
-    form.set('image', new Blob([Buffer.from(PNG, 'base64')]), 'a.png');
-    expect((await ask(stage, EDIT, form)).status).toBe(200);
-    form.set('mask', address);
-    expect((await ask(stage, EDIT, form)).status).toBe(200);
-    const image = `data:image/png;base64,${PNG}`;
-    expect((await ask(stage, EDIT, cat({ model: stage.model, image }))).status).toBe(200);
-    const [asForm, mixed, asJson] = stage.journal();
-    const types = partsSent(asForm).map(({ name, contentType }) => [name, contentType]);
-    expect(types).toEqual([
-      ['model', undefined],
-      ['prompt', undefined],
-      ['image', 'image/png'],
-    ]);
-    expect(mixed?.body).toMatchObject({ images: [{ image_url: image }], mask: { image_url: address } });
-    expect(asJson?.body).toMatchObject({ images: [{ image_url: image }] });
-  });
-
-  test.each([
-    ['openai-compatible', 'image-x'],
-    ['stability', 'sd3.5-large'],
-  ])('%s: no picture smuggles a field, whatever its sender knows', async (type, upstreamModel) => {
-    const stage = await scene.stage(drawing({ type, upstreamModel }));
-    const drawn = type === 'stability' ? { json: { image: PNG, finish_reason: 'SUCCESS' } } : answer({ b64_json: PNG });
-    stage.script({ ...drawn, repeat: true });
-    const picture = Buffer.from(PNG, 'base64');
-    const image = `data:image/png;base64,${PNG}`;
-    expect((await ask(stage, EDIT, cat({ model: stage.model, image }))).status).toBe(200);
-    const known = formBoundary(stage.journal()[0]?.headers['content-type'] ?? null) ?? '';
-    expect(known.length).toBeGreaterThan(20);
-    const field = (boundary: string) =>
-      `\r\n--${boundary}\r\ncontent-disposition: form-data; name="model"\r\n\r\ndearer`;
-    const sly = Buffer.concat([picture, Buffer.from(field(known) + field('own'))]);
-    const asUrl = `data:image/png;base64,${sly.toString('base64')}`;
-    const fields = [
-      { name: 'model', bytes: Buffer.from(stage.model) },
-      { name: 'prompt', bytes: Buffer.from('Bluer') },
-    ];
-    const lone = Buffer.from(field('own').replaceAll('\r\n', '\n'));
-    for (const last of [
-      { name: 'image', bytes: Buffer.from(asUrl) },
-      { name: 'image', filename: 'a.png', contentType: 'image/png', bytes: Buffer.concat([picture, lone]) },
-    ]) {
-      const headers = {
-        authorization: `Bearer ${stage.caller.key}`,
-        'content-type': 'multipart/form-data; boundary=own',
-      };
-      const body = formBytes([...fields, last], 'own');
-      expect((await fetch(scene.gateway.url + EDIT, { method: 'POST', headers, body })).status).toBe(200);
-    }
-    const typed = `data:image/png\r\ncontent-disposition: form-data; name="model";base64,${PNG}`;
-    for (const one of [asUrl, typed])
-      expect((await ask(stage, EDIT, cat({ model: stage.model, image: one }))).status).toBe(200);
-    const sent = stage.journal();
-    expect(sent).toHaveLength(5);
-    for (const entry of sent) {
-      const models = partsSent(entry).filter(({ name }) => name === 'model');
-      expect(models.map(({ bytes }) => Buffer.from(bytes).toString())).toEqual([upstreamModel]);
-      expect(entry.form?.match(/content-disposition: form-data; name="model"/g)?.length).toBe(
-        1 + (entry.form?.match(/dearer/g)?.length ?? 0),
-      );
-    }
-    const boundaries = sent.map(({ headers }) => formBoundary(headers['content-type'] ?? null));
-    expect(new Set(boundaries).size).toBe(sent.length);
-    expect(boundaries).not.toContain('own');
   });
 
   test('an address is fetched for a client that asks for bytes, and passed on to others', async () => {
