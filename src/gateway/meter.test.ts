@@ -1,8 +1,11 @@
 import { expect, test } from 'bun:test';
+import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { Meter } from './meter.ts';
 
 const delta = (text: string) => ({ type: 'part-delta', choice: 0, part: 0, delta: text }) as const;
+
+const NOTHING: Usage = { input: 0, output: 0, source: 'reported' };
 
 /** A token for every two characters. */
 const count = (texts: readonly string[]) => Promise.resolve(texts.map((text) => text.length / 2));
@@ -32,6 +35,37 @@ test('without any report the delivered text is counted: of many deltas, tool cal
   meter.see([{ type: 'part-start', choice: 0, part: 0, opens: { type: 'tool-call', id: 'a', name: 'look' } }]);
   for (let i = 0; i < 200; i++) meter.see([delta('ab')]);
   expect(await meter.final(count)).toEqual({ input: 100, output: 202, source: 'counted' });
+});
+
+const CALLS: ReplyEvent = {
+  type: 'part-start',
+  choice: 0,
+  part: 0,
+  opens: { type: 'tool-call', id: 'a', name: 'look' },
+};
+const SPEAKS: ReplyEvent = { type: 'part-start', choice: 0, part: 0, opens: { type: 'text' } };
+
+test.each([
+  ['at the end', [SPEAKS, delta('hello!'), { type: 'usage', usage: NOTHING }, { type: 'reply-end' }]],
+  ['before the text', [{ type: 'usage', usage: NOTHING }, SPEAKS, delta('hello!'), { type: 'reply-end' }]],
+  ['of a stream that broke', [{ type: 'usage', usage: NOTHING }, SPEAKS, delta('hello!')]],
+] satisfies [string, ReplyEvent[]][])(
+  'a report of nothing at all is none where text has come: %s',
+  async (_, events) => {
+    const meter = new Meter(100);
+    meter.see(events);
+    expect(await meter.final(count)).toEqual({ input: 100, output: 3, source: 'counted' });
+  },
+);
+
+test.each([
+  ['no text has come', [], NOTHING],
+  ['tools are called and nothing is said', [CALLS, delta('{}')], NOTHING],
+  ['it tells seconds', [SPEAKS, delta('hello!')], { ...NOTHING, seconds: 3 }],
+] satisfies [string, ReplyEvent[], Usage][])('a report of no tokens counts where %s', (_, events, usage) => {
+  const meter = new Meter(100);
+  meter.see([...events, { type: 'usage', usage }, { type: 'reply-end' }]);
+  expect(meter.final(count)).toEqual(usage);
 });
 
 test('audio and pictures are no text', async () => {

@@ -115,6 +115,7 @@ export class Meter {
   }
 
   private seeOpening(choice: number, part: number, opens: PartOpening): void {
+    if (opens.type === 'text') this.tallyOf(choice).speaks = true;
     if (opens.type === 'tool-call') this.tallyOf(choice).addText(opens.name);
     if (opens.type === 'reasoning') this.thinks = true;
     if (opens.type !== 'audio' && opens.type !== 'image') return;

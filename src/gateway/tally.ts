@@ -7,16 +7,30 @@ const JOINED_AT = 64;
 const AUDIO_CHARACTERS_PER_TOKEN = 1000;
 
 export class Tally {
-  reported: Usage | undefined;
+  private told: Usage | undefined;
   /** It has come to its proper end. */
   ended = false;
   /** Something has come that a client can use. */
   delivered = false;
+  /** There is text in the reply, beside what it calls and thinks. */
+  speaks = false;
   private readonly joined: string[] = [];
   private readonly small: string[] = [];
   private bytes = 0;
   private audioCharacters = 0;
   private images = 0;
+
+  /**
+   * What the vendor has said; nothing, where it says that text came of no tokens at all: nobody gives that away. Tool calls
+   * alone may be of none: Anthropic's are, where code that runs on its side makes them.
+   */
+  get reported(): Usage | undefined {
+    return this.speaks && this.bytes > 0 && this.told && saysNothing(this.told) ? undefined : this.told;
+  }
+
+  set reported(usage: Usage) {
+    this.told = usage;
+  }
 
   addText(text: string): void {
     this.delivered = true;
@@ -59,4 +73,8 @@ export class Tally {
     if (this.ended) return reported;
     return { ...reported, output: Math.max(reported.output, output), source: 'partial' };
   }
+}
+
+function saysNothing({ input, output, images = 0, seconds = 0, characters = 0 }: Usage): boolean {
+  return input + output + images + seconds + characters === 0;
 }
