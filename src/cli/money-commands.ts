@@ -3,6 +3,7 @@ import { ENTRY_ACTIONS } from '../access/audit.ts';
 import { newId } from '../canonical/id.ts';
 import { type Money, readMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
+import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
 import type { MovingKind } from '../ledger/ledger.ts';
 import { hashCode, issueCode } from '../ledger/redemption-code.ts';
 import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
@@ -75,7 +76,7 @@ async function move(
     audit: auditedEntry(open, ENTRY_ACTIONS[kind], account.id),
     ...(note !== undefined && { note }),
     ...(callId !== undefined && { callId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(idempotencyKey !== undefined && { idempotencyKey: checkIdempotencyKey(idempotencyKey) }),
   });
   printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
   return 0;

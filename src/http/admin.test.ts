@@ -85,10 +85,27 @@ test('refunds, adjustments and codes move money, each by its own door', async ()
   expect(first).toMatchObject({ amount: '2.5', currency: 'USD' });
   expect(await (await redeem(made.code)).json()).toEqual(first);
   expect((await redeem('credit-guess')).status).toBe(404);
+  const once = { 'idempotency-key': 'spring-1' };
+  const order = { amount: '1', note: 'again', expiresAt: '2100-01-01T00:00:00Z' };
+  const [again, ...repeats] = await Promise.all([0, 1, 2].map(() => edge.admin('POST', '/codes', order, once)));
+  expect(again?.body.code).toMatch(/^credit-[0-9A-Za-z]{24}$/);
+  for (const repeat of repeats) expect(repeat).toEqual(again!);
+  expect((await edge.admin('POST', '/codes', { ...order, amount: '2' }, once)).status).toBe(409);
+  const other = (await edge.admin('POST', '/keys', { name: 'other admin', kind: 'admin' })).body.key;
+  const byOther = await edge.ask('POST', '/admin/v1/codes', { key: other, body: order, headers: once });
+  expect(await byOther.json()).toMatchObject({ error: { code: 'conflict', param: 'idempotency-key' } });
+  expect((await redeem(again?.body.code)).status).toBe(200);
+  // A redemption's own key is nobody else's.
+  const taken = { 'idempotency-key': `code:${made.id}` };
+  expect((await edge.admin('POST', `/accounts/${id}/top-ups`, { amount: 1 }, taken)).status).toBe(400);
   const { data } = (await edge.admin('GET', '/codes')).body;
-  expect(data).toMatchObject([{ id: made.id, amount: '2.5', redeemedBy: edge.account, last4: made.code.slice(-4) }]);
+  expect(data).toMatchObject([
+    { id: made.id, amount: '2.5', redeemedBy: edge.account, last4: made.code.slice(-4) },
+    { id: again?.body.id, amount: '1', note: 'again' },
+  ]);
+  expect(data).toHaveLength(2);
   expect(JSON.stringify(data)).not.toContain(made.code);
-  expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, counters: { codes: '-2.5' } });
+  expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, counters: { codes: '-3.5' } });
 });
 
 test.each(['0', '-1', '0.0000000001', 'much', '1e3', ''])('a top-up of "%s" is refused', async (amount) => {

@@ -4,6 +4,7 @@ import { auditOfEntry, ENTRY_ACTIONS } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
+import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
 import type { MovingKind } from '../ledger/ledger.ts';
 import { hashCode, issueCode } from '../ledger/redemption-code.ts';
 import type { CodeRow, EntryRow } from '../store/store.ts';
@@ -78,7 +79,8 @@ const moneyRoutes: readonly AnsweredRoute[] = [
 const codeRoutes: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/codes', {
     gate: 'admin',
-    summary: 'Makes a redemption code, which any account may redeem once; the code itself is shown this once.',
+    summary:
+      'Makes a redemption code, which any account may redeem once; the code itself is shown this once. A repeat with the same Idempotency-Key and admin key answers the same code.',
     body: NewCode,
     reply: Type.Object({ ...CODE_MEMBERS, code: Type.String() }),
     answer: makeCode,
@@ -131,14 +133,21 @@ async function move(
     at: rooms.now(),
     ...(body.note !== undefined && { note: noteOf(body.note) }),
     ...(callId !== undefined && { callId }),
-    ...(idempotencyKey && { idempotencyKey: shortKey(idempotencyKey) }),
+    ...(idempotencyKey && { idempotencyKey: checkIdempotencyKey(idempotencyKey) }),
     audit: auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS[kind], subject: id }, rooms.now()),
   });
   return writeEntry(entry);
 }
 
-async function makeCode(rooms: Rooms, { body, caller }: Asked<unknown, Static<typeof NewCode>>): Promise<object> {
-  const { code, hash, last4 } = issueCode();
+async function makeCode(
+  rooms: Rooms,
+  { body, headers, caller }: Asked<unknown, Static<typeof NewCode>>,
+): Promise<object> {
+  const idempotencyKey = headers.get('idempotency-key') || undefined;
+  const secret = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim();
+  const { code, hash, last4 } = issueCode(
+    idempotencyKey === undefined ? undefined : { secret, idempotencyKey: checkIdempotencyKey(idempotencyKey) },
+  );
   const row: CodeRow = {
     id: newId('code_'),
     hash,
@@ -148,9 +157,14 @@ async function makeCode(rooms: Rooms, { body, caller }: Asked<unknown, Static<ty
     ...(body.note !== undefined && { note: noteOf(body.note) }),
     ...(body.expiresAt !== undefined && { expiresAt: timeOf(body.expiresAt, 'expiresAt') }),
   };
-  await rooms.store.createCode(row, audited(rooms, caller, 'code.created', row.id));
-  return { ...writeCode(row), code };
+  const made = await rooms.store.createCode(row, audited(rooms, caller, 'code.created', row.id), idempotencyKey);
+  if (isSameCode(made, row)) return { ...writeCode(made), code };
+  const sentence = 'This Idempotency-Key was used for another code, or with another admin key: use a new one.';
+  throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
 }
+
+const isSameCode = (a: CodeRow, b: CodeRow): boolean =>
+  a.hash === b.hash && a.amount === b.amount && a.note === b.note && a.expiresAt === b.expiresAt;
 
 function aboveZero(asked: UsdAsked): Money {
   const amount = moneyOf(asked, 'amount');
@@ -166,14 +180,6 @@ function notZero(asked: UsdAsked): Money {
 
 /** Half a character, or none at all, would come back from a database as another one, and the entry's hash would not fit it. */
 const noteOf = (note: string): string => note.toWellFormed().replaceAll('\0', '');
-
-const LONGEST_KEY = 255;
-
-function shortKey(key: string): string {
-  if (key.length <= LONGEST_KEY) return key;
-  const sentence = `An Idempotency-Key has at most ${LONGEST_KEY} characters.`;
-  throw new GatewayError('invalid_request', sentence, { param: 'idempotency-key' });
-}
 
 export function writeEntry(entry: EntryRow): object {
   return {

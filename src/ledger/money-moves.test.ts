@@ -89,6 +89,25 @@ describe.each(ENGINES)('$name', (engine) => {
     for (const party of parties) await party.store.close();
   });
 
+  test('a code asked for again, by however many at once, is made once and put on record once', async () => {
+    const { store } = await books(0n);
+    const asked = (index: number) => ({ id: `code_${index}`, hash: 'h', last4: 'abcd', amount: 5n, createdAt: NOON });
+    const audit = (index: number) => () => ({
+      id: `audit_${index}`,
+      at: NOON,
+      actor: 'a',
+      action: 'made',
+      subject: 's',
+    });
+    const made = await Promise.all([0, 1, 2, 3].map((i) => store.createCode(asked(i), audit(i), 'order 7')));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    expect(await store.createCode({ ...asked(9), hash: 'other', amount: 6n }, audit(9), 'order 7')).toEqual(made[0]!);
+    expect(await store.codes({ limit: 9 })).toEqual([made[0]!]);
+    expect((await store.audits({ limit: 9 })).filter(({ action }) => action === 'made')).toHaveLength(1);
+    await expect(store.createCode(asked(9))).rejects.toThrow('exists already');
+    await store.close();
+  });
+
   test('bills are computed anew from usage and price; corrections are entries, once', async () => {
     const { store, ledger, call } = await books(100_000n);
     await store.savePrice({ id: 'price_1', model: 'm', components: '{}', createdAt: 1 });

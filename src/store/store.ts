@@ -333,7 +333,8 @@ export interface Store {
   /** What was entered for the call beside its charge: refunds and corrections. */
   corrections(callId: string): Promise<Money>;
 
-  createCode(code: CodeRow, audit?: Audit<CodeRow>): Promise<void>;
+  /** Returns the code; with an idempotency key that was used before, the code made then, and nothing is made or put on record. */
+  createCode(code: CodeRow, audit?: Audit<CodeRow>, idempotencyKey?: string): Promise<CodeRow>;
   codes(page: Page): Promise<CodeRow[]>;
 
   /** Furnishes an empty database, in one transaction; `false` where there is an account already. */

@@ -260,6 +260,10 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE models ADD COLUMN max_images bigint;
   `,
+  `
+  ALTER TABLE codes ADD COLUMN idempotency_key text COLLATE "C";
+  CREATE UNIQUE INDEX codes_by_idempotency_key ON codes (idempotency_key);
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

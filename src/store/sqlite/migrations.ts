@@ -287,6 +287,10 @@ const STEPS: readonly string[] = [
   `
   ALTER TABLE models ADD COLUMN max_images INTEGER;
   `,
+  `
+  ALTER TABLE codes ADD COLUMN idempotency_key TEXT;
+  CREATE UNIQUE INDEX codes_by_idempotency_key ON codes (idempotency_key);
+  `,
 ];
 
 export const SCHEMA_VERSION = STEPS.length;

@@ -68,12 +68,19 @@ export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'cor
 
 export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
   return {
-    createCode(code, audit) {
+    createCode(code, audit, idempotencyKey) {
       const { id, hash, last4, amount, note, createdAt, expiresAt } = code;
       const columns = { id, hash, last4, amount, note, created_at: createdAt, expires_at: expiresAt };
+      const insertion = insertInto('codes', { ...columns, idempotency_key: idempotencyKey });
       return db.steps(function* () {
-        yield insertInto('codes', columns);
-        yield* recorded(audit, undefined, code);
+        const [made] = yield sql`${insertion} ON CONFLICT DO NOTHING RETURNING id`;
+        if (made) {
+          yield* recorded(audit, undefined, code);
+          return code;
+        }
+        const [first] = yield sql`SELECT * FROM codes WHERE idempotency_key = ${idempotencyKey ?? null}`;
+        if (!first) throw new Error(`The code ${id} exists already.`);
+        return toCode(first as CodeColumns);
       });
     },
 

@@ -1,0 +1,39 @@
+/** A key is disabled while a call of its is under way: that call goes on and is charged, the next one is refused. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
+import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
+import { TEXTS } from './calls.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+test.each([
+  ['a key', (key: string) => `/keys/${key}/disable`],
+  ['an account', (_: string, account: string) => `/accounts/${account}/disable`],
+])('%s disabled in mid-stream', async (_, path) => {
+  const stage = await scene.stage();
+  const { account } = stage.caller;
+  const { id, key } = await scene.gateway.admin<{ id: string; key: string }>('POST', '/keys', { account, name: 'k' });
+  const ask = () =>
+    fetch(`${scene.gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(chatRequest(stage.model, { stream: true })),
+    });
+  stage.script(streamAnswer(TEXTS, { paceMs: 60 }));
+  const underWay = await ask();
+  await scene.gateway.admin('POST', path(id, account));
+  const refused = await ask();
+  expect(refused.status).toBe(401);
+  expect(await refused.json()).toMatchObject({ error: { code: 'key_disabled' } });
+  const heard = await underWay.text();
+  for (const text of TEXTS) expect(heard).toContain(JSON.stringify(text).slice(1, -1));
+  expect(heard).toContain('[DONE]');
+  const call = await stage.settledCall();
+  expect(call).toMatchObject({ outcome: 'ok', usage: { source: 'reported' } });
+  expect(nanoCost(call)).toBe(costOf(USED));
+  await scene.assertClean();
+});
