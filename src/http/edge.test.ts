@@ -161,6 +161,12 @@ test('paths are read once: what is escaped twice stays escaped, what is no escap
   expect(await pathSeen('//elsewhere/v9')).toBe('//elsewhere/v9');
 });
 
+test('an address beyond the bound is 414', async () => {
+  const ask = (length: number) => edge.ask('GET', `/?${'x'.repeat(length - 2)}`, { key: null });
+  expect((await ask(8192)).status).toBe(200);
+  expect((await ask(8193)).status).toBe(414);
+});
+
 test('what is no request is counted among the answers', async () => {
   expect(await askRaw('GET / HTTP/1.1\r\n\r\n')).toStartWith('HTTP/1.1 400 ');
   expect(await (await edge.ask('GET', '/metrics', { key: null })).text()).toMatch(

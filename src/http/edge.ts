@@ -53,6 +53,7 @@ export function createEdge(rooms: Rooms): Edge {
     if (method === 'OPTIONS') return preflight(request);
     const path = pathOf(target);
     try {
+      if (target.length > MOST_TARGET_BYTES) throw longTarget();
       for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
         const read = found.reading ? found.reading.read(parameters) : parameters;
         if (read) return await found.handle(request, read);
@@ -133,6 +134,14 @@ function pathOf(target: string): string {
   if (!path.includes('%')) return path;
   // An escaped percent sign stays escaped: parameters are decoded once more.
   return tryDecode(path.replaceAll('%25', '%2525'), decodeURI);
+}
+
+/** Finding out that nothing is there costs the more the longer the path is. */
+const MOST_TARGET_BYTES = 8192;
+
+function longTarget(): GatewayError {
+  const sentence = `The address is too long: path and query may have ${MOST_TARGET_BYTES} bytes.`;
+  return new GatewayError('invalid_request', sentence, { status: 414 });
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -13,7 +13,7 @@ export interface ByteSource {
   start(sink: ByteSink): void;
   /** The client takes more. Called again when it has resolved and what it wrote has gone out. */
   pull(): Promise<void>;
-  /** The client has left. */
+  /** The client has left, or is sent no body; then it may never have been started. */
   cancel(): void;
 }
 
@@ -45,6 +45,7 @@ const REASONS: { readonly [status: number]: string } = {
   408: 'Request Timeout',
   409: 'Conflict',
   413: 'Content Too Large',
+  414: 'URI Too Long',
   415: 'Unsupported Media Type',
   416: 'Range Not Satisfiable',
   422: 'Unprocessable Content',
