@@ -237,23 +237,24 @@ type EntryLine = Pick<EntryRow, 'kind' | 'amount' | 'counter' | 'callId' | 'note
 function enter(batch: Batch, account: AccountBooks, line: EntryLine): EntryRow {
   account.balance += line.amount;
   account.lastSeq += 1;
-  const entry: Omit<EntryRow, 'hash'> = {
+  const entry: EntryRow = {
     account: account.id,
     seq: account.lastSeq,
     kind: line.kind,
     amount: line.amount,
     balanceAfter: account.balance,
     counter: line.counter,
-    ...(line.callId !== undefined && { callId: line.callId }),
-    ...(line.note !== undefined && { note: line.note }),
-    ...(line.idempotencyKey !== undefined && { idempotencyKey: line.idempotencyKey }),
     at: line.at,
+    hash: '',
   };
-  account.lastHash = entryHash(account.lastHash, entry);
-  const hashed = { ...entry, hash: account.lastHash };
+  if (line.callId !== undefined) entry.callId = line.callId;
+  if (line.note !== undefined) entry.note = line.note;
+  if (line.idempotencyKey !== undefined) entry.idempotencyKey = line.idempotencyKey;
+  entry.hash = entryHash(account.lastHash, entry);
+  account.lastHash = entry.hash;
   batch.accounts.add(account);
-  batch.entries.push(hashed);
-  return hashed;
+  batch.entries.push(entry);
+  return entry;
 }
 
 function takeHold(batch: Batch, callId: string, known: HeldFor | undefined): HeldFor | undefined {
