@@ -1,4 +1,4 @@
-/** What the formats share whose replies always come whole: collecting the bytes, and writing one body. */
+/** What the formats share whose replies come whole: collecting the bytes, and writing one body. */
 
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
@@ -12,38 +12,50 @@ const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** A reader of one JSON object; `meaning` gives its events but for the last, and may throw a GatewayError. */
-export function wholeReader(meaning: (body: JsonObject) => ReplyEvent[]): Reader {
-  const chunks: Uint8Array[] = [];
+/** What no reply is larger than. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A reader of one JSON object, whose frames `framesOf` makes when all of it has come; `undefined`: what came is none, or too large. */
+export function objectReader(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]): Reader {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
   return {
     read(chunk) {
-      chunks.push(chunk);
+      length += chunk.length;
+      if (length <= MAX_BYTES) pieces.push(chunk);
+      else pieces.length = 0;
       return [];
     },
     end() {
-      const bytes = joinBytes(chunks);
-      return [{ bytes, events: eventsOf(bytes, meaning) }];
+      const bytes = joinBytes(pieces);
+      return framesOf(length > MAX_BYTES ? undefined : parsed(bytes), bytes);
     },
   };
 }
 
-function eventsOf(bytes: Uint8Array, meaning: (body: JsonObject) => ReplyEvent[]): ReplyEvent[] {
+/** The same of a format without frames of its own; `meaning` gives the events but for the last, and may throw a GatewayError. */
+export function wholeReader(meaning: (body: JsonObject) => ReplyEvent[]): Reader {
+  return objectReader((body, bytes) => [{ bytes, events: eventsOf(body, meaning) }]);
+}
+
+function eventsOf(body: JsonObject | undefined, meaning: (body: JsonObject) => ReplyEvent[]): ReplyEvent[] {
   try {
-    return [...meaning(parsed(bytes)), { type: 'reply-end' }];
+    if (!body) throw unreadable();
+    return [...meaning(body), { type: 'reply-end' }];
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     return [{ type: 'error', error: thrown }];
   }
 }
 
-function parsed(bytes: Uint8Array): JsonObject {
+function parsed(bytes: Uint8Array): JsonObject | undefined {
   try {
     const body: unknown = JSON.parse(decoder.decode(bytes));
-    if (isObject(body)) return body;
+    return isObject(body) ? body : undefined;
   } catch {
-    // Told below: what came may quote what it should not.
+    // What came may quote what it should not: nobody is told it.
+    return undefined;
   }
-  throw unreadable();
 }
 
 /** A reply that is not in its format. */

@@ -4,8 +4,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
-import { joinBytes } from '../json.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
+import { objectReader } from '../whole-reply.ts';
 import { Decoder, unreadable } from './decode.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
@@ -38,14 +38,12 @@ export class MessageFrame implements Frame {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
-const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
   const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call) : new WholeReader(call);
+  return isStream ? new StreamReader(call) : wholeReader(call);
 }
 
 class StreamReader implements Reader {
@@ -103,29 +101,12 @@ class StreamReader implements Reader {
   }
 }
 
-class WholeReader implements Reader {
-  readonly #call: ChatCall;
-  readonly #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(call: ChatCall) {
-    this.#call = call;
-  }
-
-  read(chunk: Uint8Array): Frame[] {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
-    else this.#pieces.length = 0;
-    return [];
-  }
-
-  end(): Frame[] {
-    const isTooLarge = this.#length > MAX_WHOLE_BYTES;
-    const bytes = joinBytes(this.#pieces);
-    const payload = isTooLarge ? undefined : parse(decoder.decode(bytes));
-    if (!isObject(payload)) return [new MessageFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
-    return [new MessageFrame('whole', bytes, new Decoder(this.#call).readWhole(payload))];
-  }
+function wholeReader(call: ChatCall): Reader {
+  return objectReader((payload, bytes) => [
+    payload
+      ? new MessageFrame('whole', bytes, new Decoder(call).readWhole(payload))
+      : new MessageFrame('useless', bytes, [{ type: 'error', error: unreadable() }]),
+  ]);
 }
 
 function endsBlank(bytes: Uint8Array): boolean {

@@ -5,16 +5,15 @@ import { isObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../event-stream.ts';
-import { joinBytes } from '../json.ts';
+import { objectReader } from '../whole-reply.ts';
 import { Decoder, unreadable } from './decode.ts';
 import { readException } from './read-error.ts';
 
 const NO_BYTES = new Uint8Array();
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : new WholeReader(call);
+  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : wholeReader(call);
 }
 
 class StreamReader implements Reader {
@@ -68,28 +67,10 @@ class StreamReader implements Reader {
   }
 }
 
-class WholeReader implements Reader {
-  readonly #call: ChatCall;
-  readonly #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(call: ChatCall) {
-    this.#call = call;
-  }
-
-  read(chunk: Uint8Array): Frame[] {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
-    else this.#pieces.length = 0;
-    return [];
-  }
-
-  end(): Frame[] {
-    const bytes = joinBytes(this.#pieces);
-    const reply = parse(bytes);
-    if (!isObject(reply)) return [{ bytes, events: [{ type: 'error', error: unreadable() }] }];
-    return [{ bytes, events: new Decoder(this.#call).readWhole(reply) }];
-  }
+function wholeReader(call: ChatCall): Reader {
+  return objectReader((reply, bytes) => [
+    { bytes, events: reply ? new Decoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
+  ]);
 }
 
 function brokeOff(): GatewayError {

@@ -4,8 +4,8 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
-import { joinBytes } from '../json.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
+import { objectReader } from '../whole-reply.ts';
 import { ArrayCutter, type ArrayElement } from './array-cutter.ts';
 import { Decoder } from './decode.ts';
 import { mendAnswer } from './mend.ts';
@@ -52,14 +52,13 @@ export class AnswerFrame implements Frame {
 }
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const LF = 10;
 const CR = 13;
 const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string): Reader {
   if (contentType.includes('event-stream')) return new StreamReader(call);
-  if (!call.stream) return new WholeReader(call);
+  if (!call.stream) return wholeReader(call);
   return contentType.includes('json') ? new ArrayReader(call) : new StreamReader(call);
 }
 
@@ -195,34 +194,17 @@ class ArrayReader implements Reader {
   }
 }
 
-class WholeReader implements Reader {
-  readonly #call: ChatCall;
-  readonly #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(call: ChatCall) {
-    this.#call = call;
-  }
-
-  read(chunk: Uint8Array): Frame[] {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
-    else this.#pieces.length = 0;
-    return [];
-  }
-
-  end(): Frame[] {
-    const bytes = joinBytes(this.#pieces);
-    const payload = this.#length > MAX_WHOLE_BYTES ? undefined : parse(decoder.decode(bytes));
-    if (!isObject(payload)) return [new AnswerFrame('useless', bytes, [unreadable()])];
-    const meaning = new Decoder(this.#call);
+function wholeReader(call: ChatCall): Reader {
+  return objectReader((payload, bytes) => {
+    if (!payload) return [new AnswerFrame('useless', bytes, [unreadable()])];
+    const meaning = new Decoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
     if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
     meaning.finish(events);
     const mended = mendAnswer(payload);
     return [new AnswerFrame('whole', bytes, events, NOWHERE, mended === payload ? undefined : [mended])];
-  }
+  });
 }
 
 /** An error that breaks off a stream stands there without an envelope. */

@@ -4,9 +4,9 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../dialect.ts';
-import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
+import { objectReader } from '../whole-reply.ts';
 import { Decoder } from './decode.ts';
 import { MoreText } from './more-text.ts';
 import { Repair } from './repair.ts';
@@ -53,13 +53,11 @@ type PartDelta = Extract<ReplyEvent, { type: 'part-delta' }>;
 
 const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
 const DONE = '[DONE]';
-const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
   const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call, quirks) : new WholeReader(call, quirks);
+  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
 }
 
 class StreamReader implements Reader {
@@ -185,38 +183,18 @@ class StreamReader implements Reader {
   }
 }
 
-class WholeReader implements Reader {
-  readonly #call: ChatCall;
-  readonly #quirks: Quirks;
-  readonly #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(call: ChatCall, quirks: Quirks) {
-    this.#call = call;
-    this.#quirks = quirks;
-  }
-
-  read(chunk: Uint8Array): Frame[] {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
-    else this.#pieces.length = 0;
-    return [];
-  }
-
-  end(): Frame[] {
-    if (this.#length > MAX_WHOLE_BYTES) return [new ChatFrame('useless', NO_BYTES, [unreadable()])];
-    const bytes = joinBytes(this.#pieces);
-    const payload = parse(decoder.decode(bytes));
-    if (!isObject(payload)) return [new ChatFrame('useless', bytes, [unreadable()])];
+function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+  return objectReader((payload, bytes) => {
+    if (!payload) return [new ChatFrame('useless', bytes, [unreadable()])];
     const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
     if (error) return [new ChatFrame('useless', bytes, [error])];
-    const isMended = new Repair(this.#quirks).whole(payload);
-    const meaning = new Decoder(this.#call, this.#quirks);
+    const isMended = new Repair(quirks).whole(payload);
+    const meaning = new Decoder(call, quirks);
     const events = meaning.read(payload, true);
     meaning.finishAll(events);
     events.push({ type: 'reply-end' });
     return [new ChatFrame('whole', bytes, events, 0, isMended ? [payload] : undefined)];
-  }
+  });
 }
 
 /** The error that a body with status 200 holds; `error: null` is none. */

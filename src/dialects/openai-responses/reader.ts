@@ -4,9 +4,9 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../dialect.ts';
-import { joinBytes } from '../json.ts';
 import { readErrorObject } from '../openai-errors.ts';
 import { SseCutter, type SseEvent } from '../sse.ts';
+import { objectReader } from '../whole-reply.ts';
 import { Decoder } from './decode.ts';
 import { Mender } from './mend.ts';
 
@@ -47,12 +47,10 @@ export class ResponseFrame implements Frame {
 const NO_PAYLOAD: JsonObject = {};
 const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
-const decoder = new TextDecoder();
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
   const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call, quirks) : new WholeReader(call, quirks);
+  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
 }
 
 /** Events at which the official library's helper throws; their items tell it all once they are done. */
@@ -128,34 +126,17 @@ class StreamReader implements Reader {
   }
 }
 
-class WholeReader implements Reader {
-  readonly #decoder: Decoder;
-  readonly #pieces: Uint8Array[] = [];
-  #length = 0;
-
-  constructor(call: ChatCall, quirks: Quirks) {
-    this.#decoder = new Decoder(call, quirks);
-  }
-
-  read(chunk: Uint8Array): Frame[] {
-    this.#length += chunk.length;
-    if (this.#length <= MAX_WHOLE_BYTES) this.#pieces.push(chunk);
-    else this.#pieces.length = 0;
-    return [];
-  }
-
-  end(): Frame[] {
-    if (this.#length > MAX_WHOLE_BYTES) return [new ResponseFrame('useless', NO_BYTES, [failed('is too long')])];
-    const bytes = joinBytes(this.#pieces);
-    const response = parse(decoder.decode(bytes));
-    if (!isObject(response)) return [new ResponseFrame('useless', bytes, [failed('could not be read')])];
+function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+  const meaning = new Decoder(call, quirks);
+  return objectReader((response, bytes) => {
+    if (!response) return [new ResponseFrame('useless', bytes, [failed('could not be read')])];
     if (!Array.isArray(response.output)) {
       return [new ResponseFrame('useless', bytes, [errorOf(response.error ?? response)])];
     }
-    const events = finalEvents(this.#decoder, response);
+    const events = finalEvents(meaning, response);
     const kind = events.at(-1)?.type === 'error' ? 'useless' : 'whole';
     return [new ResponseFrame(kind, bytes, events, response)];
-  }
+  });
 }
 
 function finalEvents(meaning: Decoder, response: JsonObject): ReplyEvent[] {
