@@ -63,3 +63,12 @@ test('where there can be no thread the connection copies by itself', async () =>
   await checkpointer.close();
   file.close();
 });
+
+test('closed while its thread is starting, it hears no more of it', async () => {
+  const { path, file } = open('soon');
+  const checkpointer = createCheckpointer(path, file);
+  for (let n = 0; n < 200; n++) checkpointer.writes();
+  await checkpointer.close();
+  file.close();
+  await Bun.sleep(300);
+});

@@ -21,6 +21,8 @@ const CLOSING_MS = 1000;
 export function createCheckpointer(path: string, file: Database, program = programUrl()): Checkpointer {
   let writes = 0;
   let worker: Worker | undefined;
+  /** The thread has the file open, and copies. */
+  let isCopying = false;
   let closed = () => {};
   copiesItself(OWN_PAGES);
 
@@ -29,17 +31,31 @@ export function createCheckpointer(path: string, file: Database, program = progr
   }
 
   function start(): void {
-    worker = new Worker(program.href);
-    worker.onmessage = ({ data }: MessageEvent<string>) => (data === 'opened' ? copiesItself(0) : closed());
-    worker.onerror = (event) => {
+    const thread = new Worker(program.href);
+    worker = thread;
+    thread.onmessage = ({ data }: MessageEvent<string>) => {
+      // It may come to speak when nobody needs it any more.
+      if (worker !== thread) return;
+      if (data === 'opened') {
+        isCopying = true;
+        copiesItself(0);
+      } else closed();
+    };
+    thread.onerror = (event) => {
       event.preventDefault();
-      worker?.terminate();
-      worker = undefined;
+      if (worker !== thread) return;
+      end(thread);
       copiesItself(OWN_PAGES);
       closed();
     };
-    worker.unref();
-    worker.postMessage({ path, everyMs: EVERY_MS } satisfies CheckpointsAsked);
+    thread.unref();
+    thread.postMessage({ path, everyMs: EVERY_MS } satisfies CheckpointsAsked);
+  }
+
+  function end(thread: Worker): void {
+    worker = undefined;
+    isCopying = false;
+    thread.terminate();
   }
 
   return {
@@ -47,14 +63,14 @@ export function createCheckpointer(path: string, file: Database, program = progr
       if (++writes === WRITES_WITHOUT_THREAD) start();
     },
     async close() {
-      if (!worker) return;
-      const ended = new Promise<void>((resolve) => {
-        closed = resolve;
-      });
-      worker.postMessage('close');
-      await Promise.race([ended, Bun.sleep(CLOSING_MS)]);
-      worker?.terminate();
-      worker = undefined;
+      if (worker && isCopying) {
+        const ended = new Promise<void>((resolve) => {
+          closed = resolve;
+        });
+        worker.postMessage('close');
+        await Promise.race([ended, Bun.sleep(CLOSING_MS)]);
+      }
+      if (worker) end(worker);
     },
   };
 }
