@@ -72,3 +72,12 @@ test('closed while its thread is starting, it hears no more of it', async () => 
   file.close();
   await Bun.sleep(300);
 });
+
+test('what is tried on a closed database starts none', async () => {
+  const { path, file } = open('late');
+  const checkpointer = createCheckpointer(path, file);
+  await checkpointer.close();
+  file.close();
+  for (let n = 0; n < 200; n++) checkpointer.writes();
+  await Bun.sleep(300);
+});

@@ -23,6 +23,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   let worker: Worker | undefined;
   /** The thread has the file open, and copies. */
   let isCopying = false;
+  let isClosed = false;
   let closed = () => {};
   copiesItself(OWN_PAGES);
 
@@ -60,9 +61,11 @@ export function createCheckpointer(path: string, file: Database, program = progr
 
   return {
     writes() {
-      if (++writes === WRITES_WITHOUT_THREAD) start();
+      // What is still tried on a closed database needs no thread.
+      if (++writes === WRITES_WITHOUT_THREAD && !isClosed) start();
     },
     async close() {
+      isClosed = true;
       if (worker && isCopying) {
         const ended = new Promise<void>((resolve) => {
           closed = resolve;
