@@ -1,5 +1,5 @@
 /** List prices of models that embed, rank, speak, listen and judge. */
-import type { MediaPrices } from './price-list.ts';
+import type { MediaPrices } from './listed-price.ts';
 
 /** OpenAI has a page for each model, which bears no date. */
 const OPENAI_PAGES = 'https://developers.openai.com/api/docs/models/ (the page of each model)';

@@ -1,5 +1,5 @@
 /** List prices of models that draw and film. */
-import type { MediaPrices } from './price-list.ts';
+import type { MediaPrices } from './listed-price.ts';
 
 /**
  * Text, pictures given and pictures drawn are tokens of several prices; a cache's lower price of text is left out, since it

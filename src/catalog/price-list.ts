@@ -1,5 +1,5 @@
 /** List prices of the vendors' well-known models, so that a vendor's key alone puts them on sale. */
-import type { Kind } from '../canonical/call.ts';
+import type { Listed, ListedPrice, MediaPrices, Sourced } from './listed-price.ts';
 import {
   DASHSCOPE_OTHERS,
   GOOGLE_OTHERS,
@@ -9,48 +9,6 @@ import {
   VOYAGE_OTHERS,
 } from './other-prices.ts';
 import { GOOGLE_PICTURES, GOOGLE_VIDEOS, OPENAI_PICTURES } from './picture-prices.ts';
-
-/** Name, price in USD per million tokens, most output tokens (undefined: the vendor names no bound), context tokens. */
-type Listed = readonly [name: string, price: ListedPrice, maxOutputTokens: number | undefined, contextTokens: number];
-
-interface ListedPrice {
-  input: string;
-  cachedInput?: string;
-  cacheWrite?: string;
-  cacheWriteHour?: string;
-  output: string;
-  audioInput?: string;
-  audioOutput?: string;
-  /** Of calls with long inputs, for all their tokens. */
-  tiers?: readonly ({ from: number } & Partial<Omit<ListedPrice, 'tiers'>>)[];
-}
-
-/** What a model that does not converse costs: USD per million tokens or characters, per picture, per second, per call. */
-type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
-  imageInput?: string;
-  imageOutput?: string;
-  perImage?: string | readonly { size?: string; price: string }[];
-  perInputImage?: string;
-  perSecond?: string | readonly { size?: string; price: string }[];
-  perMillionCharacters?: string;
-  perCall?: string;
-};
-
-/** Where prices are from. What no source confirms has no price: such a model is refused, not free. */
-interface Sourced {
-  /** What was read: the vendor's page, or the table of somebody else. */
-  source: string;
-  /** Somebody else with the same figures. */
-  agrees?: string;
-  /** The day whose prices these are; the day of reading, where the source bears none. */
-  asOf: string;
-}
-
-/** Models of another kind, whose prices are of a day and a page of their own. */
-export interface MediaPrices extends Sourced {
-  kind: Exclude<Kind, 'chat'>;
-  models: readonly (readonly [name: string, price: MediaPrice])[];
-}
 
 interface VendorPrices extends Sourced {
   /** The provider type that serves them; one type's models may be from several sources. */

@@ -16,18 +16,9 @@ import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { withUploadsFor } from './uploaded-pictures.ts';
+import type { Upstream } from './upstream.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
-
-/** An upstream that has begun to answer: its frames, the first of which are already here. */
-export interface Upstream {
-  /** Client and upstream speak the same dialect: frames pass instead of being written anew. */
-  readonly same: boolean;
-  /** As it came; of one that is read in pieces there is none. */
-  readonly contentType?: string;
-  /** The next frames, in order; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
-  next(): Promise<readonly Frame[] | undefined>;
-}
 
 /** Upstream errors larger than this say nothing more. */
 const MAX_ERROR_BYTES = 64 * 1024;

@@ -2,7 +2,7 @@
 import type { EmbedCall } from '../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
-import type { Upstream } from './attempt.ts';
+import type { Upstream } from './upstream.ts';
 
 /** `most`: how many texts the vendor takes at once; absent: any number. */
 export function batches(call: EmbedCall, most = Number.POSITIVE_INFINITY): EmbedCall[] {

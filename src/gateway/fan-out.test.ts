@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, Frame } from '../dialects/dialect.ts';
-import type { Upstream } from './attempt.ts';
 import { fanOut, merge } from './fan-out.ts';
 import { Meter } from './meter.ts';
+import type { Upstream } from './upstream.ts';
 
 const MANY = { name: 'many' } as Dialect;
 const SINGLE = { name: 'single', singleChoice: true } as Dialect;

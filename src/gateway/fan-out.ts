@@ -3,7 +3,7 @@ import type { ChatCall } from '../canonical/call.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
 import type { Frame, VendorDialect } from '../dialects/dialect.ts';
-import type { Upstream } from './attempt.ts';
+import type { Upstream } from './upstream.ts';
 
 /** The calls that together answer `call` in `dialect`; mostly the call itself. Their choices, in order, are the call's. */
 export function fanOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {

@@ -1,9 +1,9 @@
 /** A call that its target can only answer in pieces, by kind: choices of a conversation, batches of texts. */
 import type { Call, ImageCall } from '../canonical/call.ts';
 import { quirksOf } from '../dialects/quirks.ts';
-import type { Upstream } from './attempt.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge, type PieceMeter } from './fan-out.ts';
+import type { Upstream } from './upstream.ts';
 import type { Way } from './way.ts';
 
 /** The calls that together answer `call`, mostly the call itself. `own`: the target speaks the client's dialect. */

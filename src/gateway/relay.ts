@@ -7,9 +7,9 @@ import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import { charge } from '../ledger/charge.ts';
 import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
 import type { Client } from '../transport/client-request.ts';
-import type { Upstream } from './attempt.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
+import type { Upstream } from './upstream.ts';
 import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
 import { warningsHeader } from './warnings-header.ts';
 

@@ -4,9 +4,9 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { PartOpening, ReplyEvent } from '../canonical/reply.ts';
 import type { Frame } from '../dialects/dialect.ts';
 import type { PictureShelf } from '../files/picture-shelf.ts';
-import type { Upstream } from './attempt.ts';
 import { mediaTypeOf } from './media-type.ts';
 import type { GatewayRooms } from './rooms.ts';
+import type { Upstream } from './upstream.ts';
 
 /** The reply with every picture inline, unless the client takes addresses; with every picture at one where it asks for that. */
 export function picturesAsAsked(rooms: GatewayRooms, upstream: Upstream, call: Call): Upstream {

@@ -1,4 +1,4 @@
-/** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that opens sockets. */
+/** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that connects. */
 import type { Socket } from 'bun';
 import type { Streamed } from '../canonical/upload.ts';
 import type { Address } from './address.ts';
