@@ -5,3 +5,8 @@ export type JsonObject = { [member: string]: Json };
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+export function isEmpty(object: object): boolean {
+  for (const _ in object) return false;
+  return true;
+}

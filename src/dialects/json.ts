@@ -41,18 +41,18 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
   if (names.length === 0) return body;
   const scan = new MemberScan(body, 0);
   const pieces: Uint8Array[] = [];
-  const missing = new Set(names);
+  const found: string[] = [];
   let copied = 0;
   let kept = 0;
   let last = scan.open;
   // A removed member takes one comma with it: the one before it, or, where none is kept before it, the one behind.
   let removingTo = false;
   while (scan.next()) {
-    const name = names.find((candidate) => isNamed(body, scan, quotedName(candidate), candidate));
+    const name = nameAmong(body, scan, names);
     const value = name === undefined ? undefined : members[name];
     if (removingTo) copied = scan.start;
     removingTo = false;
-    if (name !== undefined) missing.delete(name);
+    if (name !== undefined) found.push(name);
     if (name === undefined || value !== undefined) kept++;
     if (name !== undefined && value !== undefined) {
       pieces.push(body.subarray(copied, scan.valueStart), encoder.encode(JSON.stringify(value)));
@@ -67,9 +67,9 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
   if (scan.broken) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 
   const added: string[] = [];
-  for (const name of missing) {
+  for (const name of names) {
     const value = members[name];
-    if (value !== undefined) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    if (value !== undefined && !found.includes(name)) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
   }
   if (added.length > 0) {
     pieces.push(body.subarray(copied, last), encoder.encode((kept > 0 ? ',' : '') + added.join(',')));
@@ -220,6 +220,22 @@ function isNamed(bytes: Uint8Array, member: Member, quoted: Uint8Array, name: st
   }
   for (let at = start; at < nameEnd; at++) if (bytes[at] === BACKSLASH) return unquote(bytes, start, nameEnd) === name;
   return false;
+}
+
+/** The one of these names that the member has. */
+function nameAmong(bytes: Uint8Array, member: Member, names: readonly string[]): string | undefined {
+  for (const name of names) if (isNamed(bytes, member, quotedName(name), name)) return name;
+  return undefined;
+}
+
+/** Whether what stands there is this text in quotes, written without escapes. */
+export function isQuoted(bytes: Uint8Array, { start, end }: Span, text: string): boolean {
+  if (end - start !== text.length + 2 || bytes[start] !== QUOTE) return false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (bytes[start + 1 + i] !== code || code === BACKSLASH || code >= 128) return false;
+  }
+  return true;
 }
 
 function unquote(bytes: Uint8Array, start: number, end: number): unknown {

@@ -16,22 +16,38 @@ export function quirksOf(quirks: Quirks, model: string): Quirks {
   }
   let found = byModel.get(model);
   if (!found) {
-    const { models, ...own } = quirks;
-    found = models.filter((row) => new RegExp(row.match).test(model)).reduce((sum, row) => merge(sum, row.quirks), own);
+    found = resolve(quirks, model);
     if (byModel.size < MAX_REMEMBERED_MODELS) byModel.set(model, found);
   }
   return found;
+}
+
+function resolve({ models = [], ...own }: Quirks, model: string): Quirks {
+  return models.filter((row) => new RegExp(row.match).test(model)).reduce((sum, row) => merge(sum, row.quirks), own);
 }
 
 function merge(a: Quirks, b: Quirks): Quirks {
   return {
     ...a,
     ...b,
-    rejects: [...(a.rejects ?? []), ...(b.rejects ?? [])],
+    rejects: [...new Set([...(a.rejects ?? []), ...(b.rejects ?? [])])],
     messageRejects: [...(a.messageRejects ?? []), ...(b.messageRejects ?? [])],
     fixed: { ...a.fixed, ...b.fixed },
     renames: { ...a.renames, ...b.renames },
   };
+}
+
+const touched = new WeakMap<Quirks, ReadonlySet<string>>();
+
+/** The members of a request that these deviations, those of a model, are about. */
+export function membersTouched(quirks: Quirks): ReadonlySet<string> {
+  let names = touched.get(quirks);
+  if (!names) {
+    const { rejects = [], fixed = {}, renames = {} } = quirks;
+    names = new Set([...rejects, ...Object.keys(fixed), ...Object.entries(renames).flat()]);
+    touched.set(quirks, names);
+  }
+  return names;
 }
 
 /** What to set and to remove among a request's top-level `members` so that the vendor takes it. */

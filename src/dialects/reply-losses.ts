@@ -4,6 +4,8 @@ import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.t
 
 type PartType = PartOpening['type'];
 
+const NONE: readonly string[] = [];
+
 /** What a format has room for in a reply. */
 export interface ReplyRoom {
   readonly dialect: string;
@@ -27,7 +29,7 @@ export interface ReplyRoom {
 /** Watches the events that a writer writes anew. */
 export class ReplyLosses {
   readonly #room: ReplyRoom;
-  readonly #warnings = new Set<string>();
+  #warnings: Set<string> | undefined;
   /** The kind of each part, by choice and part. */
   readonly #types: PartType[][] = [];
   #sealedText: number | undefined;
@@ -38,7 +40,7 @@ export class ReplyLosses {
 
   /** A sentence each, in the order in which they were found. */
   get warnings(): readonly string[] {
-    return [...this.#warnings];
+    return this.#warnings ? [...this.#warnings] : NONE;
   }
 
   see(events: readonly ReplyEvent[]): void {
@@ -93,7 +95,7 @@ export class ReplyLosses {
       return;
     }
     const instead = this.#room.without[opens.type];
-    if (instead !== undefined) this.#warnings.add(`The reply's ${opens.type} ${instead}.`);
+    if (instead !== undefined) this.#warn(`The reply's ${opens.type} ${instead}.`);
   }
 
   #proof(choice: number, part: number): void {
@@ -108,7 +110,12 @@ export class ReplyLosses {
   }
 
   #leftOut(what: string): void {
-    this.#warnings.add(`${what} was left out of the reply: its format has no place for it.`);
+    this.#warn(`${what} was left out of the reply: its format has no place for it.`);
+  }
+
+  #warn(sentence: string): void {
+    this.#warnings ??= new Set();
+    this.#warnings.add(sentence);
   }
 }
 

@@ -17,20 +17,29 @@ const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A reader of one JSON object, whose frames `framesOf` makes when all of it has come; `undefined`: what came is none, or too large. */
 export function objectReader(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]): Reader {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  return {
-    read(chunk) {
-      length += chunk.length;
-      if (length <= MAX_BYTES) pieces.push(chunk);
-      else pieces.length = 0;
-      return [];
-    },
-    end() {
-      const bytes = joinBytes(pieces);
-      return framesOf(length > MAX_BYTES ? undefined : parsed(bytes), bytes);
-    },
-  };
+  return new ObjectReader(framesOf);
+}
+
+class ObjectReader implements Reader {
+  readonly #framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[];
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+
+  constructor(framesOf: (body: JsonObject | undefined, bytes: Uint8Array) => Frame[]) {
+    this.#framesOf = framesOf;
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    this.#length += chunk.length;
+    if (this.#length <= MAX_BYTES) this.#pieces.push(chunk);
+    else this.#pieces.length = 0;
+    return [];
+  }
+
+  end(): Frame[] {
+    const bytes = joinBytes(this.#pieces);
+    return this.#framesOf(this.#length > MAX_BYTES ? undefined : parsed(bytes), bytes);
+  }
 }
 
 /** The same of a format without frames of its own; `meaning` gives the events but for the last, and may throw a GatewayError. */

@@ -30,7 +30,14 @@ export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: Mod
   const spoken = spokenDialect(provider, kind === call.kind ? call : adapt(call).call, own.name, target);
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
-  return { provider, target, dialect: rooms.dialect(spoken), quirks: quirksFor(provider, kind), adapt, losses: [] };
+  return {
+    provider,
+    target,
+    dialect: rooms.dialect(spoken),
+    quirks: quirksOf(quirksFor(provider, kind), target.model),
+    adapt,
+    losses: [],
+  };
 }
 
 /** As what a model that draws is asked: in the client's own format where it is known to speak that, else as the vendor has it. */
@@ -41,8 +48,8 @@ function pictureKind(provider: Provider, call: Call, own: Dialect, target: Targe
 }
 
 /** The media this target fetches itself where a call names their address. */
-export function urlsTaken({ quirks, target, dialect }: Way): NonNullable<VendorDialect['takesUrls']> {
-  return quirksOf(quirks, target.model).takesUrls ?? dialect.takesUrls ?? [];
+export function urlsTaken({ quirks, dialect }: Way): NonNullable<VendorDialect['takesUrls']> {
+  return quirks.takesUrls ?? dialect.takesUrls ?? [];
 }
 
 function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {

@@ -1,6 +1,6 @@
 /** What well-formed chunks and messages of this format mean, as events. */
 import type { ChatCall, Citation } from '../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { isEmpty, isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks } from '../dialect.ts';
 import { unwrapFreeText } from '../free-text.ts';
@@ -19,6 +19,8 @@ interface CallPart {
   early: string;
 }
 
+type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
+
 interface ChoiceState {
   parts: number;
   /** The part that is open, and what it is. */
@@ -26,11 +28,11 @@ interface ChoiceState {
   openType: PartOpening['type'] | undefined;
   /** The last text part: citations belong to it also when they come late. */
   text: number;
-  calls: Map<number, CallPart>;
+  calls: Map<number, CallPart> | undefined;
   /** Thoughts come in `reasoning_content` or `reasoning`. */
   thinksPlainly: boolean;
   /** Pieces of `reasoning_details` that no part has taken yet, by their index. */
-  details: Map<number, JsonObject>;
+  details: Map<number, JsonObject> | undefined;
   ended: boolean;
 }
 
@@ -59,12 +61,14 @@ export class Decoder {
   readonly #call: ChatCall;
   readonly #quirks: Quirks;
   readonly #choices = new Map<number, ChoiceState>();
+  /** How many of them have not ended. */
+  #unended = 0;
   #started = false;
   /** Perplexity names its sources beside the choices, anew in every chunk. */
   #sources: readonly Json[] = [];
   #events: ReplyEvent[] = [];
   /** What only this format says, and has been told. */
-  readonly #asides = new Set<string>();
+  #asides: Set<string> | undefined;
 
   constructor(call: ChatCall, quirks: Quirks) {
     this.#call = call;
@@ -89,18 +93,17 @@ export class Decoder {
 
   /** Every choice that began has ended, and there was one. */
   get isFinished(): boolean {
-    if (this.#choices.size === 0) return false;
-    for (const state of this.#choices.values()) if (!state.ended) return false;
-    return true;
+    return this.#choices.size > 0 && this.#unended === 0;
   }
 
   /** Ends the choices whose reason the vendor did not say: `[choice, the word it should have said]` each. */
   finishAll(events: ReplyEvent[]): [number, string][] {
     const words: [number, string][] = [];
+    if (this.#unended === 0) return words;
     this.#events = events;
     for (const [choice, state] of this.#choices) {
       if (state.ended) continue;
-      words.push([choice, state.calls.size > 0 ? 'tool_calls' : 'stop']);
+      words.push([choice, state.calls ? 'tool_calls' : 'stop']);
       this.#finish(choice, state, undefined);
     }
     return words;
@@ -108,7 +111,8 @@ export class Decoder {
 
   /** Once is enough: it is reported by its name. */
   #aside(name: string, value: Json | undefined): void {
-    if (value === undefined || value === null || this.#asides.has(name) || Object.keys(value).length === 0) return;
+    if (value === undefined || value === null || this.#asides?.has(name) || Object.keys(value).length === 0) return;
+    this.#asides ??= new Set();
     this.#asides.add(name);
     this.#events.push({ type: 'aside', dialect: OPENAI_CHAT, members: { [name]: value } });
   }
@@ -121,13 +125,10 @@ export class Decoder {
     }
     if (typeof payload.service_tier === 'string' && payload.service_tier !== '')
       extras.service_tier = payload.service_tier;
-    this.#events.push({
-      type: 'reply-start',
-      id: textOf(payload.id),
-      model: textOf(payload.model),
-      ...(typeof payload.created === 'number' && { createdSeconds: Math.floor(payload.created) }),
-      ...(Object.keys(extras).length > 0 && { extras }),
-    });
+    const start: ReplyStart = { type: 'reply-start', id: textOf(payload.id), model: textOf(payload.model) };
+    if (typeof payload.created === 'number') start.createdSeconds = Math.floor(payload.created);
+    if (!isEmpty(extras)) start.extras = extras;
+    this.#events.push(start);
   }
 
   #choice(choice: JsonObject, whole: boolean): void {
@@ -139,16 +140,18 @@ export class Decoder {
         open: -1,
         openType: undefined,
         text: -1,
-        calls: new Map(),
+        calls: undefined,
         thinksPlainly: false,
-        details: new Map(),
+        details: undefined,
         ended: false,
       };
       this.#choices.set(index, state);
+      this.#unended++;
     }
     const { delta, message } = choice;
-    const said = (whole ? [message, delta] : [delta, message]).find(isObject);
-    if (said && !state.ended) this.#delta(index, state, said);
+    const first = whole ? message : delta;
+    const said = isObject(first) ? first : whole ? delta : message;
+    if (isObject(said) && !state.ended) this.#delta(index, state, said);
     if (isObject(choice.logprobs)) this.#logprobs(index, state, choice.logprobs);
     this.#aside('content_filter_results', choice.content_filter_results);
     const finish = choice.finish_reason;
@@ -210,9 +213,10 @@ export class Decoder {
 
   /** What `reasoning_details` prove goes back as it came; where they prove nothing the text says it all. */
   #sealDetails(choice: number, state: ChoiceState): void {
+    if (!state.details) return;
     const details = [...state.details.values()];
     if (!details.some((one) => typeof one.signature === 'string' || typeof one.data === 'string')) return;
-    state.details.clear();
+    state.details = undefined;
     const seal = ownSeal({ reasoning_details: details });
     this.#events.push({ type: 'part-seal', choice, part: state.open, seal });
   }
@@ -230,6 +234,7 @@ export class Decoder {
     const custom = isObject(call.custom) && !(isObject(call.function) && textOf(call.function.name) !== '');
     const body = custom ? call.custom : call.function;
     const name = isObject(body) ? textOf(body.name) : '';
+    state.calls ??= new Map();
     let known = state.calls.get(index);
     if (!known) {
       known = { part: -1, id: textOf(call.id), custom, isWrapped: false, early: '' };
@@ -318,17 +323,20 @@ export class Decoder {
       if (citation) this.#cite(choice, state, citation);
     }
     this.#close(choice, state);
-    if (state.details.size > 0) {
+    if (state.details) {
       const proofs = [...state.details.values()].filter((one) => one.signature !== undefined || one.data !== undefined);
-      state.details.clear();
+      state.details = undefined;
       if (proofs.length > 0) this.#hiddenSeal(choice, state, { reasoning_details: proofs });
     }
     state.ended = true;
+    this.#unended--;
     let reason = raw === undefined ? 'stop' : (FINISH_REASONS[raw] ?? 'other');
     const isCut = reason === 'stop' && typeof stopSequence === 'string';
     if (isCut) reason = 'stop-sequence';
-    if (state.calls.size > 0 && reason === 'stop') reason = 'tool-calls';
-    const finish: Finish = { reason, ...(raw !== undefined && { raw }), ...(isCut && { stopSequence }) };
+    if (state.calls && reason === 'stop') reason = 'tool-calls';
+    const finish: Finish = { reason };
+    if (raw !== undefined) finish.raw = raw;
+    if (isCut) finish.stopSequence = stopSequence;
     this.#events.push({ type: 'choice-end', choice, finish });
   }
 }
@@ -340,6 +348,7 @@ function gatherDetails(state: ChoiceState, details: readonly Json[]): string {
     if (!isObject(piece)) return;
     told += textOf(piece.text) + textOf(piece.summary);
     const index = typeof piece.index === 'number' ? piece.index : position;
+    state.details ??= new Map();
     const whole = state.details.get(index);
     if (!whole) {
       state.details.set(index, { ...piece });

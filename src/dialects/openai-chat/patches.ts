@@ -4,31 +4,32 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { carriedSeal } from '../carried-seal.ts';
 import type { Patches, Quirks } from '../dialect.ts';
 import { pickMembers } from '../json.ts';
-import { memberPatches, quirksOf } from '../quirks.ts';
+import { memberPatches, membersTouched, quirksOf } from '../quirks.ts';
 import { callIds } from './call-ids.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { schemaHint, streamOptions, writeOutput } from './write-call.ts';
 import { dropRejected, thinkingContent } from './write-message.ts';
 
+const NOTHING: readonly string[] = [];
+
 export function patches(call: ChatCall, model: string, quirks: Quirks): Patches {
   const known = quirksOf(quirks, model);
-  const warnings = new Set<string>();
   const found = quirkPatches(call, known);
-  const members = found.members;
-  for (const warning of found.warnings) warnings.add(warning);
+  const { members } = found;
   if (model !== call.model) members.model = model;
   const options = call.wantsUsage ? undefined : streamOptions(call, known);
   if (options) members.stream_options = options;
   if (call.output && known.structuredOutput !== undefined) members.response_format = writeOutput(call.output, known);
-  const messages = needsOtherMessages(call, known) ? otherMessages(call, known, warnings) : undefined;
+  if (!needsOtherMessages(call, known)) return found;
+  const warnings = new Set(found.warnings);
+  const messages = otherMessages(call, known, warnings);
   if (messages) members.messages = messages;
   return { members, warnings: [...warnings] };
 }
 
 /** The vendor's refusals and renames among the members the client did write. */
 function quirkPatches(call: ChatCall, quirks: Quirks): Patches {
-  const { rejects = [], fixed = {}, renames = {} } = quirks;
-  const names = new Set([...rejects, ...Object.keys(fixed), ...Object.entries(renames).flat()]);
+  const names = membersTouched(quirks);
   if (names.size === 0) return { members: {}, warnings: [] };
   const members = pickMembers(call.origin.body, names);
   // A vendor that always sends usage loses nothing by not being asked.
@@ -42,15 +43,15 @@ function quirkPatches(call: ChatCall, quirks: Quirks): Patches {
 /** Whether the messages hold what this vendor does not take as it stands. Bodies are large: mostly they are not looked at again. */
 function needsOtherMessages(call: ChatCall, quirks: Quirks): boolean {
   if (call.output && schemaHint(call.output, quirks, new Set())) return true;
-  const id = callIds(quirks);
-  const rejects = quirks.messageRejects ?? [];
-  return call.messages.some(
-    (message) =>
-      (message.originRole === 'developer' && quirks.developerRole === 'system') ||
-      (message.name !== undefined && rejects.includes('name')) ||
-      (message.role === 'assistant' && rejects.length > 0) ||
-      message.parts.some((part) => isForeign(part, quirks) || hasOtherId(part, quirks, id)),
-  );
+  const { messageRejects: rejects = NOTHING } = quirks;
+  const id = quirks.toolCallIds === 'nine-alphanumeric' ? callIds(quirks) : undefined;
+  for (const message of call.messages) {
+    if (message.originRole === 'developer' && quirks.developerRole === 'system') return true;
+    if (message.name !== undefined && rejects.includes('name')) return true;
+    if (message.role === 'assistant' && rejects.length > 0) return true;
+    for (const part of message.parts) if (isForeign(part, quirks) || (id && hasOtherId(part, id))) return true;
+  }
+  return false;
 }
 
 function isForeign(part: Part, quirks: Quirks): boolean {
@@ -58,8 +59,7 @@ function isForeign(part: Part, quirks: Quirks): boolean {
   return 'seal' in part && part.seal !== undefined && part.seal.dialect !== OPENAI_CHAT;
 }
 
-function hasOtherId(part: Part, quirks: Quirks, id: (id: string) => string): boolean {
-  if (quirks.toolCallIds !== 'nine-alphanumeric') return false;
+function hasOtherId(part: Part, id: (id: string) => string): boolean {
   if (part.type === 'tool-call') return id(part.id) !== part.id;
   return part.type === 'tool-result' && id(part.callId) !== part.callId;
 }

@@ -1,6 +1,7 @@
 /** Reads a chat completion request into a call. */
 import type {
   ChatCall,
+  Effort,
   Message,
   Modality,
   OutputFormat,
@@ -9,7 +10,7 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { isEmpty, isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
@@ -62,14 +63,14 @@ export function readCall(request: WireRequest): ChatCall {
   const toolChoice = readToolChoice(body);
   const reasoning = readReasoning(body);
   const output = readOutput(body.response_format);
-  const ceiling = numberAt(body, 'max_completion_tokens') ?? numberAt(body, 'max_tokens');
+  const ceiling = numberIn(body.max_completion_tokens) ?? numberIn(body.max_tokens);
   const audio = objectAt(body, 'audio');
   const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
     origin: { dialect: OPENAI_CHAT, body: request.body, unsaid: () => unsaidMembers(body, KNOWN_MEMBERS) },
-    extras: Object.keys(extras).length > 0 ? { [OPENAI_CHAT]: extras } : {},
+    extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },
     headers: {},
     stream: body.stream === true,
     messages: readConversation(body),
@@ -110,33 +111,28 @@ function readExtras(body: JsonObject): JsonObject {
     const value = body[member];
     if (value !== undefined && !SAID.has(member)) extras[member] = value;
   }
-  Object.assign(extras, otherPictureMembers(body));
-  const { include_usage: _, ...otherOptions } = objectAt(body, 'stream_options') ?? {};
-  if (Object.keys(otherOptions).length > 0) extras.stream_options = otherOptions;
-  const format = body.response_format;
+  const { stream_options: options, response_format: format, audio } = body;
+  if (body.extra_body !== undefined || body.google !== undefined) Object.assign(extras, otherPictureMembers(body));
+  if (isObject(options)) {
+    const { include_usage: _, ...others } = options;
+    if (!isEmpty(others)) extras.stream_options = others;
+  }
   if (isObject(format) && format.type !== 'text' && !readOutput(format)) extras.response_format = format;
   // A voice that is more than a name (one of the account's own) has no word of ours.
-  const audio = objectAt(body, 'audio');
-  if (audio && typeof audio.voice !== 'string') extras.audio = audio;
+  if (isObject(audio) && typeof audio.voice !== 'string') extras.audio = audio;
   return extras;
 }
 
 function readSampling(body: JsonObject): Sampling {
   const sampling: Sampling = {};
-  const numbers = [
-    ['temperature', 'temperature'],
-    ['topP', 'top_p'],
-    ['topK', 'top_k'],
-    ['presencePenalty', 'presence_penalty'],
-    ['frequencyPenalty', 'frequency_penalty'],
-    ['seed', 'seed'],
-    ['n', 'n'],
-    ['topLogprobs', 'top_logprobs'],
-  ] as const;
-  for (const [name, member] of numbers) {
-    const value = body[member];
-    if (typeof value === 'number') sampling[name] = value;
-  }
+  setNumber(sampling, 'temperature', body.temperature);
+  setNumber(sampling, 'topP', body.top_p);
+  setNumber(sampling, 'topK', body.top_k);
+  setNumber(sampling, 'presencePenalty', body.presence_penalty);
+  setNumber(sampling, 'frequencyPenalty', body.frequency_penalty);
+  setNumber(sampling, 'seed', body.seed);
+  setNumber(sampling, 'n', body.n);
+  setNumber(sampling, 'topLogprobs', body.top_logprobs);
   const { stop, logit_bias: bias } = body;
   if (typeof stop === 'string') sampling.stop = [stop];
   else if (Array.isArray(stop) && stop.length > 0) sampling.stop = stop.map(String);
@@ -145,10 +141,17 @@ function readSampling(body: JsonObject): Sampling {
   return sampling;
 }
 
+type SamplingNumber = { [name in keyof Sampling]-?: number extends Sampling[name] ? name : never }[keyof Sampling];
+
+function setNumber(sampling: Sampling, name: SamplingNumber, value: Json | undefined): void {
+  if (typeof value === 'number') sampling[name] = value;
+}
+
 function readTools(body: JsonObject): Tool[] {
-  const tools = (Array.isArray(body.tools) ? body.tools : []).map((tool, index) => readTool(tool, `tools[${index}]`));
-  for (const item of Array.isArray(body.functions) ? body.functions : [])
-    if (isObject(item)) tools.push(readFunction(item, {}));
+  const tools: Tool[] = [];
+  if (Array.isArray(body.tools)) for (const tool of body.tools) tools.push(readTool(tool, `tools[${tools.length}]`));
+  if (Array.isArray(body.functions))
+    for (const item of body.functions) if (isObject(item)) tools.push(readFunction(item, {}));
   const search = objectAt(body, 'web_search_options');
   if (search) tools.push({ type: 'web-search', options: search, dialect: OPENAI_CHAT });
   return tools;
@@ -244,21 +247,23 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
 
 /** The effort, in OpenAI's word or in those of OpenRouter (`reasoning`), DeepSeek and z.ai (`thinking`), Qwen (`enable_thinking`). */
 export function readReasoning(body: JsonObject): Reasoning | undefined {
-  const router = objectAt(body, 'reasoning') ?? {};
-  const thinking = objectAt(body, 'thinking') ?? {};
-  const isOff = thinking.type === 'disabled' || body.enable_thinking === false || router.enabled === false;
-  const word = body.reasoning_effort ?? router.effort ?? (isOff ? 'none' : undefined);
-  const effort = EFFORTS.find((known) => known === word);
-  const budget =
-    numberAt(router, 'max_tokens') ?? numberAt(thinking, 'budget_tokens') ?? numberAt(body, 'thinking_budget');
-  const { summary } = router;
+  const router = objectAt(body, 'reasoning');
+  const thinking = objectAt(body, 'thinking');
+  const isOff = thinking?.type === 'disabled' || body.enable_thinking === false || router?.enabled === false;
+  const word = body.reasoning_effort ?? router?.effort ?? (isOff ? 'none' : undefined);
+  const budget = numberIn(router?.max_tokens) ?? numberIn(thinking?.budget_tokens) ?? numberIn(body.thinking_budget);
   const reasoning: Reasoning = {};
-  if (effort) reasoning.effort = effort;
+  if (isEffort(word)) reasoning.effort = word;
   if (budget !== undefined) reasoning.budgetTokens = budget;
-  if (thinking.type === 'adaptive') reasoning.adaptive = true;
-  if (router.exclude === true) reasoning.summary = 'none';
+  if (thinking?.type === 'adaptive') reasoning.adaptive = true;
+  const summary = router?.summary;
+  if (router?.exclude === true) reasoning.summary = 'none';
   else if (summary === 'auto' || summary === 'concise' || summary === 'detailed') reasoning.summary = summary;
-  return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+  return isEmpty(reasoning) ? undefined : reasoning;
+}
+
+function isEffort(word: Json | undefined): word is Effort {
+  return word !== undefined && (EFFORTS as readonly Json[]).includes(word);
 }
 
 function readAudio(audio: JsonObject): NonNullable<ChatCall['audio']> {
@@ -274,8 +279,7 @@ function objectAt(object: JsonObject, member: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-function numberAt(object: JsonObject, member: string): number | undefined {
-  const value = object[member];
+function numberIn(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
 }
 

@@ -10,11 +10,24 @@ import { ownSeal, readSeal, readThoughts } from './seal-carriers.ts';
 export function readMessages(messages: readonly Json[]): Message[] {
   const read: Message[] = [];
   /** Calls in the old form have no id: a `function` message answers the last one of its name. */
-  const oldCalls = new Map<string, string>();
-  messages.forEach((message, index) => {
-    if (isObject(message)) read.push(readMessage(message, `messages[${index}]`, index, oldCalls));
-  });
+  let oldCalls: Map<string, string> | undefined;
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index];
+    if (!isObject(message)) continue;
+    let turn = plainTurn(message);
+    if (!turn) {
+      oldCalls ??= new Map();
+      turn = readMessage(message, `messages[${index}]`, index, oldCalls);
+    }
+    read.push(turn);
+  }
   return read;
+}
+
+/** A turn of one text, as most are: nothing in it can be wrong. */
+function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Message | undefined {
+  if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return undefined;
+  return name === undefined && mark === undefined ? { role, parts: [{ type: 'text', text: content }] } : undefined;
 }
 
 function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {

@@ -9,27 +9,27 @@ export const PICTURE_MEMBERS: readonly string[] = ['contents', 'extra_body', 'go
 
 /** Shape and size of the picture, where the request says them. */
 export function readImageSettings(body: JsonObject): ChatCall['image'] {
-  for (const [place, path] of placesOf(body)) {
-    const config = place.image_config ?? place.imageConfig;
-    if (config === undefined || config === null) continue;
-    if (!isObject(config)) throw wrong(`${path}image_config`, 'must be an object');
-    const aspectRatio = textAt(config, ['aspect_ratio', 'aspectRatio'], path);
-    const size = textAt(config, ['image_size', 'imageSize'], path);
-    const image = { ...(aspectRatio !== undefined && { aspectRatio }), ...(size !== undefined && { size }) };
-    if (Object.keys(image).length > 0) return image;
-  }
-  return undefined;
+  const { extra_body: extra, google } = body;
+  return (
+    (isObject(extra) ? inExtraBody(extra) : undefined) ??
+    (isObject(google) ? settingsIn(google, 'google.') : undefined) ??
+    settingsIn(body, '')
+  );
 }
 
-function placesOf(body: JsonObject): [JsonObject, string][] {
-  const { extra_body: extra, google } = body;
-  const places: [JsonObject, string][] = [];
-  if (isObject(extra)) {
-    if (isObject(extra.google)) places.push([extra.google, 'extra_body.google.']);
-    places.push([extra, 'extra_body.']);
-  }
-  if (isObject(google)) places.push([google, 'google.']);
-  return [...places, [body, '']];
+function inExtraBody(extra: JsonObject): ChatCall['image'] {
+  const inGoogle = isObject(extra.google) ? settingsIn(extra.google, 'extra_body.google.') : undefined;
+  return inGoogle ?? settingsIn(extra, 'extra_body.');
+}
+
+function settingsIn(place: JsonObject, path: string): ChatCall['image'] {
+  const config = place.image_config ?? place.imageConfig;
+  if (config === undefined || config === null) return undefined;
+  if (!isObject(config)) throw wrong(`${path}image_config`, 'must be an object');
+  const aspectRatio = textAt(config, ['aspect_ratio', 'aspectRatio'], path);
+  const size = textAt(config, ['image_size', 'imageSize'], path);
+  if (aspectRatio === undefined && size === undefined) return undefined;
+  return { ...(aspectRatio !== undefined && { aspectRatio }), ...(size !== undefined && { size }) };
 }
 
 function textAt(config: JsonObject, names: readonly string[], path: string): string | undefined {

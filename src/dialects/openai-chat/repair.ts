@@ -25,7 +25,8 @@ interface ChoiceSeen {
 
 export class Repair {
   readonly #quirks: Quirks;
-  readonly #choices = new Map<number, ChoiceSeen>();
+  /** None of a whole reply that calls no tools. */
+  #choices: Map<number, ChoiceSeen> | undefined;
   #changed = false;
   #replyId = '';
 
@@ -86,9 +87,14 @@ export class Repair {
     this.#set(usage, 'completion_tokens_details', { ...details, reasoning_tokens: output - said });
   }
 
-  #seen(choice: JsonObject, position: number): ChoiceSeen {
+  /** The choice's own index, or else its place. */
+  #indexOf(choice: JsonObject, position: number): number {
     if (!Number.isInteger(choice.index)) this.#set(choice, 'index', position);
-    const index = choice.index as number;
+    return choice.index as number;
+  }
+
+  #seen(index: number): ChoiceSeen {
+    this.#choices ??= new Map();
     let seen = this.#choices.get(index);
     if (!seen) {
       seen = { hasRole: false, finished: false, slots: [], byVendorIndex: new Map(), listed: {} };
@@ -98,7 +104,8 @@ export class Repair {
   }
 
   #chunkChoice(choice: JsonObject, position: number): void {
-    const seen = this.#seen(choice, position);
+    const index = this.#indexOf(choice, position);
+    const seen = this.#seen(index);
     if (!isObject(choice.delta)) this.#set(choice, 'delta', isObject(choice.message) ? choice.message : {});
     let delta = choice.delta as JsonObject;
     if (!seen.hasRole) {
@@ -109,7 +116,7 @@ export class Repair {
       }
     }
     if (Array.isArray(delta.content)) this.#contentList(delta, delta.content);
-    if (Array.isArray(delta.tool_calls)) this.#callDeltas(seen, choice.index as number, delta.tool_calls);
+    if (Array.isArray(delta.tool_calls)) this.#callDeltas(seen, index, delta.tool_calls);
     this.#listIndices(seen, delta);
     const finish = choice.finish_reason;
     if (typeof finish !== 'string') return;
@@ -118,16 +125,22 @@ export class Repair {
   }
 
   #wholeChoice(choice: JsonObject, position: number): void {
-    const seen = this.#seen(choice, position);
+    const index = this.#indexOf(choice, position);
     const message = choice.message;
     if (!isObject(message)) return;
     if (typeof message.role !== 'string' || message.role === '') this.#set(message, 'role', 'assistant');
     if (Array.isArray(message.content)) this.#contentList(message, message.content);
-    const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
-    for (const call of calls) this.#opening(call, this.#newSlot(seen, choice.index as number, call));
+    const calls = Array.isArray(message.tool_calls) ? this.#calls(index, message.tool_calls) : 0;
     if (typeof choice.finish_reason !== 'string' || choice.finish_reason === '') {
-      this.#set(choice, 'finish_reason', calls.length > 0 ? 'tool_calls' : 'stop');
+      this.#set(choice, 'finish_reason', calls > 0 ? 'tool_calls' : 'stop');
     }
+  }
+
+  /** The calls of a whole reply; how many there are. */
+  #calls(choice: number, list: readonly Json[]): number {
+    const calls = list.filter(isObject);
+    for (const call of calls) this.#opening(call, this.#newSlot(this.#seen(choice), choice, call));
+    return calls.length;
   }
 
   /** Mistral's list of thoughts and texts, as this format's two strings. */

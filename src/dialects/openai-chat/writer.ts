@@ -2,10 +2,10 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { addEvent, emptyReply } from '../../canonical/reply.ts';
+import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
-import { memberSpan, spliceBytes } from '../json.ts';
+import { isQuoted, memberSpan, spliceBytes } from '../json.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ChunkScript } from './chunk-script.ts';
 import { writeCompletion } from './completion.ts';
@@ -13,6 +13,7 @@ import { ChatFrame } from './reader.ts';
 import { REPLY_ROOM } from './reply-room.ts';
 
 const NO_BYTES = new Uint8Array(0);
+const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
 const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': ka\n\n');
@@ -89,8 +90,9 @@ class StreamWriter implements Writer {
 class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #call: ChatCall;
-  readonly #reply = emptyReply();
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  /** What is written anew. */
+  #reply: Reply | undefined;
+  #losses: ReplyLosses | undefined;
   #passed = false;
 
   constructor(call: ChatCall) {
@@ -98,10 +100,12 @@ class WholeWriter implements Writer {
   }
 
   get warnings(): readonly string[] {
-    return this.#losses.warnings;
+    return this.#losses?.warnings ?? NO_WARNINGS;
   }
 
   write(frame: Frame): Uint8Array {
+    this.#reply ??= emptyReply();
+    this.#losses ??= new ReplyLosses(REPLY_ROOM);
     this.#losses.see(frame.events);
     for (const event of frame.events) addEvent(this.#reply, event);
     return NO_BYTES;
@@ -111,13 +115,13 @@ class WholeWriter implements Writer {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
     const [mended] = frame.mended ?? [];
-    if (!mended) return new ModelName(this.#call.model).inEvent(frame.bytes, frame.jsonStart);
+    if (!mended) return named(frame.bytes, this.#call.model);
     return encoder.encode(JSON.stringify('model' in mended ? { ...mended, model: this.#call.model } : mended));
   }
 
   end(): Uint8Array {
     if (this.#passed) return NO_BYTES;
-    return encoder.encode(JSON.stringify(writeCompletion(this.#reply, this.#call)));
+    return encoder.encode(JSON.stringify(writeCompletion(this.#reply ?? emptyReply(), this.#call)));
   }
 
   fail(error: GatewayError): Uint8Array {
@@ -127,6 +131,13 @@ class WholeWriter implements Writer {
   keepAlive(): Uint8Array {
     return NO_BYTES;
   }
+}
+
+/** A whole reply with the public name where the vendor's stands. */
+function named(bytes: Uint8Array, model: string): Uint8Array {
+  const span = memberSpan(bytes, 'model');
+  if (!span || isQuoted(bytes, span, model)) return bytes;
+  return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
 }
 
 /** Puts the public name where the vendor's stands. */
