@@ -87,22 +87,30 @@ export const GET = 'GET /a HTTP/1.1\nhost: x\n\n';
 export const answered = (body: string, more = '') =>
   `HTTP/1.1 200 OK\nx-is: text\ncontent-length: ${body.length}\n${more}\n${body}`;
 
-/** Brings these pieces, each when it is asked for the next. */
+/** Brings these pieces, each when the one before has been taken. */
 export function source(pieces: readonly (string | Uint8Array)[], log: string[] = []): ByteSource {
   const left = [...pieces];
   let sink: ByteSink;
+  async function bring(): Promise<void> {
+    try {
+      for (let isTaken = true; isTaken; ) {
+        await Bun.sleep(0);
+        const piece = left.shift();
+        if (piece === undefined) return sink.end();
+        if (piece === 'fail!') return sink.fail();
+        if (piece === 'throw!') throw new Error('broken');
+        isTaken = sink.write(Buffer.from(piece as string));
+      }
+    } catch (thrown) {
+      sink.fail(thrown);
+    }
+  }
   return {
     start(given) {
       sink = given;
+      void bring();
     },
-    async pull() {
-      await Bun.sleep(0);
-      const piece = left.shift();
-      if (piece === undefined) sink.end();
-      else if (piece === 'fail!') sink.fail();
-      else if (piece === 'throw!') throw new Error('broken');
-      else sink.write(Buffer.from(piece as string));
-    },
+    resume: () => void bring(),
     cancel: () => void log.push('cancelled'),
   };
 }

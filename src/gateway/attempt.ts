@@ -1,6 +1,6 @@
 /** Tries a call's targets one after another until one answers: nothing has gone to the client yet. */
 import type { Call } from '../canonical/call.ts';
-import { GatewayError } from '../canonical/errors.ts';
+import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Frame, Reader, Written } from '../dialects/dialect.ts';
@@ -8,7 +8,7 @@ import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
 import { type Form, formType, streamForm } from '../dialects/multipart.ts';
 import type { Outgoing, TaskForm } from '../providers/provider.ts';
-import { Cancellation, type Exchange } from '../transport/transport.ts';
+import { type ByteTaker, Cancellation, type Exchange } from '../transport/transport.ts';
 import { followTask } from './follow-task.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import { ownProofs, withProofs } from './proofs.ts';
@@ -16,7 +16,7 @@ import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { withUploadsFor } from './uploaded-pictures.ts';
-import type { Upstream } from './upstream.ts';
+import type { FrameTaker, Upstream } from './upstream.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
 
@@ -234,6 +234,29 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean, contentTy
       pending = undefined;
       return Promise.resolve(frames);
     },
+    pour(taker) {
+      taker.frames(first);
+      if (!ended) exchange.pour(framesTo(taker, reader));
+      return exchange;
+    },
+  };
+}
+
+/** What the bytes mean goes on to `taker`; a failure of our own is told as one of the reply's. */
+function framesTo(taker: FrameTaker, reader: Reader): ByteTaker {
+  return {
+    bytes(bytes) {
+      let frames: readonly Frame[];
+      try {
+        frames = reader.read(bytes);
+      } catch (thrown) {
+        taker.failed(asGatewayError(thrown));
+        return;
+      }
+      taker.frames(frames);
+    },
+    end: () => taker.frames(reader.end()),
+    failed: (failure) => taker.failed(failure),
   };
 }
 

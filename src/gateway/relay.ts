@@ -9,7 +9,7 @@ import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
 import type { Client } from '../transport/client-request.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
-import type { Upstream } from './upstream.ts';
+import { type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
 import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
 import { warningsHeader } from './warnings-header.ts';
 
@@ -46,31 +46,38 @@ export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upst
 
 /**
  * Answers a call that wants a stream. `starting` may still be trying targets: what fails then is told inside the stream.
- * Frames are pulled at the client's pace; nothing is read ahead.
+ * Frames go on the moment they come; a client that does not take them makes its upstream wait.
  */
-export class StreamRelay implements ByteSource {
+export class StreamRelay implements ByteSource, FrameTaker {
   private readonly rooms: GatewayRooms;
   private readonly walk: Walk;
   private readonly quiet: QuietStreams;
   private readonly writer: Writer;
-  private upstream: Upstream | Promise<Upstream>;
-  private sink!: ByteSink;
-  private lastSentMs = performance.now();
-  private pulling = false;
+  private readonly starting: Upstream | Promise<Upstream>;
+  private sink: ByteSink | undefined;
+  /** Of an upstream that answers: whether its frames pass, and what holds them up. */
+  private isSame = false;
+  private flow: Flow | undefined;
+  private isOpening = false;
+  /** The client has not taken what it was sent last. */
+  private isBehind = false;
   private clientLeft = false;
   private last: Uint8Array = NOTHING;
+  /** Something has been sent since it was last looked, which was noted as `lastSentMs`. */
+  private hasSent = false;
+  private lastSentMs = performance.now();
 
   constructor(rooms: GatewayRooms, walk: Walk, starting: Upstream | Promise<Upstream>, quiet: QuietStreams) {
     this.rooms = rooms;
     this.walk = walk;
     this.quiet = quiet;
-    this.upstream = starting;
+    this.starting = starting;
     this.writer = walk.dialect.writer(walk.call);
   }
 
   answer(): Answer {
     const headers = replyHeaders(this.walk, this.writer);
-    if (this.walk.call.mute) headers['content-type'] = soundType(this.upstream) ?? this.writer.contentType;
+    if (this.walk.call.mute) headers['content-type'] = soundType(this.starting) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
     return { status: 200, headers, body: this };
@@ -80,25 +87,51 @@ export class StreamRelay implements ByteSource {
     this.sink = sink;
     this.quiet.add(this);
     // The headers go with the first bytes, and there has been silence already.
-    if (this.upstream instanceof Promise) sink.write(this.writer.keepAlive());
+    if (this.starting instanceof Promise) sink.write(this.writer.keepAlive());
+    this.open();
   }
 
-  /** Brings the client its next bytes; without a client, reads to the end. */
-  async pull(): Promise<void> {
-    this.pulling = true;
+  /** Has the upstream's frames come, once it answers. */
+  private open(): void {
+    if (this.isOpening) return;
+    this.isOpening = true;
+    if (this.starting instanceof Promise) {
+      this.starting.then(
+        (upstream) => this.openFlow(upstream),
+        (thrown) => this.failed(asGatewayError(thrown)),
+      );
+    } else this.openFlow(this.starting);
+  }
+
+  private openFlow(upstream: Upstream): void {
+    this.isSame = upstream.same;
+    this.flow = flowOf(upstream, this);
+    if (this.isBehind) this.flow.pause();
+  }
+
+  frames(frames: readonly Frame[]): void {
+    if (this.walk.concluded) return;
     try {
-      if (this.upstream instanceof Promise) this.upstream = await this.upstream;
-      for (let sent = false; !sent && !this.walk.concluded; ) {
-        const frames = await this.upstream.next();
-        if (this.walk.concluded) return;
-        sent = this.forward(frames ?? [], this.upstream.same);
-        if (this.walk.meter.complete) return await this.finish(this.upstream);
-      }
+      const isTaken = this.forward(frames);
+      if (this.walk.meter.complete) void this.finish();
+      else if (!isTaken && !this.clientLeft) this.fallBehind();
     } catch (thrown) {
-      await this.breakOff(asGatewayError(thrown));
-    } finally {
-      this.pulling = false;
+      this.failed(asGatewayError(thrown));
     }
+  }
+
+  failed(error: GatewayError): void {
+    if (!this.walk.concluded) void this.breakOff(error);
+  }
+
+  private fallBehind(): void {
+    this.isBehind = true;
+    this.flow?.pause();
+  }
+
+  resume(): void {
+    this.isBehind = false;
+    this.flow?.resume();
   }
 
   /** The client has left: the upstream is cancelled at once, or read to its end within a bound, as the model says. */
@@ -111,7 +144,8 @@ export class StreamRelay implements ByteSource {
       return;
     }
     boundDrain(this.rooms, this.walk);
-    if (!this.pulling) void this.pull();
+    this.resume();
+    this.open();
   }
 
   /** Sends something harmless where nothing else has been sent for a while, and notes what the call has cost so far. */
@@ -119,68 +153,84 @@ export class StreamRelay implements ByteSource {
     if (this.walk.meter.delivered) {
       this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.soFar(), this.walk.model.price));
     }
-    if (!this.pulling && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) void this.breakOff(notRead());
-    else if (now - this.lastSentMs >= keepAliveMs && !this.walk.call.mute) this.enqueue([this.writer.keepAlive()]);
+    if (this.hasSent) {
+      this.hasSent = false;
+      this.lastSentMs = now;
+    }
+    if (this.isBehind && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) this.failed(notRead());
+    else if (now - this.lastSentMs >= keepAliveMs && !this.walk.call.mute && !this.clientLeft)
+      this.send(this.writer.keepAlive());
   }
 
-  /** Sends what the frames say; the last one's bytes are kept back. Whether anything went out. */
-  private forward(frames: readonly Frame[], same: boolean): boolean {
-    const parts: Uint8Array[] = [];
+  /** Sends what the frames say; the last one's bytes are kept back. Whether the client has taken it all. */
+  private forward(frames: readonly Frame[]): boolean {
+    let parts: Uint8Array[] | undefined;
+    let only: Uint8Array = NOTHING;
     for (const frame of frames) {
       watch(this.walk, frame.events);
       const failure = errorIn(frame);
       if (failure) {
-        this.enqueue(parts);
+        this.send(parts ? join(parts) : only);
         throw failure;
       }
-      const bytes = same ? this.writer.pass(frame) : this.writer.write(frame);
+      const bytes = this.isSame ? this.writer.pass(frame) : this.writer.write(frame);
       if (this.walk.meter.complete) {
         this.last = bytes;
         break;
       }
-      if (bytes.length > 0) parts.push(bytes);
+      if (bytes.length === 0) continue;
+      if (parts) parts.push(bytes);
+      else if (only.length > 0) parts = [only, bytes];
+      else only = bytes;
     }
-    return this.enqueue(parts);
+    return this.send(parts ? join(parts) : only);
   }
 
-  private enqueue(parts: Uint8Array[]): boolean {
-    if (parts.length === 0 || this.clientLeft) return false;
-    const now = performance.now();
-    this.walk.firstByteMs ??= now - this.walk.startedMs;
-    this.lastSentMs = now;
-    this.sink.write(join(parts));
-    return true;
+  /** Whether the client has taken it. */
+  private send(bytes: Uint8Array): boolean {
+    if (bytes.length === 0 || this.clientLeft || !this.sink) return true;
+    this.walk.firstByteMs ??= performance.now() - this.walk.startedMs;
+    this.hasSent = true;
+    return this.sink.write(bytes);
   }
 
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
-  private async finish(upstream: Upstream): Promise<void> {
-    addWarnings(this.walk, this.writer);
-    const ending = this.writer.end();
-    const keeping = remember(this.rooms, this.walk, this.writer);
-    await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
-    if (keeping) await keeping;
-    this.quiet.delete(this);
-    readOut(upstream);
-    if (this.clientLeft) return;
-    this.sink.end(join([this.last, ending]));
+  private async finish(): Promise<void> {
+    try {
+      addWarnings(this.walk, this.writer);
+      const ending = this.writer.end();
+      const keeping = remember(this.rooms, this.walk, this.writer);
+      await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+      if (keeping) await keeping;
+      this.quiet.delete(this);
+      if (!this.clientLeft) this.sink?.end(join([this.last, ending]));
+    } catch (thrown) {
+      await this.breakOff(asGatewayError(thrown));
+    }
   }
 
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
   private async breakOff(error: GatewayError): Promise<void> {
     this.quiet.delete(this);
-    this.walk.cancellation.cancel();
     let told = error;
+    const concluding = conclude(
+      this.rooms,
+      this.walk,
+      this.clientLeft ? CLIENT_GONE : { outcome: 'broken', status: 200, error },
+    );
+    // Concluded already: what the cancelled upstream says of it is no second failure.
+    this.walk.cancellation.cancel();
     try {
-      await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'broken', status: 200, error });
+      await concluding;
     } catch (thrown) {
       told = asGatewayError(thrown);
       this.rooms.trouble('A stream that broke off could not be settled.', thrown);
     }
     if (this.clientLeft) return;
-    if (this.walk.call.mute) return this.sink.fail();
+    if (this.walk.call.mute) return this.sink?.fail();
     const ending = this.writer.fail(told);
     await remember(this.rooms, this.walk, this.writer);
-    this.sink.end(ending);
+    this.sink?.end(ending);
   }
 }
 
@@ -228,14 +278,6 @@ export function boundDrain(rooms: GatewayRooms, walk: Walk): void {
     if (!walk.concluded) walk.cancellation.cancel();
   };
   setTimeout(end, rooms.settings.drainAfterDisconnectMs).unref();
-}
-
-/** Reads what an upstream sends after the end, so that its connection can serve another call. */
-function readOut(upstream: Upstream): void {
-  upstream.next().then(
-    (more) => more && readOut(upstream),
-    () => {},
-  );
 }
 
 /** What the reply lost on its way joins what the request lost. */

@@ -1,4 +1,5 @@
 /** What answers a call, wherever it comes from: one vendor, several, or a task. */
+import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
 import type { Frame } from '../dialects/dialect.ts';
 
 /** An upstream that has begun to answer: its frames, the first of which are already here. */
@@ -9,4 +10,51 @@ export interface Upstream {
   readonly contentType?: string;
   /** The next frames, in order; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
   next(): Promise<readonly Frame[] | undefined>;
+  /** Has all frames handed over as they come, in the place of `next`; absent: `flowOf` asks for one after another. */
+  pour?(taker: FrameTaker): Flow;
+}
+
+/** Takes an upstream's frames as they come. Never throws. */
+export interface FrameTaker {
+  frames(frames: readonly Frame[]): void;
+  /** Nothing more will come: `upstream_timeout` or `upstream_failed`. */
+  failed(failure: GatewayError): void;
+}
+
+/** What is handed over waits from `pause` to `resume`. */
+export interface Flow {
+  pause(): void;
+  resume(): void;
+}
+
+/** The flow of an upstream's frames to who takes them. */
+export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
+  if (upstream.pour) return upstream.pour(taker);
+  let isPaused = false;
+  let isAsking = false;
+  async function ask(): Promise<void> {
+    if (isAsking) return;
+    isAsking = true;
+    try {
+      while (!isPaused) {
+        const frames = await upstream.next();
+        if (!frames) return;
+        taker.frames(frames);
+      }
+    } catch (thrown) {
+      taker.failed(asGatewayError(thrown));
+    } finally {
+      isAsking = false;
+    }
+  }
+  void ask();
+  return {
+    pause() {
+      isPaused = true;
+    },
+    resume() {
+      isPaused = false;
+      void ask();
+    },
+  };
 }

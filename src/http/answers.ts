@@ -13,19 +13,32 @@ export async function answerResponse(response: Response): Promise<Answer> {
   return { status, headers, body: headers['content-length'] === undefined ? await response.bytes() : sourceOf(body) };
 }
 
+/** Brings a piece when the one before has gone out. */
 function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
   const reader = stream.getReader();
   let sink: ByteSink | undefined;
+  async function bring(): Promise<void> {
+    try {
+      for (let isTaken = true; isTaken; ) {
+        const { done, value } = await reader.read();
+        if (done) {
+          sink?.end();
+          return;
+        }
+        isTaken = sink?.write(value) ?? false;
+      }
+    } catch (thrown) {
+      sink?.fail(thrown);
+    }
+  }
   return {
     start(given) {
       sink = given;
+      void bring();
     },
-    async pull() {
-      const { done, value } = await reader.read();
-      if (done) sink?.end();
-      else sink?.write(value);
-    },
+    resume: () => void bring(),
     cancel() {
+      sink = undefined;
       // Of what has ended already, or failed, there is nothing to cancel.
       reader.cancel().catch(() => {});
     },

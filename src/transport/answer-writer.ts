@@ -2,6 +2,7 @@
 import type { Socket } from 'bun';
 import { type Answer, type BodyEnd, type ByteSink, type ByteSource, writeAnswerHead } from './answer.ts';
 import type { ClientRequest } from './client-request.ts';
+import { sendTogether } from './send-together.ts';
 
 /** What becomes of an answer. */
 export interface Outcome {
@@ -11,13 +12,11 @@ export interface Outcome {
   broken(cause: unknown): void;
 }
 
-/** A body up to this size is sent with its head in one system call, for the price of copying it. */
-const SENT_TOGETHER_BYTES = 64 * 1024;
 const LAST_CHUNK = '0\r\n\r\n';
-const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n');
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const NOTHING = new Uint8Array();
 
-export class AnswerWriter implements ByteSink {
+export class AnswerWriter {
   private readonly socket: Socket<unknown>;
   private readonly outcome: Outcome;
   /** Of an answer under way: its head until something is sent, its source until all is written. */
@@ -26,8 +25,6 @@ export class AnswerWriter implements ByteSink {
   private bodyEnd: BodyEnd = 'none';
   /** Bytes still to come of a body whose length has been said. */
   private left = 0;
-  private isPulling = false;
-  private hasWritten = false;
   /** An answer is written to its end, and not sent yet. */
   private hasEnded = false;
   /** What the socket has not taken yet. */
@@ -42,7 +39,7 @@ export class AnswerWriter implements ByteSink {
 
   /** Asks a client that waits to be asked for its body. */
   askForBody(): void {
-    this.send(CONTINUE);
+    this.send(CONTINUE, NOTHING, '');
   }
 
   /** Throws UnsayableHeader; then nothing was sent. */
@@ -63,8 +60,7 @@ export class AnswerWriter implements ByteSink {
     } else {
       this.left = length ?? 0;
       this.source = bytes;
-      bytes.start(this);
-      this.pump();
+      bytes.start(new SourceSink(this, bytes));
     }
   }
 
@@ -74,9 +70,10 @@ export class AnswerWriter implements ByteSink {
     if (!unsent) return;
     this.unsent = undefined;
     this.unsentSinceMs = Number.POSITIVE_INFINITY;
-    this.send(unsent);
+    this.send('', unsent, '');
+    if (this.unsent) return;
     if (this.hasEnded) this.settle();
-    else this.pump();
+    else this.source?.resume();
   }
 
   /** Nobody takes the answer any more. */
@@ -87,34 +84,34 @@ export class AnswerWriter implements ByteSink {
     source?.cancel();
   }
 
-  write(bytes: Uint8Array): void {
-    if (!this.source) return;
-    this.hasWritten = true;
-    if (bytes.length > 0 && this.count(bytes)) this.send(this.framed(bytes, ''));
-    if (!this.isPulling) this.pump();
+  /** `source` and below: nothing is done for one whose answer it is not any more. */
+  write(source: ByteSource, bytes: Uint8Array): boolean {
+    if (this.source !== source || !this.count(bytes)) return false;
+    if (bytes.length > 0) this.sendPiece(bytes, '');
+    return this.unsent === undefined;
   }
 
-  end(bytes: Uint8Array = NOTHING): void {
-    if (!this.source || !this.count(bytes)) return;
+  end(source: ByteSource, bytes: Uint8Array): void {
+    if (this.source !== source || !this.count(bytes)) return;
     if (typeof this.bodyEnd === 'number' && this.left > 0) {
-      this.fail();
+      this.fail(source, undefined);
       return;
     }
     this.source = undefined;
     this.hasEnded = true;
-    this.send(this.framed(bytes, this.bodyEnd === 'chunked' ? LAST_CHUNK : ''));
+    this.sendPiece(bytes, this.bodyEnd === 'chunked' ? LAST_CHUNK : '');
     this.settle();
   }
 
-  fail(cause?: unknown): void {
-    if (!this.source) return;
+  fail(source: ByteSource, cause: unknown): void {
+    if (this.source !== source) return;
     this.source = undefined;
     this.outcome.broken(cause);
   }
 
-  /** It is sent when the client has taken all of it and its source has come to rest: what that does still is not the next one's. */
+  /** It is sent when the client has taken all of it. */
   private settle(): void {
-    if (this.unsent || this.isPulling) return;
+    if (this.unsent) return;
     this.hasEnded = false;
     this.outcome.sent();
   }
@@ -125,7 +122,8 @@ export class AnswerWriter implements ByteSink {
     this.left -= bytes.length;
     if (this.left >= 0) return true;
     const { source } = this;
-    this.fail();
+    this.source = undefined;
+    this.outcome.broken(undefined);
     source?.cancel();
     return false;
   }
@@ -135,69 +133,48 @@ export class AnswerWriter implements ByteSink {
     const { head } = this;
     this.head = '';
     this.hasEnded = true;
-    if (body.length <= SENT_TOGETHER_BYTES) this.send(withHead(head, body));
-    else {
-      this.send(Buffer.from(head, 'latin1'));
-      this.send(body);
-    }
+    this.send(head, body, '');
     this.settle();
   }
 
-  /** As they go out: the answer's head before its first bytes, each piece between its chunk's size and end. */
-  private framed(bytes: Uint8Array, last: string): Uint8Array {
+  /** The answer's head goes before its first bytes, each piece between its chunk's size and end. */
+  private sendPiece(bytes: Uint8Array, last: string): void {
     const { head } = this;
     this.head = '';
     const isChunk = this.bodyEnd === 'chunked' && bytes.length > 0;
-    if (!isChunk && head === '' && last === '') return bytes;
-    const before = isChunk ? `${head}${bytes.length.toString(16)}\r\n` : head;
-    const after = isChunk ? `\r\n${last}` : last;
-    const whole = Buffer.allocUnsafe(before.length + bytes.length + after.length);
-    whole.write(before, 0, 'latin1');
-    whole.set(bytes, before.length);
-    whole.write(after, before.length + bytes.length, 'latin1');
-    return whole;
+    if (isChunk) this.send(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
+    else this.send(head, bytes, last);
   }
 
-  /** Has the source bring more, where what it brought has gone out. */
-  private pump(): void {
-    if (this.isPulling || !this.source || this.unsent) return;
-    this.isPulling = true;
-    this.hasWritten = false;
-    this.source.pull().then(this.pulled, this.pullFailed);
-  }
-
-  private readonly pulled = (): void => {
-    this.isPulling = false;
-    try {
-      if (this.hasEnded) this.settle();
-      // A source that had nothing to bring writes when it has.
-      else if (this.hasWritten) this.pump();
-    } catch (thrown) {
-      this.outcome.broken(thrown);
-    }
-  };
-
-  private readonly pullFailed = (thrown: unknown): void => {
-    // What fails after its end was all said is no less whole.
-    if (this.hasEnded) this.pulled();
-    else this.fail(thrown);
-  };
-
-  private send(bytes: Uint8Array): void {
+  private send(before: string, bytes: Uint8Array, after: string): void {
     if (this.unsent) {
-      this.unsent = Buffer.concat([this.unsent, bytes]);
+      this.unsent = Buffer.concat([this.unsent, Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')]);
       return;
     }
-    const written = Math.max(0, this.socket.write(bytes));
-    if (written === bytes.length) return;
-    this.unsent = bytes.subarray(written);
-    this.unsentSinceMs = performance.now();
+    this.unsent = sendTogether(this.socket, before, bytes, after);
+    if (this.unsent) this.unsentSinceMs = performance.now();
   }
 }
 
-function withHead(head: string, body: Uint8Array): Uint8Array {
-  const whole = Buffer.allocUnsafe(head.length + body.length);
-  whole.write(head, 0, 'latin1');
-  whole.set(body, head.length);
-  return whole;
+/** Where one source writes: what it does after its end is not the next one's. */
+class SourceSink implements ByteSink {
+  private readonly writer: AnswerWriter;
+  private readonly source: ByteSource;
+
+  constructor(writer: AnswerWriter, source: ByteSource) {
+    this.writer = writer;
+    this.source = source;
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.writer.write(this.source, bytes);
+  }
+
+  end(bytes: Uint8Array = NOTHING): void {
+    this.writer.end(this.source, bytes);
+  }
+
+  fail(cause?: unknown): void {
+    this.writer.fail(this.source, cause);
+  }
 }

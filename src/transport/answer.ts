@@ -7,23 +7,24 @@ export interface Answer {
   body: Uint8Array | string | ByteSource | undefined;
 }
 
-/** Bytes brought at the client's pace. */
+/** Bytes brought as the client takes them. */
 export interface ByteSource {
-  /** Called once, before all else. */
+  /** Called once: from now on it may write. */
   start(sink: ByteSink): void;
-  /** The client takes more. Called again when it has resolved and what it wrote has gone out. */
-  pull(): Promise<void>;
+  /** The client has taken what it had not taken at once. */
+  resume(): void;
   /** The client has left, or is sent no body; then it may never have been started. */
   cancel(): void;
 }
 
-/** Where a source writes, in `pull` or whenever it likes. */
+/** Where a source writes, whenever it likes. */
 export interface ByteSink {
-  write(bytes: Uint8Array): void;
+  /** Whether the client has taken it; where not, the source is resumed once it has. */
+  write(bytes: Uint8Array): boolean;
   /** The answer is complete with these bytes. */
   end(bytes?: Uint8Array): void;
-  /** Breaks the answer off, so that it cannot be taken for a complete one. */
-  fail(): void;
+  /** Breaks the answer off, so that it cannot be taken for a complete one. `cause`: where it is a failure of our own. */
+  fail(cause?: unknown): void;
 }
 
 /** How the client learns where the body ends. */

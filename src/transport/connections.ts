@@ -4,6 +4,7 @@ import type { Streamed } from '../canonical/upload.ts';
 import type { Address } from './address.ts';
 import type { ExchangeState, Source } from './exchange.ts';
 import { type ReplyHead, ReplyReader, type ReplySink } from './reply-reader.ts';
+import { sendTogether } from './send-together.ts';
 import { type Receiver, receiverFor } from './unpacking.ts';
 
 /** A request as bytes. */
@@ -31,8 +32,7 @@ const SWEEP_MS = 5000;
 const MOST_IDLE = 1024;
 /** A server that closes a kept connection this soon after our request has closed it for its idleness: it read nothing. */
 const CROSSED_MS = 500;
-/** A body up to this size is sent with its head in one system call, for the price of copying it. */
-const SENT_TOGETHER_BYTES = 64 * 1024;
+const NOTHING = new Uint8Array();
 
 export function createConnections(): Connections {
   const idle = new Map<string, Connection[]>();
@@ -134,8 +134,9 @@ class Connection implements Source, ReplySink {
   /** The socket has taken it, or takes nothing any more. */
   private taken = () => {};
   private readonly reader = new ReplyReader(this);
-  /** Of the bytes at hand: what is the body's, and whether the reply ends with them. */
-  private pieces: Uint8Array[] = [];
+  /** Of the bytes at hand: what is the body's, in one piece or several, and whether the reply ends with them. */
+  private piece: Uint8Array | undefined;
+  private more: Uint8Array[] = [];
   private ended: { reusable: boolean; idleMs: number } | undefined;
   private isPaused = false;
   private isOpen = false;
@@ -219,21 +220,8 @@ class Connection implements Source, ReplySink {
     });
   }
 
-  private transmit({ head, body }: Request): void {
-    const length = body?.length ?? 0;
-    if (!body || length <= SENT_TOGETHER_BYTES) {
-      const bytes = Buffer.allocUnsafe(head.length + length);
-      bytes.write(head, 0, 'latin1');
-      if (body) bytes.set(body, head.length);
-      this.unsent = bytes;
-      this.sendRest();
-      return;
-    }
-    this.unsent = Buffer.from(head, 'latin1');
-    this.sendRest();
-    // A head the socket takes no part of is rare enough to be copied.
-    this.unsent = this.unsent ? Buffer.concat([this.unsent, body]) : body;
-    this.sendRest();
+  private transmit({ head, body = NOTHING }: Request): void {
+    if (this.socket) this.unsent = sendTogether(this.socket, head, body, '');
   }
 
   private sendRest(): void {
@@ -259,10 +247,13 @@ class Connection implements Source, ReplySink {
 
   /** What one arrival brought goes on in one piece. */
   private deliver(): void {
-    const { receiver, pieces, ended } = this;
-    if (pieces.length > 0) {
-      this.pieces = [];
-      receiver?.push(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces));
+    const { current, receiver, piece, more, ended } = this;
+    if (piece) {
+      this.piece = undefined;
+      if (more.length > 0) this.more = [];
+      receiver?.push(more.length === 0 ? piece : Buffer.concat([piece, ...more]));
+      // Whoever took it may have cancelled the rest.
+      if (this.current !== current) return;
     }
     if (!ended) return;
     this.ended = undefined;
@@ -290,7 +281,8 @@ class Connection implements Source, ReplySink {
   }
 
   body(bytes: Uint8Array): void {
-    this.pieces.push(bytes);
+    if (this.piece) this.more.push(bytes);
+    else this.piece = bytes;
   }
 
   end(reusable: boolean, saidIdleMs = IDLE_MS + IDLE_MARGIN_MS): void {

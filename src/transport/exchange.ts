@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { HeaderLines } from './header-lines.ts';
 import type { Watched } from './time-limits.ts';
-import type { Exchange, TimeLimits } from './transport.ts';
+import type { ByteTaker, Exchange, TimeLimits } from './transport.ts';
 
 /** Where an exchange's bytes come from. */
 export interface Source {
@@ -23,7 +23,6 @@ interface Waiting {
 }
 
 export class ExchangeState implements Exchange, Watched {
-  deadline = Number.POSITIVE_INFINITY;
   status = 0;
   failure: GatewayError | undefined;
   /** Resolves with the headers, this very exchange. */
@@ -32,6 +31,8 @@ export class ExchangeState implements Exchange, Watched {
   onEnd = () => {};
   private resolveBegun!: (exchange: Exchange) => void;
   private rejectBegun!: (failure: GatewayError) => void;
+  /** On the clock of `performance.now()`, and what is said when it has come. */
+  private deadline = Number.POSITIVE_INFINITY;
   private sentence = '';
   private said: HeaderLines | Headers | undefined;
   private source: Source | undefined;
@@ -41,6 +42,11 @@ export class ExchangeState implements Exchange, Watched {
   private paused = false;
   private ended = false;
   private waiting: Waiting | undefined;
+  /** Who is handed what arrives, unless it is held back. */
+  private taker: ByteTaker | undefined;
+  private isHeld = false;
+  /** Something has been handed over since it was last looked. */
+  private hasPoured = false;
   private readonly limits: TimeLimits;
   private readonly wholeDeadline: number;
 
@@ -73,7 +79,14 @@ export class ExchangeState implements Exchange, Watched {
     this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
   }
 
-  expire(): void {
+  look(now: number): void {
+    if (this.hasPoured) {
+      this.hasPoured = false;
+      if (!this.isHeld) this.awaitMore();
+    } else if (this.deadline <= now) this.expire();
+  }
+
+  private expire(): void {
     const whole = this.deadline === this.wholeDeadline;
     const sentence = whole ? 'The call took longer than a whole call may take.' : this.sentence;
     this.fail(new GatewayError('upstream_timeout', sentence, { retryable: !whole, unsent: this.unsent }));
@@ -106,6 +119,12 @@ export class ExchangeState implements Exchange, Watched {
   /** Bytes have arrived. */
   push(bytes: Uint8Array): void {
     if (this.failure || bytes.length === 0) return;
+    if (this.taker && !this.isHeld) {
+      // When it was is noted by `look`: a clock is asked for more seldom than bytes come.
+      this.hasPoured = true;
+      this.taker.bytes(bytes);
+      return;
+    }
     this.deadline = this.wholeDeadline;
     this.hasRead = true;
     if (this.waiting) {
@@ -129,6 +148,45 @@ export class ExchangeState implements Exchange, Watched {
     this.onEnd();
     this.waiting?.resolve(undefined);
     this.waiting = undefined;
+    if (!this.isHeld) this.lastTaker()?.end();
+  }
+
+  pour(taker: ByteTaker): void {
+    this.taker = taker;
+    this.flow();
+  }
+
+  pause(): void {
+    this.isHeld = true;
+    // A client that pauses is not the upstream's silence.
+    this.deadline = this.wholeDeadline;
+    this.hasPoured = false;
+  }
+
+  resume(): void {
+    if (!this.isHeld) return;
+    this.isHeld = false;
+    this.flow();
+  }
+
+  /** Hands over what has waited, and the end where it has come. */
+  private flow(): void {
+    if (this.arrived.length > 0) this.taker?.bytes(this.take());
+    if (this.isHeld) return;
+    if (this.failure) this.lastTaker()?.failed(this.failure);
+    else if (this.ended) this.lastTaker()?.end();
+    else this.awaitMore();
+  }
+
+  /** Who is told that it is over, and nothing after that. */
+  private lastTaker(): ByteTaker | undefined {
+    const { taker } = this;
+    this.taker = undefined;
+    return taker;
+  }
+
+  private awaitMore(): void {
+    this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
   }
 
   /** The exchange is over, and what has arrived is dropped; a second failure is no news. */
@@ -145,6 +203,7 @@ export class ExchangeState implements Exchange, Watched {
     this.rejectBegun(failure);
     this.waiting?.reject(failure);
     this.waiting = undefined;
+    if (!this.isHeld) this.lastTaker()?.failed(failure);
   }
 
   /** The connection broke: what arrived before can still be read. */
@@ -162,7 +221,7 @@ export class ExchangeState implements Exchange, Watched {
     if (this.failure) return Promise.reject(this.failure);
     if (this.ended) return Promise.resolve(undefined);
     // The clock of silence runs while somebody listens: a client that pauses is not the upstream's silence.
-    if (this.hasRead) this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
+    if (this.hasRead) this.awaitMore();
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };
     });

@@ -146,12 +146,14 @@ export class MessageReader {
   }
 
   private readSize(all: Buffer, at: number): number | undefined {
-    const end = lineEnd(all, at);
-    if (end === undefined) return undefined;
     let size = 0;
     let digits = at;
     for (let digit = hexDigit(all[digits]); digit !== undefined; digit = hexDigit(all[++digits]))
       size = size * 16 + digit;
+    // Mostly the line is its digits alone.
+    const isBare = all[digits] === CR && all[digits + 1] === LF;
+    const end = isBare ? digits : lineEnd(all, at);
+    if (end === undefined) return undefined;
     // After the digits nothing but an extension, which means nothing here.
     let rest = digits;
     while (all[rest] === SPACE || all[rest] === TAB) rest++;

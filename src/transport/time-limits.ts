@@ -2,9 +2,8 @@
 
 /** Something that fails when its time is over. */
 export interface Watched {
-  /** On the clock of `performance.now()`. */
-  deadline: number;
-  expire(): void;
+  /** `now`: on the clock of `performance.now()`. */
+  look(now: number): void;
 }
 
 export interface Watch {
@@ -21,7 +20,7 @@ export function createWatch(): Watch {
 
   function tick(): void {
     const now = performance.now();
-    for (const one of watched) if (one.deadline <= now) one.expire();
+    for (const one of watched) one.look(now);
     if (watched.size > 0) return;
     clearInterval(ticking);
     ticking = undefined;

@@ -1,4 +1,5 @@
 /** The room that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
+import type { GatewayError } from '../canonical/errors.ts';
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from './address.ts';
 import { createConnections } from './connections.ts';
@@ -33,6 +34,15 @@ export interface Sending {
   once?: boolean;
 }
 
+/** Takes an answer's bytes as they arrive. */
+export interface ByteTaker {
+  bytes(bytes: Uint8Array): void;
+  /** That was all. */
+  end(): void;
+  /** `upstream_timeout` or `upstream_failed`. */
+  failed(failure: GatewayError): void;
+}
+
 /** An answer under way. */
 export interface Exchange {
   readonly status: number;
@@ -44,6 +54,11 @@ export interface Exchange {
   read(): Promise<Uint8Array | undefined>;
   /** All bytes, up to `maxBytes`; throws as `read` does. */
   readAll(maxBytes: number): Promise<Uint8Array>;
+  /** Has all bytes that are still to come handed over as they arrive, in the place of `read`. */
+  pour(taker: ByteTaker): void;
+  /** What is poured waits; `resume` lets it flow again. */
+  pause(): void;
+  resume(): void;
   /** Ends the exchange at once, whatever its state. */
   cancel(): void;
 }
