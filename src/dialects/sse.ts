@@ -43,6 +43,11 @@ export class SseCutter {
     this.#maxEventBytes = maxEventBytes;
   }
 
+  /** What comes next begins an event. */
+  get isBetweenEvents(): boolean {
+    return this.#state === AT_START && this.#heldLength === 0 && !this.#overflow;
+  }
+
   /**
    * The events that `chunk` completes. Whole events are views into `chunk`, so it must not be reused. An event over the
    * bound throws `upstream_failed`, after the events before it have been given out.

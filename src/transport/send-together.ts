@@ -23,12 +23,7 @@ export function sendTogether(
   return written < length ? Buffer.from(room.subarray(written, length)) : undefined;
 }
 
-function sendApart(
-  socket: Socket<unknown>,
-  before: string,
-  bytes: Uint8Array,
-  after: string,
-): Uint8Array | undefined {
+function sendApart(socket: Socket<unknown>, before: string, bytes: Uint8Array, after: string): Uint8Array | undefined {
   const parts = [Buffer.from(before, 'latin1'), bytes, Buffer.from(after, 'latin1')].filter(({ length }) => length > 0);
   for (const [index, part] of parts.entries()) {
     const written = Math.max(0, socket.write(part));

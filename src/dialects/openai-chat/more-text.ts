@@ -1,5 +1,6 @@
 /** Recognises a chunk that says what the one before it said, but for its text: such are most of a stream, and parsing them is most of what a chunk costs. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { SseEvent } from '../sse.ts';
 
 /** What no vendor's text is, without anything that JSON escapes. */
 const PROBE = 'modelport probes a text';
@@ -8,45 +9,81 @@ const ESCAPED = /["\\\p{Cc}]/u;
 /** Examples that no chunk followed in a row before no more are taken: every chunk of this stream differs in something else. */
 const MOST_IN_VAIN = 4;
 
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LAST_CONTROL = 31;
+const LINE_END = 10;
+
+const encoder = new TextEncoder();
+/** A mark at a text's beginning is the text's. */
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
 export class MoreText {
-  /** What stands before and after the example's text. */
-  #before = '';
-  #after = '';
+  /** The text of the chunk that was found last. */
+  text = '';
+  /** What stands before and after the example's text, up to the blank line; nothing where there is no example. */
+  #before: Uint8Array | undefined;
+  #after = new Uint8Array();
   #inVain = 0;
 
   /** Takes the chunk for the example, if it can be one; `text`: all that it said. */
-  learn(data: string, payload: JsonObject, text: string): boolean {
-    if (this.#inVain >= MOST_IN_VAIN) return false;
+  learn(event: SseEvent, payload: JsonObject, text: string): void {
+    const { bytes, data, dataStart, dataEnd } = event;
+    if (data === undefined || dataEnd === 0 || event.event !== undefined || this.#inVain >= MOST_IN_VAIN) return;
     this.#inVain++;
     const member = memberOf(payload, text);
     const quoted = `"${text}"`;
     const at = data.indexOf(quoted);
-    if (member === undefined || ESCAPED.test(text) || at !== data.lastIndexOf(quoted) || at < 0) return false;
+    if (member === undefined || ESCAPED.test(text) || at !== data.lastIndexOf(quoted) || at < 0) return;
     const before = data.slice(0, at + 1);
     const after = data.slice(at + 1 + text.length);
     // Another member may hold the same text, and the delta's own be written with escapes.
     const probed: unknown = JSON.parse(before + PROBE + after);
-    if (!isObject(probed) || deltaOf(probed)?.[member] !== PROBE) return false;
-    this.#before = before;
-    this.#after = after;
-    return true;
+    if (!isObject(probed) || deltaOf(probed)?.[member] !== PROBE || bytes.at(-1) !== LINE_END) return;
+    this.#before = Buffer.concat([bytes.subarray(0, dataStart), encoder.encode(before)]);
+    this.#after = Buffer.concat([encoder.encode(after), bytes.subarray(dataEnd)]);
   }
 
-  /** The text of a chunk that differs from the example in nothing else; `undefined` where it differs. */
-  read(data: string): string | undefined {
-    const from = this.#before.length;
-    const to = data.length - this.#after.length;
-    if (to <= from || !data.startsWith(this.#before) || !data.endsWith(this.#after)) return undefined;
-    this.#inVain = 0;
-    const text = data.slice(from, to);
-    if (!ESCAPED.test(text)) return text;
-    try {
-      return JSON.parse(`"${text}"`);
-    } catch {
-      // A quotation mark in it ends the member: the chunk is of another form.
-      return undefined;
-    }
+  forget(): void {
+    this.#before = undefined;
   }
+
+  /** Where the event that begins at `at` ends, if it differs from the example in its text alone, which is `text` then; else -1. */
+  find(bytes: Uint8Array, at: number): number {
+    const before = this.#before;
+    const after = this.#after;
+    if (!before || !isAt(bytes, at, before)) return -1;
+    const from = at + before.length;
+    let to = from;
+    let isEscaped = false;
+    for (let byte = bytes[to]; byte !== QUOTE; byte = bytes[++to]) {
+      if (byte === undefined || byte <= LAST_CONTROL) return -1;
+      if (byte !== BACKSLASH) continue;
+      isEscaped = true;
+      to++;
+    }
+    // An empty text is none.
+    if (to === from || !isAt(bytes, to, after)) return -1;
+    const text = textOf(bytes, from, to);
+    try {
+      this.text = isEscaped ? JSON.parse(`"${text}"`) : text;
+    } catch {
+      return -1;
+    }
+    this.#inVain = 0;
+    return to + after.length;
+  }
+}
+
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
+}
+
+function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  const { length } = wanted;
+  if (at + length > bytes.length) return false;
+  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
+  return true;
 }
 
 /** The member of the only choice's delta that holds the text, where nothing in the delta is a list or an object. */

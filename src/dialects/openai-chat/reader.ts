@@ -65,8 +65,9 @@ class StreamReader implements Reader {
   readonly #decoder: Decoder;
   readonly #repair: Repair;
   readonly #more = new MoreText();
-  /** What the chunk that is learned from said. */
-  #said: PartDelta | undefined;
+  /** What the chunk that was learned from last said, and where its JSON began. */
+  #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
+  #jsonStart = 0;
   /** The members every chunk carries, for a chunk the vendor left out. */
   #envelope: JsonObject = {};
   #over = false;
@@ -77,7 +78,17 @@ class StreamReader implements Reader {
   }
 
   read(chunk: Uint8Array): Frame[] {
-    return this.#framesOf(() => this.#cutter.read(chunk));
+    const frames: Frame[] = [];
+    let at = 0;
+    if (this.#cutter.isBetweenEvents && !this.#over) {
+      for (let end = this.#more.find(chunk, 0); end > 0; end = this.#more.find(chunk, at)) {
+        frames.push(this.#moreOf(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end)));
+        at = end;
+      }
+      if (at === chunk.length) return frames;
+    }
+    const others = this.#framesOf(() => this.#cutter.read(at === 0 ? chunk : chunk.subarray(at)));
+    return at === 0 ? others : [...frames, ...others];
   }
 
   end(): Frame[] {
@@ -110,11 +121,11 @@ class StreamReader implements Reader {
   }
 
   #frame(event: SseEvent): Frame {
-    const { bytes, data } = event;
+    const { bytes } = event;
     if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
+    if (this.#more.find(bytes, 0) === bytes.length) return this.#moreOf(bytes);
+    const { data } = event;
     if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
-    const more = this.#said && this.#moreOf(event, data, this.#said);
-    if (more) return more;
     const payload = parse(data);
     if (isObject(payload)) return this.#chunk(event, payload);
     const word = data.trim();
@@ -125,20 +136,20 @@ class StreamReader implements Reader {
     return new ChatFrame('useless', bytes, [error ?? unreadable()]);
   }
 
-  #moreOf(event: SseEvent, data: string, said: PartDelta): Frame | undefined {
-    if (event.dataEnd === 0 || event.event !== undefined) return undefined;
-    const delta = this.#more.read(data);
-    if (delta === undefined) return undefined;
-    const { type, choice, part } = said;
-    return new ChatFrame('chunk', event.bytes, [{ type, choice, part, delta }], event.dataStart);
+  /** The chunk whose text was found in these bytes. */
+  #moreOf(bytes: Uint8Array): Frame {
+    const { type, choice, part } = this.#said;
+    return new ChatFrame('chunk', bytes, [{ type, choice, part, delta: this.#more.text }], this.#jsonStart);
   }
 
   /** A chunk that did nothing but go on with a part shows what others of its kind look like. */
-  #learn(data: string | undefined, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
+  #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
     const [only] = events;
-    this.#said = undefined;
-    if (isMended || events.length !== 1 || only?.type !== 'part-delta' || data === undefined) return;
-    if (this.#more.learn(data, payload, only.delta)) this.#said = only;
+    this.#more.forget();
+    if (isMended || events.length !== 1 || only?.type !== 'part-delta') return;
+    this.#said = only;
+    this.#jsonStart = event.dataStart;
+    this.#more.learn(event, payload, only.delta);
   }
 
   #chunk(event: SseEvent, payload: JsonObject): Frame {
@@ -159,7 +170,7 @@ class StreamReader implements Reader {
       else if (payload.id === '' && payload.model === '') kind = 'useless';
     }
     const mended = isMended || event.dataEnd === 0 ? [payload] : undefined;
-    this.#learn(event.data, payload, events, mended !== undefined);
+    this.#learn(event, payload, events, mended !== undefined);
     return new ChatFrame(kind, bytes, events, event.dataStart, mended);
   }
 
