@@ -1,25 +1,27 @@
 /** Random identifiers: a prefix and characters of [0-9A-Za-z]. */
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-// One call into the random source serves many ids: it costs more than the id.
-const pool = new Uint8Array(4096);
-let next = pool.length;
+/** Random characters, drawn in advance: one call into the random source costs more than many ids. */
+const pool = Buffer.alloc(4096);
+let drawn = 0;
+let next = 0;
 
 /** `prefix` + `length` random characters (5.95 bits each). */
 export function newId(prefix: string, length = 24): string {
-  let id = prefix;
-  for (let have = 0; have < length; ) {
-    if (next === pool.length) {
-      crypto.getRandomValues(pool);
-      next = 0;
-    }
-    const value = pool[next++]! & 63;
-    if (value < ALPHABET.length) {
-      id += ALPHABET[value];
-      have++;
-    }
+  if (next + length > drawn) draw();
+  const from = next;
+  next += length;
+  return prefix + pool.toString('latin1', from, next);
+}
+
+function draw(): void {
+  crypto.getRandomValues(pool);
+  next = 0;
+  drawn = 0;
+  for (const byte of pool) {
+    const value = byte & 63;
+    if (value < ALPHABET.length) pool[drawn++] = ALPHABET.charCodeAt(value);
   }
-  return id;
 }
 
 /** As `newId`, in the order of time: rows keyed by such ids are written side by side, which spares a database work. */

@@ -47,3 +47,24 @@ export function writePricePerMillion(price: Pico): string {
 export function roundUp(pico: Pico): Money {
   return (pico + 999n) / 1000n;
 }
+
+/** Counts at their rates, added up exactly: in a number as long as that is exact, since bigints cost many times as much. */
+export class RateSum {
+  #small = 0;
+  #large = 0n;
+
+  /** `count` is a whole number; neither is below zero. */
+  add(count: number, rate: Pico): void {
+    const sum = this.#small + count * Number(rate);
+    // Below this bound neither the rate nor the product nor the sum has been rounded.
+    if (sum <= Number.MAX_SAFE_INTEGER) this.#small = sum;
+    else this.#large += BigInt(count) * rate;
+  }
+
+  /** Rounded up. */
+  total(): Money {
+    if (this.#large > 0n) return roundUp(this.#large + BigInt(this.#small));
+    const rest = this.#small % 1000;
+    return BigInt((this.#small - rest) / 1000 + (rest > 0 ? 1 : 0));
+  }
+}

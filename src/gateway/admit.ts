@@ -4,8 +4,9 @@ import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
+import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
-import { choices, estimateInput, outputCeiling, quote } from '../ledger/quote.ts';
+import { allTokens, choices, outputCeiling, quote } from '../ledger/quote.ts';
 import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -25,7 +26,8 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
     throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
-  const estimatedInput = estimateInput(call);
+  const estimate = estimateTokens(call);
+  const estimatedInput = allTokens(estimate);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
   const maxImages = model.maxImages ?? rooms.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
@@ -35,7 +37,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
     callId: entrant.id,
     account: caller.account,
     key: caller.key,
-    amount: quote(call, model.price, ceiling),
+    amount: quote(call, model.price, ceiling, estimate),
     model: model.name,
     priceId: model.priceId,
     at,

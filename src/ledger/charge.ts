@@ -1,5 +1,5 @@
 /** What a call did cost: its usage times its price. */
-import { type Money, type Pico, roundUp } from '../canonical/money.ts';
+import { type Money, type Pico, RateSum } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
@@ -11,65 +11,57 @@ const PICO_PER_NANO = 1000n;
 /** Pure; one rounding, up, at the end. */
 export function charge(usage: Usage, price: Price): Money {
   const rates = ratesFor(price, usage.largestInput ?? usage.input);
-  const input = rates.input ?? 0n;
-  const output = rates.output ?? 0n;
+  const { input = 0n, output = 0n } = rates;
   const cacheWrite = rates.cacheWrite ?? input;
-  const pico =
-    chargeTotal(usage.input, input, [
-      [usage.cachedInput, rates.cachedInput ?? input],
-      [usage.cacheWrite, cacheWrite],
-      [usage.cacheWriteHour, rates.cacheWriteHour ?? cacheWrite],
-      [usage.audioInput, rates.audioInput ?? input],
-      [usage.imageInput, rates.imageInput ?? input],
-    ]) +
-    chargeTotal(usage.output, output, [
-      [usage.reasoning, rates.reasoning ?? output],
-      [usage.audioOutput, rates.audioOutput ?? output],
-      [usage.imageOutput, rates.imageOutput ?? output],
-    ]) +
-    units(usage.characters) * (price.perCharacter ?? 0n) +
-    // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
-    units((usage.seconds ?? 0) * 1000) * pricePiece(price.clips, price.perSecond, usage);
-  const handedOver = units(usage.inputImages) * (price.perInputImage ?? 0n);
-  return roundUp(pico + chargePictures(usage, price)) + handedOver + calls(usage) * (price.perCall ?? 0n);
+  const sum = new RateSum();
+  let left = units(usage.input);
+  left = addShare(sum, left, usage.cachedInput, rates.cachedInput ?? input);
+  left = addShare(sum, left, usage.cacheWrite, cacheWrite);
+  left = addShare(sum, left, usage.cacheWriteHour, rates.cacheWriteHour ?? cacheWrite);
+  left = addShare(sum, left, usage.audioInput, rates.audioInput ?? input);
+  left = addShare(sum, left, usage.imageInput, rates.imageInput ?? input);
+  sum.add(left, input);
+  left = units(usage.output);
+  left = addShare(sum, left, usage.reasoning, rates.reasoning ?? output);
+  left = addShare(sum, left, usage.audioOutput, rates.audioOutput ?? output);
+  left = addShare(sum, left, usage.imageOutput, rates.imageOutput ?? output);
+  sum.add(left, output);
+  if (price.perCharacter !== undefined) sum.add(units(usage.characters), price.perCharacter);
+  // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
+  if (usage.seconds) sum.add(units(usage.seconds * 1000), pricePiece(price.clips, price.perSecond, usage));
+  if (usage.images) addPictures(sum, usage, price);
+  let cost = sum.total();
+  if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
+  if (price.perCall !== undefined) cost += BigInt(calls(usage)) * price.perCall;
+  return cost;
+}
+
+/**
+ * Adds a share of what is left of a total at the share's own rate; returns what is left then. A share is never larger than
+ * what those before it left: where a vendor counts cached audio under both words, each token is still charged once.
+ */
+function addShare(sum: RateSum, left: number, count: number | undefined, rate: Pico): number {
+  if (!count) return left;
+  const share = Math.min(units(count), left);
+  sum.add(share, rate);
+  return left - share;
 }
 
 /** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */
-function chargePictures(usage: Usage, price: Price): Pico {
+function addPictures(sum: RateSum, usage: Usage, price: Price): void {
   const pictures = units(usage.images);
-  if (pictures === 0n) return 0n;
   const each = pricePiece(price.pictures, price.perImage, usage);
   if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
-    return pictures * each * PICO_PER_NANO;
-  return pictures * BigInt(IMAGE_TOKENS) * price.imageOutput;
+    sum.add(pictures, each * PICO_PER_NANO);
+  else sum.add(pictures * IMAGE_TOKENS, price.imageOutput);
 }
 
 /** Several videos are several calls, and so is a ranking of many documents where its vendor counts it so. */
-function calls({ searches, videos }: Usage): bigint {
-  const counted = units(searches ?? videos);
-  return counted > 1n ? counted : 1n;
-}
-
-type Share = readonly [count: number | undefined, rate: Pico];
-
-/**
- * Each share at its own rate and what is left of the total at the total's. A share is never larger than what the shares
- * before it left: where a vendor counts cached audio under both words, each token is still charged once.
- */
-function chargeTotal(total: number, rate: Pico, shares: readonly Share[]): Pico {
-  let left = units(total);
-  let pico = 0n;
-  for (const [count, shareRate] of shares) {
-    if (!count) continue;
-    let share = units(count);
-    if (share > left) share = left;
-    left -= share;
-    pico += share * shareRate;
-  }
-  return pico + left * rate;
+function calls({ searches, videos }: Usage): number {
+  return Math.max(1, units(searches ?? videos));
 }
 
 /** A vendor's figure as a whole number of units: what is no number, or below zero, is none. */
-function units(count: number | undefined): bigint {
-  return count !== undefined && count > 0 && Number.isFinite(count) ? BigInt(Math.ceil(count)) : 0n;
+function units(count: number | undefined): number {
+  return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
 }

@@ -1,5 +1,5 @@
 /** How many tokens a call's input may be, before any vendor has counted: fast, and rather too many than too few. */
-import type { Call, ChatCall, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
+import type { Call, ChatCall, Completion, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
 
 /** Estimated tokens by what a price tells apart; documents and films count as text. */
 export interface InputEstimate {
@@ -72,15 +72,19 @@ function tokensOfAll(inputs: EmbedCall['inputs']): number {
 function estimateConversation(call: ChatCall): InputEstimate {
   const seen = nothingSeen();
   for (const message of call.messages) seeParts(seen, message.parts);
-  for (const prompt of call.completion?.prompts ?? []) {
-    if (typeof prompt === 'string') seeText(seen, prompt);
-    else seen.bytes += prompt.length * BYTES_PER_TOKEN;
-  }
+  if (call.completion) seePrompts(seen, call.completion);
   // The client's own bytes hold all of it but for what the gateway added from earlier turns; escapes and member names
   // stand for what a vendor's template adds.
   const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
   const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE + seen.document + promptTokens(call);
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
+}
+
+function seePrompts(seen: Seen, { prompts }: Completion): void {
+  for (const prompt of prompts) {
+    if (typeof prompt === 'string') seeText(seen, prompt);
+    else seen.bytes += prompt.length * BYTES_PER_TOKEN;
+  }
 }
 
 interface Seen {
@@ -99,10 +103,9 @@ function nothingSeen(): Seen {
 
 function promptTokens(call: ChatCall): number {
   const asksForSchema = call.output?.type === 'json-schema';
-  const searches = call.tools.filter((tool) => tool.type === 'web-search' || tool.type === 'vendor').length;
-  return (
-    CALL_TOKENS + (call.tools.length > 0 || asksForSchema ? TOOL_PROMPT_TOKENS : 0) + (searches > 0 ? SEARCH_TOKENS : 0)
-  );
+  const tokens = CALL_TOKENS + (call.tools.length > 0 || asksForSchema ? TOOL_PROMPT_TOKENS : 0);
+  for (const { type } of call.tools) if (type === 'web-search' || type === 'vendor') return tokens + SEARCH_TOKENS;
+  return tokens;
 }
 
 function seeParts(seen: Seen, parts: readonly Part[]): void {

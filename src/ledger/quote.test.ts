@@ -3,7 +3,10 @@ import { hasFixtures, recordedCases, requestBytes } from '../../test/fixtures.ts
 import { recordedUsage } from '../../test/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../canonical/call.ts';
 import { readCall } from '../dialects/openai-chat/read-call.ts';
-import { estimateInput, quote } from './quote.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { allTokens, quote } from './quote.ts';
+
+const estimateInput = (call: ChatCall) => allTokens(estimateTokens(call));
 
 function chat(text: string, more: Partial<ChatCall> = {}): ChatCall {
   return {

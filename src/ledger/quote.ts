@@ -1,24 +1,23 @@
 /** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
 import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { pixelsOf } from '../canonical/image-size.ts';
-import { type Money, type Pico, roundUp } from '../canonical/money.ts';
+import { type Money, type Pico, RateSum, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
-import { estimateTokens } from './estimate-tokens.ts';
+import { estimateTokens, type InputEstimate } from './estimate-tokens.ts';
 import { askedPiece, dearestPiece, ratesFor } from './rates.ts';
 
 /** Tokens of the input, all kinds together. */
-export function estimateInput(call: Call): number {
-  const { text, image, audio } = estimateTokens(call);
+export function allTokens({ text, image, audio }: InputEstimate): number {
   return text + image + audio;
 }
 
 /** `ceiling` is how many tokens the model writes where the call names no limit. */
-export function quote(call: Call, price: Price, ceiling: number): Money {
-  if (call.kind === 'chat') return quoteConversation(call, price, ceiling);
-  if (call.kind === 'image') return quotePictures(call, price);
-  if (call.kind === 'transcription') return quoteTranscription(call, price);
-  if (call.kind === 'speech') return quoteSpeech(call, price);
-  const { text } = estimateTokens(call);
+export function quote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
+  if (call.kind === 'chat') return quoteConversation(call, price, ceiling, estimate);
+  if (call.kind === 'image') return quotePictures(call, price, estimate);
+  if (call.kind === 'transcription') return quoteTranscription(call, price, estimate);
+  if (call.kind === 'speech') return quoteSpeech(call, price, estimate);
+  const { text } = estimate;
   const pico = BigInt(text) * (ratesFor(price, text).input ?? 0n) + charactersOf(call) * (price.perCharacter ?? 0n);
   return roundUp(pico) + searches(call) * (price.perCall ?? 0n);
 }
@@ -46,22 +45,28 @@ export function outputCeiling(call: Call, most: number): number {
   return call.kind === 'chat' ? (call.maxOutputTokens ?? most) : 0;
 }
 
-function quoteConversation(call: ChatCall, price: Price, ceiling: number): Money {
-  const { text, image, audio } = estimateTokens(call);
+function quoteConversation(call: ChatCall, price: Price, ceiling: number, estimate: InputEstimate): Money {
+  const { text, image, audio } = estimate;
   const rates = ratesFor(price, text + image + audio);
-  const input = rates.input ?? 0n;
   // Whether the vendor writes its cache is not known beforehand.
-  const inputRate = dearest(input, rates.cacheWrite, rates.cacheWriteHour);
+  const inputRate = dearest(rates.input ?? 0n, rates.cacheWrite, rates.cacheWriteHour);
   // Several choices may be several upstream calls, each with the whole input.
-  const sendings = BigInt(Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1));
-  const pico =
-    sendings *
-      (BigInt(text) * inputRate +
-        BigInt(image) * dearest(inputRate, rates.imageInput) +
-        BigInt(audio) * dearest(inputRate, rates.audioInput)) +
-    BigInt(call.maxOutputTokens ?? ceiling) * BigInt(choices(call)) * outputRate(call, rates);
+  const sendings = Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1);
+  const sum = new RateSum();
+  sum.add(text, times(sendings, inputRate));
+  if (image > 0) sum.add(image, times(sendings, dearest(inputRate, rates.imageInput)));
+  if (audio > 0) sum.add(audio, times(sendings, dearest(inputRate, rates.audioInput)));
+  const many = choices(call);
+  sum.add(call.maxOutputTokens ?? ceiling, times(many, outputRate(call, rates)));
+  let most = sum.total();
+  if (price.perCall !== undefined) most += price.perCall;
   const picture = dearestPicture(price) + (price.perInputImage ? price.perInputImage * BigInt(picturesIn(call)) : 0n);
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(choices(call)) * picture;
+  if (picture > 0n) most += times(many, picture);
+  return most;
+}
+
+function times(count: number, amount: bigint): bigint {
+  return count === 1 ? amount : BigInt(count) * amount;
 }
 
 /** What a picture takes at most where it is billed by the token, by the quality asked for. */
@@ -77,8 +82,7 @@ function pictureTokens({ quality = '', size }: ImageCall): number {
   return Math.ceil((PICTURE_TOKENS[quality] ?? FINEST_PICTURE_TOKENS) * times);
 }
 
-function quotePictures(call: ImageCall, price: Price): Money {
-  const { text, image } = estimateTokens(call);
+function quotePictures(call: ImageCall, price: Price, { text, image }: InputEstimate): Money {
   const input = price.input ?? 0n;
   const each = pictureTokens(call);
   const pico =
@@ -95,8 +99,7 @@ function quotePictures(call: ImageCall, price: Price): Money {
 const BYTES_PER_SECOND = 6;
 const TOKENS_PER_SECOND = 30;
 
-function quoteSpeech(call: SpeechCall, price: Price): Money {
-  const { text } = estimateTokens(call);
+function quoteSpeech(call: SpeechCall, price: Price, { text }: InputEstimate): Money {
   const seconds = BigInt(
     Math.ceil(2 + Buffer.byteLength(call.input) / BYTES_PER_SECOND / Math.min(call.speed ?? 1, 1)),
   );
@@ -110,8 +113,7 @@ function quoteSpeech(call: SpeechCall, price: Price): Money {
 /** Quick speakers. */
 const SPOKEN_TOKENS_PER_SECOND = 8;
 
-function quoteTranscription(call: TranscriptionCall, price: Price): Money {
-  const { audio } = estimateTokens(call);
+function quoteTranscription(call: TranscriptionCall, price: Price, { audio }: InputEstimate): Money {
   const seconds = BigInt(Math.ceil(call.length.mostSeconds));
   const pico =
     BigInt(audio) * dearest(price.input ?? 0n, price.audioInput) +
@@ -134,9 +136,9 @@ function picturesIn({ messages }: ChatCall): number {
 }
 
 /** In a conversation nobody says beforehand which size and quality the model will choose. */
-function dearestPicture({ pictures = [], perImage = 0n }: Price): Money {
+function dearestPicture({ pictures, perImage = 0n }: Price): Money {
   let most = perImage;
-  for (const { price } of pictures) most = dearest(most, price);
+  if (pictures) for (const { price } of pictures) most = dearest(most, price);
   return most;
 }
 

@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { RateSum, readMoney, roundUp, writeMoney } from './money.ts';
+
+test('a sum of counts at rates is what bigints say, below and beyond what a number holds', () => {
+  const count = fc.oneof(fc.nat({ max: 2_000_000 }), fc.maxSafeNat(), fc.constantFrom(0, 1, 2 ** 53, 1e30));
+  const rate = fc.oneof(fc.bigInt(0n, 100_000_000n), fc.bigInt(0n, 2n ** 70n), fc.constantFrom(0n, 1n, 2n ** 53n + 1n));
+  fc.assert(
+    fc.property(fc.array(fc.tuple(count, rate), { maxLength: 6 }), (items) => {
+      const sum = new RateSum();
+      let exact = 0n;
+      for (const [many, each] of items) {
+        sum.add(many, each);
+        exact += BigInt(many) * each;
+      }
+      expect(sum.total()).toBe(roundUp(exact));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('the sum is rounded up at every remainder, up to the last safe integer', () => {
+  for (const pico of [0, 1, 999, 1000, 1001, 2 ** 53 - 1001, 2 ** 53 - 992, 2 ** 53 - 1, 2 ** 53]) {
+    const sum = new RateSum();
+    sum.add(1, BigInt(pico));
+    expect(sum.total()).toBe(roundUp(BigInt(pico)));
+  }
+});
+
+test('what is written is read as the same amount', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.bigInt(), fc.bigInt(-(10n ** 12n), 10n ** 12n)), (amount) => {
+      const text = writeMoney(amount);
+      expect(text).toMatch(/^-?\d+(\.\d*[1-9])?$/);
+      expect(readMoney(text)).toBe(amount);
+    }),
+  );
+  expect([5_000_000_000n, 1_500n, 0n, -1n].map(writeMoney)).toEqual(['5', '0.0000015', '0', '-0.000000001']);
+});
