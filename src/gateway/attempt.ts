@@ -16,7 +16,7 @@ import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { withUploadsFor } from './uploaded-pictures.ts';
-import type { FrameTaker, Upstream } from './upstream.ts';
+import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 import type { Walk } from './walk.ts';
 import { urlsTaken, type Way, wayTo } from './way.ts';
 
@@ -69,7 +69,7 @@ async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): 
   const calls = inPieces(call, way, dialect.name === walk.dialect.name);
   if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
   const branches = new Cancellation();
-  walk.cancellation.listen(() => branches.cancel());
+  walk.cancellation.add(branches);
   try {
     return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)), walk.meter);
   } catch (thrown) {
@@ -102,7 +102,8 @@ async function begin(
   cancellation: Cancellation,
 ): Promise<Upstream> {
   const same = way.dialect.name === walk.dialect.name;
-  const outgoing = await outgoingFor(rooms, walk, way, call);
+  const made = outgoingFor(rooms, walk, way, call);
+  const outgoing = made instanceof Promise ? await made : made;
   const task = way.provider.tasks?.[way.dialect.name];
   if (task) Object.assign(outgoing.headers, task.headers);
   const limits = rooms.settings.limits;
@@ -114,7 +115,8 @@ async function begin(
   const reader = readerFor(way, call, contentType);
   if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
   if (call.stream) return peek(exchange, reader, same, contentType);
-  return whole(exchange, reader, same, rooms.settings.maxReplyBytes);
+  const body = exchange.readAll(rooms.settings.maxReplyBytes);
+  return inOne(reader, body instanceof Promise ? await body : body, same);
 }
 
 /** What comes of work that the vendor has taken on. */
@@ -163,7 +165,8 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
 }
 
-async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Promise<Outgoing> {
+/** A promise where signing it takes a while. */
+function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Outgoing | Promise<Outgoing> {
   const { provider, target, dialect } = way;
   const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
@@ -181,8 +184,7 @@ async function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
   if (form) putForm(outgoing, form);
   const signing = provider.authorize(outgoing, target, rooms.signing);
-  if (signing) await signing;
-  return outgoing;
+  return signing ? signing.then(() => outgoing) : outgoing;
 }
 
 /** What parts it is said by nobody before: a file that held it would hold fields, which a vendor would read and nobody has priced. */
@@ -260,23 +262,13 @@ function framesTo(taker: FrameTaker, reader: Reader): ByteTaker {
   };
 }
 
-async function whole(exchange: Exchange, reader: Reader, same: boolean, maxBytes: number): Promise<Upstream> {
-  return inOne(reader, await exchange.readAll(maxBytes), same);
-}
-
 /** A reply that is all there. */
 function inOne(reader: Reader, body: Uint8Array, same: boolean): Upstream {
-  let frames: readonly Frame[] | undefined = [...reader.read(body), ...reader.end()];
+  const frames = reader.read(body);
+  for (const frame of reader.end()) frames.push(frame);
   // Nothing of it has been delivered: an error anywhere in it leaves every other target to try.
   for (const frame of frames) for (const event of frame.events) if (event.type === 'error') throw event.error;
-  return {
-    same,
-    next() {
-      const all = frames;
-      frames = undefined;
-      return Promise.resolve(all);
-    },
-  };
+  return new WholeUpstream(frames, same);
 }
 
 /** An error before anything usable is a failed attempt, not a reply that broke off. */

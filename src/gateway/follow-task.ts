@@ -56,14 +56,17 @@ function parsed(body: Uint8Array): JsonObject {
 /** Ends early where the call is over. */
 function pause(ms: number, cancellation: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
+    const pausing = {
+      cancel() {
+        clearTimeout(timer);
+        reject(new GatewayError('upstream_failed', 'The call was cancelled.', { retryable: false }));
+      },
+    };
     const timer = setTimeout(() => {
-      unlisten();
+      cancellation.delete(pausing);
       resolve();
     }, ms);
-    const unlisten = cancellation.listen(() => {
-      clearTimeout(timer);
-      reject(new GatewayError('upstream_failed', 'The call was cancelled.', { retryable: false }));
-    });
+    cancellation.add(pausing);
   });
 }
 

@@ -9,7 +9,7 @@ import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
 import type { Client } from '../transport/client-request.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
-import { type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
+import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
 import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
 import { warningsHeader } from './warnings-header.ts';
 
@@ -21,19 +21,19 @@ export const CLIENT_GONE_STATUS = 499;
 export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream, client: Client): Promise<Answer> {
   const writer = walk.dialect.writer(walk.call);
   const parts: Uint8Array[] = [];
-  const seen: Frame[] = [];
-  for (let frames = await upstream.next(); frames; frames = await upstream.next()) {
-    for (const frame of frames) {
-      const failure = errorIn(frame);
-      if (failure) throw failure;
-      if (walk.meter.thinks || isThought(frame)) bearWitness(walk, frame.events);
-      parts.push(upstream.same ? writer.pass(frame) : writer.write(frame));
-      seen.push(frame);
-    }
+  const coming = allFrames(upstream);
+  const frames = coming instanceof Promise ? await coming : coming;
+  for (const frame of frames) {
+    const failure = errorIn(frame);
+    if (failure) throw failure;
+    if (walk.meter.thinks || isThought(frame)) bearWitness(walk, frame.events);
+    const bytes = upstream.same ? writer.pass(frame) : writer.write(frame);
+    if (bytes.length > 0) parts.push(bytes);
   }
-  parts.push(writer.end());
+  const ending = writer.end();
+  if (ending.length > 0) parts.push(ending);
   // Metered once it is certain that it can be delivered: what fails before costs nothing.
-  for (const frame of seen) walk.meter.see(frame.events);
+  for (const frame of frames) walk.meter.see(frame.events);
   walk.firstByteMs = performance.now() - walk.startedMs;
   addWarnings(walk, writer);
   const keeping = client.hasLeft ? undefined : remember(rooms, walk, writer);
@@ -203,7 +203,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
       await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
       if (keeping) await keeping;
       this.quiet.delete(this);
-      if (!this.clientLeft) this.sink?.end(join([this.last, ending]));
+      if (!this.clientLeft) this.sink?.end(ending.length > 0 ? join([this.last, ending]) : this.last);
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
     }
@@ -319,13 +319,12 @@ function errorIn(frame: Frame): GatewayError | undefined {
 }
 
 function isThought({ events }: Frame): boolean {
-  return events.some(
-    (event) => event.type === 'part-seal' || (event.type === 'part-start' && event.opens.type === 'reasoning'),
-  );
+  for (const event of events) {
+    if (event.type === 'part-seal' || (event.type === 'part-start' && event.opens.type === 'reasoning')) return true;
+  }
+  return false;
 }
 
 function join(parts: Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!;
-  const filled = parts.filter((part) => part.length > 0);
-  return filled.length === 1 ? filled[0]! : Buffer.concat(filled);
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }

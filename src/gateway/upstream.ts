@@ -14,6 +14,39 @@ export interface Upstream {
   pour?(taker: FrameTaker): Flow;
 }
 
+/** One whose reply is all there. */
+export class WholeUpstream implements Upstream {
+  readonly same: boolean;
+  private frames: readonly Frame[] | undefined;
+
+  constructor(frames: readonly Frame[], same: boolean) {
+    this.frames = frames;
+    this.same = same;
+  }
+
+  /** What has not been asked for yet. */
+  take(): readonly Frame[] | undefined {
+    const { frames } = this;
+    this.frames = undefined;
+    return frames;
+  }
+
+  next(): Promise<readonly Frame[] | undefined> {
+    return Promise.resolve(this.take());
+  }
+}
+
+/** All that an upstream still has to say, at once where it is there. */
+export function allFrames(upstream: Upstream): readonly Frame[] | Promise<readonly Frame[]> {
+  return upstream instanceof WholeUpstream ? (upstream.take() ?? []) : gatherFrames(upstream);
+}
+
+async function gatherFrames(upstream: Upstream): Promise<readonly Frame[]> {
+  const all: Frame[] = [];
+  for (let frames = await upstream.next(); frames; frames = await upstream.next()) all.push(...frames);
+  return all;
+}
+
 /** Takes an upstream's frames as they come. Never throws. */
 export interface FrameTaker {
   frames(frames: readonly Frame[]): void;

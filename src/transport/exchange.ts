@@ -1,8 +1,8 @@
 /** One exchange with an upstream: what has arrived waits here until it is asked for, under the time limits. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { HeaderLines } from './header-lines.ts';
-import type { Watched } from './time-limits.ts';
-import type { ByteTaker, Exchange, TimeLimits } from './transport.ts';
+import type { Watch, Watched } from './time-limits.ts';
+import type { ByteTaker, Cancellation, Exchange, TimeLimits } from './transport.ts';
 
 /** Where an exchange's bytes come from. */
 export interface Source {
@@ -27,8 +27,6 @@ export class ExchangeState implements Exchange, Watched {
   failure: GatewayError | undefined;
   /** Resolves with the headers, this very exchange. */
   readonly begun: Promise<Exchange>;
-  /** Called once, when nothing more will come. */
-  onEnd = () => {};
   private resolveBegun!: (exchange: Exchange) => void;
   private rejectBegun!: (failure: GatewayError) => void;
   /** On the clock of `performance.now()`, and what is said when it has come. */
@@ -49,10 +47,16 @@ export class ExchangeState implements Exchange, Watched {
   private hasPoured = false;
   private readonly limits: TimeLimits;
   private readonly wholeDeadline: number;
+  /** Both hold it until nothing more will come. */
+  private readonly cancellation: Cancellation;
+  private readonly watch: Watch;
 
-  constructor(limits: TimeLimits, wholeDeadline: number) {
+  constructor(limits: TimeLimits, wholeDeadline: number, cancellation: Cancellation, watch: Watch) {
     this.limits = limits;
     this.wholeDeadline = wholeDeadline;
+    this.cancellation = cancellation;
+    this.watch = watch;
+    watch.add(this);
     this.begun = new Promise((resolve, reject) => {
       this.resolveBegun = resolve;
       this.rejectBegun = reject;
@@ -145,10 +149,15 @@ export class ExchangeState implements Exchange, Watched {
     if (this.failure || this.ended) return;
     this.ended = true;
     this.source = undefined;
-    this.onEnd();
+    this.letGo();
     this.waiting?.resolve(undefined);
     this.waiting = undefined;
     if (!this.isHeld) this.lastTaker()?.end();
+  }
+
+  private letGo(): void {
+    this.watch.delete(this);
+    this.cancellation.delete(this);
   }
 
   pour(taker: ByteTaker): void {
@@ -198,7 +207,7 @@ export class ExchangeState implements Exchange, Watched {
   private end(failure: GatewayError): void {
     if (this.failure) return;
     this.failure = failure;
-    if (!this.ended) this.onEnd();
+    if (!this.ended) this.letGo();
     this.source?.stop();
     this.rejectBegun(failure);
     this.waiting?.reject(failure);
@@ -227,7 +236,13 @@ export class ExchangeState implements Exchange, Watched {
     });
   }
 
-  async readAll(maxBytes: number): Promise<Uint8Array> {
+  readAll(maxBytes: number): Uint8Array | Promise<Uint8Array> {
+    if (!this.ended || this.arrived.length === 0) return this.gather(maxBytes);
+    if (this.arrivedBytes > maxBytes) throw this.tooLarge(maxBytes);
+    return this.take();
+  }
+
+  private async gather(maxBytes: number): Promise<Uint8Array> {
     if (Number(this.header('content-length') ?? 0) > maxBytes) throw this.tooLarge(maxBytes);
     const chunks: Uint8Array[] = [];
     let size = 0;

@@ -52,8 +52,8 @@ export interface Exchange {
   header(name: string): string | undefined;
   /** The next bytes, `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
   read(): Promise<Uint8Array | undefined>;
-  /** All bytes, up to `maxBytes`; throws as `read` does. */
-  readAll(maxBytes: number): Promise<Uint8Array>;
+  /** All bytes, up to `maxBytes`, at once where they have arrived; throws as `read` does. */
+  readAll(maxBytes: number): Uint8Array | Promise<Uint8Array>;
   /** Has all bytes that are still to come handed over as they arrive, in the place of `read`. */
   pour(taker: ByteTaker): void;
   /** What is poured waits; `resume` lets it flow again. */
@@ -63,22 +63,39 @@ export interface Exchange {
   cancel(): void;
 }
 
-/** What ends exchanges from outside: an AbortController without its price, some microseconds a listener. */
-export class Cancellation {
+/** Something that can be ended from outside. */
+export interface Cancellable {
+  cancel(): void;
+}
+
+/** Ends what is under way: an AbortController without its price, some microseconds a listener. */
+export class Cancellation implements Cancellable {
   cancelled = false;
-  private readonly listeners = new Set<() => void>();
+  /** What is under way; mostly one thing. */
+  private first: Cancellable | undefined;
+  private others: Set<Cancellable> | undefined;
 
   cancel(): void {
     this.cancelled = true;
-    for (const listener of this.listeners) listener();
-    this.listeners.clear();
+    const { first, others } = this;
+    this.first = this.others = undefined;
+    first?.cancel();
+    if (others) for (const one of others) one.cancel();
   }
 
-  /** `listener` runs when this is cancelled, at once where it already is; the returned function takes it back. */
-  listen(listener: () => void): () => void {
-    if (this.cancelled) listener();
-    else this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+  /** `one` is cancelled with this, at once where this already is. */
+  add(one: Cancellable): void {
+    if (this.cancelled) one.cancel();
+    else if (!this.first) this.first = one;
+    else {
+      this.others ??= new Set();
+      this.others.add(one);
+    }
+  }
+
+  delete(one: Cancellable): void {
+    if (this.first === one) this.first = undefined;
+    else this.others?.delete(one);
   }
 }
 
@@ -124,17 +141,9 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
 
   return {
     send(sending, limits, wholeDeadline, cancellation) {
-      const exchange = new ExchangeState(limits, wholeDeadline);
-      const unlisten = cancellation.listen(() => exchange.cancel());
-      exchange.onEnd = () => {
-        watch.delete(exchange);
-        unlisten();
-      };
-      if (exchange.failure) unlisten();
-      else {
-        watch.add(exchange);
-        dispatch(sending, exchange);
-      }
+      const exchange = new ExchangeState(limits, wholeDeadline, cancellation, watch);
+      cancellation.add(exchange);
+      if (!exchange.failure) dispatch(sending, exchange);
       return exchange.begun;
     },
   };
