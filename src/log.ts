@@ -3,15 +3,23 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 const NUMBERS: { [level in LogLevel]: number } = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 };
-/** Lines are gathered this long, then written at once: a system call a line would cost more than the line. */
+/** Events are gathered this long, then written at once: a system call a line would cost more than the line, and a line between two calls costs three times one of many. */
 const GATHER_MS = 50;
 
+/** `members` are looked at when the line is written: nobody changes them any more. */
 export interface Log {
   info(message: string, members?: object): void;
   warn(message: string, members?: object): void;
   error(message: string, members?: object): void;
   /** Writes what has been gathered. */
   flush(): void;
+}
+
+interface Event {
+  level: LogLevel;
+  time: number;
+  message: string;
+  members: object | undefined;
 }
 
 /** `write` receives whole lines; they say which of several processes wrote them. */
@@ -22,27 +30,41 @@ export function createLog(
   process?: number | undefined,
 ): Log {
   const from = process === undefined ? '' : `,"process":${process}`;
-  let gathered = '';
+  let gathered: Event[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   function flush(): void {
     clearTimeout(timer);
     timer = undefined;
-    if (gathered === '') return;
-    const lines = gathered;
-    gathered = '';
+    if (gathered.length === 0) return;
+    let lines = '';
+    for (const event of gathered) lines += lineOf(event, from);
+    gathered = [];
     write(lines);
   }
 
-  const line = (lineLevel: LogLevel) => (message: string, members?: object) => {
-    if (NUMBERS[lineLevel] < NUMBERS[level]) return;
-    const rest = members ? JSON.stringify(members).slice(1) : '}';
-    const head = `{"level":${NUMBERS[lineLevel]},"time":${now()}${from},"msg":${JSON.stringify(message)}`;
-    gathered += `${head}${rest === '}' ? rest : `,${rest}`}\n`;
+  const gather = (of: LogLevel) => (message: string, members?: object) => {
+    if (NUMBERS[of] < NUMBERS[level]) return;
+    gathered.push({ level: of, time: now(), message, members });
     timer ??= setTimeout(flush, GATHER_MS);
   };
 
-  return { info: line('info'), warn: line('warn'), error: line('error'), flush };
+  return { info: gather('info'), warn: gather('warn'), error: gather('error'), flush };
+}
+
+function lineOf({ level, time, message, members }: Event, from: string): string {
+  const rest = members ? written(members).slice(1) : '}';
+  const head = `{"level":${NUMBERS[level]},"time":${time}${from},"msg":${JSON.stringify(message)}`;
+  return `${head}${rest === '}' ? rest : `,${rest}`}\n`;
+}
+
+/** What cannot be written takes no other line with it. */
+function written(members: object): string {
+  try {
+    return JSON.stringify(members);
+  } catch (thrown) {
+    return JSON.stringify({ unwritten: String(thrown) });
+  }
 }
 
 /** A failure as members of a line, causes included. */

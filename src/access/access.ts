@@ -25,8 +25,8 @@ export interface Caller {
 
 /** Where the key was found and from where the call came. */
 export interface Presented {
-  /** `undefined`: the request carried none. */
-  key: string | undefined;
+  /** `undefined`: the request carried none. Asked for once. */
+  readonly key: string | undefined;
   /** The peer's address; asked for only where the key is bound to addresses. */
   readonly address: string;
 }

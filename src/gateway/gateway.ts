@@ -5,12 +5,11 @@ import type { Answer } from '../transport/answer.ts';
 import type { Client } from '../transport/client-request.ts';
 
 /** A request at the edge: who, what, and how to learn that the client has left. */
-export interface Incoming {
-  requestId: string;
-  presented: Presented;
-  /** Reads the body within its bound; throws GatewayError `request_too_large`. */
-  read(): Promise<WireRequest>;
-  client: Client;
+export interface Incoming extends Presented {
+  readonly requestId: string;
+  /** Reads the body within its bound, once; a promise where it has not arrived yet. Throws GatewayError `request_too_large`. */
+  read(): WireRequest | Promise<WireRequest>;
+  readonly client: Client;
 }
 
 export interface Gateway {

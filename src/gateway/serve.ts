@@ -34,8 +34,10 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     entering++;
     try {
       const at = rooms.now();
-      const caller = await rooms.access.authenticate(incoming.presented, at);
-      const request = await incoming.read();
+      const known = rooms.access.authenticate(incoming, at);
+      const caller = known instanceof Promise ? await known : known;
+      const arriving = incoming.read();
+      const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
       const read = dialect.readCall(request);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;

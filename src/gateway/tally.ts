@@ -14,7 +14,7 @@ export class Tally {
   delivered = false;
   /** There is text in the reply, beside what it calls and thinks. */
   speaks = false;
-  private readonly joined: string[] = [];
+  private joined = '';
   private readonly small: string[] = [];
   private bytes = 0;
   private audioCharacters = 0;
@@ -37,7 +37,7 @@ export class Tally {
     this.bytes += text.length;
     this.small.push(text);
     if (this.small.length < JOINED_AT) return;
-    this.joined.push(this.small.join(''));
+    this.joined += this.small.join('');
     this.small.length = 0;
   }
 
@@ -52,7 +52,7 @@ export class Tally {
   }
 
   text(): string {
-    return this.joined.join('') + this.small.join('');
+    return this.joined + this.small.join('');
   }
 
   /** With the pictures that came: few formats count them in their usage. The tokens of what was delivered, `textTokens` of them text; those of the text are estimated unless given. */

@@ -24,15 +24,17 @@ const MOST_ENCODINGS = 2;
 /** A body that comes piece by piece. */
 export type ArrivingBody = Pick<ClientRequest['body'], 'length' | 'isRead' | 'read'>;
 
-/** Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
-export async function readBody(
+/** A promise where it has not arrived yet. Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
+export function readBody(
   { headers, body }: Pick<ClientRequest, 'headers' | 'body'>,
   maxBytes: number,
-): Promise<Uint8Array> {
+): Uint8Array | Promise<Uint8Array> {
   refuseTooLarge(body, maxBytes);
   const encoding = headers.get('content-encoding');
-  const bytes = await readPieces(body, maxBytes);
-  return encoding === null ? bytes : decompress(bytes, encoding, maxBytes);
+  const arrived = body.takeArrived();
+  if (arrived && arrived.length > maxBytes) throw tooLarge(maxBytes);
+  if (encoding === null) return arrived ?? readPieces(body, maxBytes);
+  return decompress(arrived ?? readPieces(body, maxBytes), encoding, maxBytes);
 }
 
 /** Throws `request_too_large` before any of it is read, where its length is said. */
@@ -52,8 +54,12 @@ async function readPieces(body: ArrivingBody, maxBytes: number): Promise<Uint8Ar
   return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, length);
 }
 
-async function decompress(bytes: Uint8Array, encodings: string, maxBytes: number): Promise<Uint8Array> {
-  let body = bytes;
+async function decompress(
+  encoded: Uint8Array | Promise<Uint8Array>,
+  encodings: string,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  let body = await encoded;
   // The encodings stand in the order they were applied: the last one comes off first.
   const names = encodings.split(',');
   if (names.length > MOST_ENCODINGS) {

@@ -48,27 +48,32 @@ export function createEdge(rooms: Rooms): Edge {
   for (const row of RELAYED_ROUTES)
     router.add(row.method, row.path, { reading: row.reading, handle: relay(rooms, row, addressOf) });
 
-  async function respond(request: ClientRequest): Promise<Answer> {
+  function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
     if (method === 'OPTIONS') return preflight(request);
-    const path = pathOf(target);
-    try {
-      if (target.length > MOST_TARGET_BYTES) throw longTarget();
-      for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
-        const read = found.reading ? found.reading.read(parameters) : parameters;
-        if (read) return await found.handle(request, read);
-      }
-      return noRoute(router, method, path);
-    } catch (thrown) {
-      const error = asGatewayError(thrown);
-      if (error.code === 'internal_error') rooms.trouble(`${method} ${path} failed.`, error.cause);
-      return failure(method, path, error);
+    if (target.length > MOST_TARGET_BYTES) throw longTarget();
+    for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
+      const read = found.reading ? found.reading.read(parameters) : parameters;
+      if (read) return found.handle(request, read);
     }
+    return noRoute(router, method, path);
+  }
+
+  function failed(method: string, path: string, thrown: unknown): Answer {
+    const error = asGatewayError(thrown);
+    if (error.code === 'internal_error') rooms.trouble(`${method} ${path} failed.`, error.cause);
+    return failure(method, path, error);
   }
 
   return {
     async answer(request) {
-      const done = await respond(request);
+      const path = pathOf(request.target);
+      let done: Answer;
+      try {
+        done = await respond(request, path);
+      } catch (thrown) {
+        done = failed(request.method, path, thrown);
+      }
       rooms.metrics.answered(done.status);
       return request.headers.has('origin') ? shareWithBrowser(done) : done;
     },
@@ -108,7 +113,7 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
       query: readQuery(queryOf(request.target)),
       body: checkBody?.(await readBody(request, rooms.settings.maxBodyBytes)),
       headers: request.headers,
-      read: () => readBody(request, rooms.settings.maxBodyBytes),
+      read: async () => readBody(request, rooms.settings.maxBodyBytes),
       get url() {
         const url = `http://${request.headers.get('host') || 'localhost'}${request.target}`;
         return URL.canParse(url) ? url : `http://localhost${request.target}`;

@@ -1,5 +1,6 @@
 /** A request as the gateway takes it: nothing is read or looked up before it is asked for. */
 import { newTimedId } from '../canonical/id.ts';
+import type { WireRequest } from '../dialects/dialect.ts';
 import { formBoundary } from '../dialects/multipart.ts';
 import type { Incoming } from '../gateway/gateway.ts';
 import type { ClientRequest } from '../transport/client-request.ts';
@@ -25,24 +26,47 @@ export function incomingOf(
   path: { [name: string]: string },
   options: IncomingOptions,
 ): Incoming {
-  return {
-    requestId: newTimedId('req_', options.now()),
-    presented: {
-      key: clientKey(request, options.carriers),
-      // Asking the socket costs a microsecond, and only keys bound to addresses need the answer.
-      get address() {
-        return options.addressOf(request);
-      },
-    },
-    read: async () => {
-      const head = { headers: request.headers, path, query: queryOf(request.target) };
-      const { maxBodyBytes, uploads } = options;
-      const boundary = uploads && formBoundary(request.headers.get('content-type'));
-      if (!uploads || boundary === undefined || request.headers.has('content-encoding'))
-        return { ...head, body: await readBody(request, maxBodyBytes) };
-      const { form, release } = await receiveForm(request.body, boundary, maxBodyBytes, uploads.folder);
-      return { ...head, body: NO_BYTES, form, release };
-    },
-    client: request,
-  };
+  return new IncomingRequest(request, path, options);
+}
+
+class IncomingRequest implements Incoming {
+  readonly requestId: string;
+  readonly client: ClientRequest;
+  private readonly path: { [name: string]: string };
+  private readonly options: IncomingOptions;
+
+  constructor(request: ClientRequest, path: { [name: string]: string }, options: IncomingOptions) {
+    this.requestId = newTimedId('req_', options.now());
+    this.client = request;
+    this.path = path;
+    this.options = options;
+  }
+
+  get key(): string | undefined {
+    return clientKey(this.client, this.options.carriers);
+  }
+
+  get address(): string {
+    return this.options.addressOf(this.client);
+  }
+
+  read(): WireRequest | Promise<WireRequest> {
+    const { maxBodyBytes, uploads } = this.options;
+    const { headers } = this.client;
+    const boundary = uploads && formBoundary(headers.get('content-type'));
+    if (uploads && boundary !== undefined && !headers.has('content-encoding'))
+      return this.readForm(boundary, uploads.folder);
+    const body = readBody(this.client, maxBodyBytes);
+    return body instanceof Promise ? body.then((bytes) => this.wire(bytes)) : this.wire(body);
+  }
+
+  private wire(body: Uint8Array): WireRequest {
+    const { headers, target } = this.client;
+    return { body, headers, path: this.path, query: queryOf(target) };
+  }
+
+  private async readForm(boundary: string, folder: string): Promise<WireRequest> {
+    const { form, release } = await receiveForm(this.client.body, boundary, this.options.maxBodyBytes, folder);
+    return { ...this.wire(NO_BYTES), form, release };
+  }
 }

@@ -1,5 +1,5 @@
 /** What an operator's Prometheus reads: counters fed by edge and gateway, and figures taken when it asks. */
-import type { CallRow } from '../store/store.ts';
+import type { CallOutcome, CallRow } from '../store/store.ts';
 import type { Rooms } from './rooms.ts';
 
 export interface Metrics {
@@ -11,52 +11,80 @@ export interface Metrics {
   write(rooms: Rooms): Promise<string>;
 }
 
-interface Counter {
-  name: string;
-  help: string;
-  labels: readonly string[];
-  /** Label values joined by a character that no label holds. */
-  values: Map<string, number>;
+/** What the calls of one model have come to. */
+interface ModelCounts {
+  outcomes: Map<CallOutcome, number>;
+  milliseconds: number;
+  /** A counter is no ledger: a number is near enough. */
+  nanoUsd: number;
 }
 
-/** A counter is no ledger: nano-USD as USD, near enough. */
-const NANO = 1e9;
-/** Joins label values into one key. */
-const JOINT = '\u0000';
+type Labels = { readonly [name: string]: string };
 
 export function createMetrics(startedAt: number): Metrics {
-  const counter = (name: string, help: string, ...labels: string[]): Counter => ({
-    name: `modelport_${name}_total`,
-    help,
-    labels,
-    values: new Map(),
-  });
-  const answers = counter('http_answers', 'Answers by HTTP status.', 'status');
-  const calls = counter('calls', 'Calls that were admitted, by model and outcome.', 'model', 'outcome');
-  const errors = counter('errors', 'Calls that ended in an error, by its code.', 'code');
-  const attempts = counter('attempts', 'Attempts at upstreams, by provider of the last one.', 'provider');
-  const seconds = counter('call_seconds', 'Time spent in calls, by model.', 'model');
-  const charged = counter('charged_usd', 'Money charged, by model.', 'model');
+  const answers = new Map<number, number>();
+  const models = new Map<string, ModelCounts>();
+  const errors = new Map<string, number>();
+  const attempts = new Map<string, number>();
+
+  function countsOf(model: string): ModelCounts {
+    let counts = models.get(model);
+    if (!counts) {
+      counts = { outcomes: new Map(), milliseconds: 0, nanoUsd: 0 };
+      models.set(model, counts);
+    }
+    return counts;
+  }
 
   return {
-    answered: (status) => add(answers, String(status), 1),
+    answered: (status) => add(answers, status, 1),
     called(call) {
-      add(calls, call.model + JOINT + call.outcome, 1);
+      const counts = countsOf(call.model);
+      add(counts.outcomes, call.outcome, 1);
+      counts.milliseconds += call.durationMs;
+      counts.nanoUsd += Number(call.cost);
       if (call.errorCode !== undefined) add(errors, call.errorCode, 1);
       add(attempts, call.provider, call.attempts);
-      add(seconds, call.model, call.durationMs / 1000);
-      if (call.cost > 0n) add(charged, call.model, Number(call.cost) / NANO);
     },
     async write(rooms) {
-      const counters = [answers, calls, errors, attempts, seconds, charged].map(writeCounter);
+      const counters = [
+        counter('http_answers', 'Answers by HTTP status.', linesOf(answers, 'status')),
+        counter('calls', 'Calls that were admitted, by model and outcome.', outcomeLines(models)),
+        counter('errors', 'Calls that ended in an error, by its code.', linesOf(errors, 'code')),
+        counter('attempts', 'Attempts at upstreams, by provider of the last one.', linesOf(attempts, 'provider')),
+        counter(
+          'call_seconds',
+          'Time spent in calls, by model.',
+          modelLines(models, (of) => of.milliseconds / 1000),
+        ),
+        counter('charged_usd', 'Money charged, by model.', modelLines(models, (of) => of.nanoUsd / 1e9).filter(isPaid)),
+      ];
       return `${counters.join('')}${(await figures(rooms, startedAt)).map(writeFigure).join('')}`;
     },
   };
 }
 
-function add({ values }: Counter, key: string, amount: number): void {
+function add<Key>(values: Map<Key, number>, key: Key, amount: number): void {
   values.set(key, (values.get(key) ?? 0) + amount);
 }
+
+type Line = readonly [labels: Labels, value: number];
+
+function linesOf(values: ReadonlyMap<string | number, number>, label: string): Line[] {
+  return [...values].map(([key, value]) => [{ [label]: String(key) }, value]);
+}
+
+function modelLines(models: ReadonlyMap<string, ModelCounts>, figure: (counts: ModelCounts) => number): Line[] {
+  return [...models].map(([model, counts]) => [{ model }, figure(counts)]);
+}
+
+function outcomeLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+  return [...models].flatMap(([model, { outcomes }]) =>
+    [...outcomes].map(([outcome, value]): Line => [{ model, outcome }, value]),
+  );
+}
+
+const isPaid = ([, usd]: Line) => usd > 0;
 
 type Figure = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
 
@@ -85,11 +113,12 @@ async function eventLoopLag(): Promise<number> {
   return (performance.now() - queued) / 1000;
 }
 
-function writeCounter({ name, help, labels, values }: Counter): string {
-  let text = `# HELP ${name} ${help}\n# TYPE ${name} counter\n`;
-  for (const [key, value] of values) {
-    const parts = key.split(JOINT).map((part, at) => `${labels[at]}="${escapeLabel(part)}"`);
-    text += `${name}{${parts.join(',')}} ${value}\n`;
+function counter(name: string, help: string, lines: readonly Line[]): string {
+  const whole = `modelport_${name}_total`;
+  let text = `# HELP ${whole} ${help}\n# TYPE ${whole} counter\n`;
+  for (const [labels, value] of lines) {
+    const written = Object.entries(labels).map(([label, said]) => `${label}="${escapeLabel(said)}"`);
+    text += `${whole}{${written.join(',')}} ${value}\n`;
   }
   return text;
 }

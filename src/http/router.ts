@@ -18,20 +18,21 @@ export interface Match<T> {
 
 export function createRouter<T>(): Router<T> {
   const router = new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] });
-  /** Paths without parameters, whose matches never differ. */
-  const plain = new Map<string, readonly Match<T>[]>();
+  /** The matches of paths without parameters, which never differ, by method. */
+  const plain = new Map<string, Map<string, readonly Match<T>[]>>();
   return {
     add(method, path, entry) {
       router.add(method, path, entry);
-      if (!path.includes(':')) plain.set(`${method} ${path}`, []);
+      if (!path.includes(':') && !plain.has(path)) plain.set(path, new Map());
     },
     match(method, path) {
-      const name = `${method} ${path}`;
-      const known = plain.get(name);
-      if (known && known.length > 0) return known;
+      const known = plain.get(path);
+      const matched = known?.get(method);
+      if (matched) return matched;
       const [entries, values] = router.match(method, path);
       const matches = entries.map(([found, places]) => ({ found, parameters: parametersOf(places, values) }));
-      if (known) plain.set(name, matches);
+      // A method that nobody has added is not remembered: there is no end of them.
+      if (matches.length > 0) known?.set(method, matches);
       return matches;
     },
   };

@@ -53,6 +53,11 @@ export class RequestBody {
     });
   }
 
+  /** All that is left, where it has arrived: nobody has to wait for it. */
+  takeArrived(): Uint8Array | undefined {
+    return this.isComplete && this.arrived.length > 0 ? this.take() : undefined;
+  }
+
   push(bytes: Uint8Array): void {
     const { waiting } = this;
     if (waiting) {
