@@ -44,6 +44,8 @@ const SETTLE_MS = 2000;
 /** So many answers, or so long: for some 20,000 requests compiling takes as much of the processor again as answering them. */
 const WARM_UP_ANSWERS = 25_000;
 const WARM_UP_SECONDS = 40;
+/** The same of what a chunk takes. */
+const WARM_UP_CHUNKS = 50_000;
 const SAMPLE_MS = 250;
 const GRACE_SECONDS = 30;
 
@@ -65,7 +67,7 @@ export async function measurePeer(peer: Running, seconds: number, baseline: Base
   await Bun.sleep(SETTLE_MS / 2);
   const memoryIdleMb = treeUse(peer.pid).residentMb;
   await warmUp(peer, seconds);
-  await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds / 2);
+  await heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, (WARM_UP_CHUNKS / CHUNK_STREAMS) * (CHUNK_EVERY_MS / 1000));
 
   const requests = await withCpu(peer, () => closedLoad(peer, seconds));
   const chunks = await withCpu(peer, () => heldStreams(peer, CHUNK_STREAMS, CHUNK_EVERY_MS, seconds));
