@@ -93,7 +93,7 @@ export function createAccess({ store, limits = createLocalLimits(), cacheMs = CA
       if (key.length > LONGEST_KEY) throw unknownKey();
       const remembered = callers.get(key) ?? strangers.get(key);
       if (remembered && remembered.until > now) return admitted(remembered.known, presented, now, kind);
-      return lookUp(key, now).then((known) => admitted(known, presented, now, kind));
+      return lookedUp(key, presented, now, kind);
     },
 
     allowModel(caller, model) {
@@ -121,6 +121,10 @@ export function createAccess({ store, limits = createLocalLimits(), cacheMs = CA
 
     close: () => limits.close(),
   };
+
+  async function lookedUp(key: string, presented: Presented, now: number, kind: KeyKind): Promise<Caller> {
+    return admitted(await lookUp(key, now), presented, now, kind);
+  }
 
   function lookUp(key: string, now: number): Promise<Known | undefined> {
     const running = pending.get(key);

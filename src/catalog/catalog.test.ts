@@ -53,7 +53,7 @@ async function open(providerDefaults?: CatalogOptions['providerDefaults']) {
 }
 
 const order = (
-  catalog: { order: (m: Model, r: () => number, now: number) => { id: string }[] },
+  catalog: { order: (m: Model, r: () => number, now: number) => readonly { id: string }[] },
   model: Model,
   now = 0,
 ) => catalog.order(model, () => 0, now).map(({ id }) => id);

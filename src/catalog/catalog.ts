@@ -47,7 +47,7 @@ export interface Catalog {
   list(): readonly Model[];
   /** The targets in the order to try them: by priority, within one by weight at random, none twice, resting ones left out.
    *  Throws `upstream_unavailable` (or `rate_limited`, where the vendors said so) with `retry-after` when all rest. */
-  order(model: Model, random: () => number, now: number): ModelTarget[];
+  order(model: Model, random: () => number, now: number): readonly ModelTarget[];
   observe(target: ModelTarget, seen: Observation, now: number): void;
   /** One of the target's credentials, in turn. */
   credential(target: ModelTarget): string | undefined;
@@ -106,6 +106,8 @@ export function createCatalog({ store, providerDefaults }: CatalogOptions): Cata
     list: () => list,
 
     order(model, random, now) {
+      const [only] = model.targets;
+      if (only && model.targets.length === 1 && !health.rest(only.id, now)) return model.targets;
       const ready: ModelTarget[] = [];
       const rests: Rest[] = [];
       for (const target of model.targets) {

@@ -1,22 +1,21 @@
 /** A call that its target can only answer in pieces, by kind: choices of a conversation, batches of texts. */
 import type { Call, ImageCall } from '../canonical/call.ts';
-import { quirksOf } from '../dialects/quirks.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 import type { Upstream } from './upstream.ts';
 import type { Way } from './way.ts';
 
 /** The calls that together answer `call`, mostly the call itself. `own`: the target speaks the client's dialect. */
-export function inPieces(call: Call, { dialect, quirks, target }: Way, own: boolean): Call[] {
+export function inPieces(call: Call, { dialect, quirks }: Way, own: boolean): Call[] {
   switch (call.kind) {
     case 'chat':
       // Models that draw give one picture a conversation.
       if (call.modalities?.includes('image')) return own ? [call] : fanOut(call, { ...dialect, singleChoice: true });
       return own ? [call] : fanOut(call, dialect);
     case 'embed':
-      return batches(call, quirksOf(quirks, target.model).mostInputs);
+      return batches(call, quirks.mostInputs);
     case 'image':
-      return drawings(call, quirksOf(quirks, target.model).mostPictures);
+      return drawings(call, quirks.mostPictures);
     case 'rerank':
     case 'speech':
     case 'transcription':

@@ -5,39 +5,56 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect, Quirks, VendorDialect } from '../dialects/dialect.ts';
 import { quirksOf } from '../dialects/quirks.ts';
 import { type Provider, quirksFor, servedDialect, spokenDialect, type Target } from '../providers/provider.ts';
-import { type Adapted, adapted } from './picture-calls.ts';
+import { adapted } from './picture-calls.ts';
 import type { GatewayRooms } from './rooms.ts';
 
 export interface Way {
-  provider: Provider;
-  target: Target;
-  dialect: VendorDialect;
-  quirks: Quirks;
-  /** The call as the target is asked: a request for pictures may be a conversation there, and the other way round. */
-  adapt(call: Call): Adapted;
+  readonly provider: Provider;
+  readonly target: Target;
+  readonly dialect: VendorDialect;
+  /** Those of the target's model. */
+  readonly quirks: Quirks;
+  /** As what the target is asked: a request for pictures may be a conversation there, and the other way round. */
+  readonly kind: Kind;
   /** What was lost in that. */
-  losses: readonly string[];
+  readonly losses: readonly string[];
 }
+
+/** The ways that are the same for every call in a client's dialect. */
+const fixedWays = new WeakMap<ModelTarget, Map<Dialect, Way>>();
 
 /** `own`: the client's dialect, which is spoken upstream where the vendor knows it. Throws `upstream_failed`. */
 export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {
+  if (!isFixed(call, choice, model)) return findWay(rooms, call, own, choice, model);
+  let ways = fixedWays.get(choice);
+  if (!ways) {
+    ways = new Map();
+    fixedWays.set(choice, ways);
+  }
+  let way = ways.get(own);
+  if (!way) {
+    way = findWay(rooms, call, own, choice, model);
+    ways.set(own, way);
+  }
+  return way;
+}
+
+/** Pictures are drawn in conversations too, some models take tools in one format alone, and several credentials take turns. */
+function isFixed(call: Call, { credentials }: ModelTarget, model: Kind): boolean {
+  return model !== 'image' && credentials.length < 2 && !(call.kind === 'chat' && call.tools.length > 0);
+}
+
+function findWay(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {
   const provider = rooms.provider(choice.type);
   if (!provider)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
   const target = toTarget(rooms, choice, provider);
   const kind = model === 'image' ? pictureKind(provider, call, own, target) : call.kind;
-  const adapt = (one: Call) => adapted(one, kind);
-  const spoken = spokenDialect(provider, kind === call.kind ? call : adapt(call).call, own.name, target);
+  const spoken = spokenDialect(provider, adapted(call, kind).call, own.name, target);
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
-  return {
-    provider,
-    target,
-    dialect: rooms.dialect(spoken),
-    quirks: quirksOf(quirksFor(provider, kind), target.model),
-    adapt,
-    losses: [],
-  };
+  const quirks = quirksOf(quirksFor(provider, kind), target.model);
+  return { provider, target, dialect: rooms.dialect(spoken), quirks, kind, losses: [] };
 }
 
 /** As what a model that draws is asked: in the client's own format where it is known to speak that, else as the vendor has it. */

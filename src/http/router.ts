@@ -29,13 +29,17 @@ export function createRouter<T>(): Router<T> {
       const known = plain.get(path);
       const matched = known?.get(method);
       if (matched) return matched;
-      const [entries, values] = router.match(method, path);
-      const matches = entries.map(([found, places]) => ({ found, parameters: parametersOf(places, values) }));
+      const matches = found(router, method, path);
       // A method that nobody has added is not remembered: there is no end of them.
       if (matches.length > 0) known?.set(method, matches);
       return matches;
     },
   };
+}
+
+function found<T>(router: SmartRouter<T>, method: string, path: string): Match<T>[] {
+  const [entries, values] = router.match(method, path);
+  return entries.map(([entry, places]) => ({ found: entry, parameters: parametersOf(places, values) }));
 }
 
 /** The framework gives values, or places in a list of values. */

@@ -176,10 +176,11 @@ export class Decoder {
     if (Array.isArray(delta.images)) for (const image of delta.images) this.#image(choice, state, image);
     if (Array.isArray(delta.annotations)) for (const one of delta.annotations) this.#annotation(choice, state, one);
     if (Array.isArray(calls)) {
-      calls.forEach((call, position) => {
+      for (let position = 0; position < calls.length; position++) {
+        const call = calls[position];
         if (isObject(call))
           this.#toolCall(choice, state, call, Number.isInteger(call.index) ? Number(call.index) : position);
-      });
+      }
     }
     const old = delta.function_call;
     if (isObject(old) && textOf(old.name) + textOf(old.arguments) !== '') {
