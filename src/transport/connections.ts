@@ -255,7 +255,8 @@ class Connection implements Source, ReplySink {
       // Whoever took it may have cancelled the rest.
       if (this.current !== current) return;
     }
-    if (!ended) return;
+    // An answer whose head was refused has taken the connection with it.
+    if (!ended || !current) return;
     this.ended = undefined;
     this.current = undefined;
     this.receiver = undefined;

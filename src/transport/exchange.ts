@@ -87,7 +87,9 @@ export class ExchangeState implements Exchange, Watched {
     if (this.hasPoured) {
       this.hasPoured = false;
       if (!this.isHeld) this.awaitMore();
-    } else if (this.deadline <= now) this.expire();
+    }
+    // Also of what never pauses: the whole call has its end.
+    if (this.deadline <= now) this.expire();
   }
 
   private expire(): void {

@@ -179,6 +179,43 @@ describe('time limits', () => {
     expect(error.message).toContain('whole call');
     expect(error.retryable).toBe(false);
   });
+
+  /** Resolves with how it ended, and when. */
+  async function poured(url: string, limits: Partial<TimeLimits>): Promise<{ failure?: GatewayError; ms: number }> {
+    const exchange = await send(url, limits);
+    const { promise, resolve } = Promise.withResolvers<GatewayError | undefined>();
+    let last = performance.now();
+    const bytes = () => {
+      last = performance.now();
+    };
+    exchange.pour({ bytes, end: () => resolve(undefined), failed: resolve });
+    const failure = await promise;
+    return { ...(failure && { failure }), ms: performance.now() - last };
+  }
+
+  test('whole: a body that is poured without a pause', async () => {
+    const { url, closed } = await rawServer((socket) => {
+      socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`);
+      const drip = setInterval(() => socket.write(`1${CRLF}x${CRLF}`), 2);
+      socket.on('close', () => clearInterval(drip));
+    });
+    const started = performance.now();
+    const { failure } = await poured(url, { wholeMs: 400 });
+    expect(failure).toMatchObject({ code: 'upstream_timeout', retryable: false });
+    expect(performance.now() - started).toBeWithin(390, 1500);
+    await closed;
+  });
+
+  test('silence of what is poured counts from the last bytes', async () => {
+    const { url, closed } = await rawServer((socket) => {
+      socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`);
+      for (let at = 0; at < 200; at += 50) setTimeout(() => socket.write(`1${CRLF}x${CRLF}`), at);
+    });
+    const { failure, ms } = await poured(url, { silenceMs: 250 });
+    expect(failure?.message).toContain('fell silent');
+    expect(ms).toBeWithin(245, 1000);
+    await closed;
+  });
 });
 
 describe('cancelling', () => {
