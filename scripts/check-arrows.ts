@@ -34,7 +34,6 @@ const MAIN_FILES = new Set([
   'processes.ts',
   'process-messages.ts',
   'house.ts',
-  'call-line.ts',
   'first-start.ts',
   'vendors.ts',
 ]);

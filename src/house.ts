@@ -6,8 +6,10 @@ import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
-import { CallLine } from './call-line.ts';
 import { newId } from './canonical/id.ts';
+import type { Json } from './canonical/json.ts';
+import { writeMoney } from './canonical/money.ts';
+import type { Usage } from './canonical/usage.ts';
 import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
@@ -29,7 +31,7 @@ import { PROVIDERS, providerOf } from './providers/index.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { openStore } from './store/open-store.ts';
-import type { Store } from './store/store.ts';
+import type { CallRow, Store } from './store/store.ts';
 import type { TaskRooms } from './tasks/rooms.ts';
 import { type Runner, startRunner } from './tasks/runner.ts';
 import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
@@ -118,7 +120,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     fateOf,
     log(call) {
       metrics.called(call);
-      log.info('task', new CallLine(call, undefined, 0, undefined));
+      log.info('task', () => callMembers(call, undefined, 0, undefined));
     },
     trouble,
   });
@@ -147,7 +149,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     random: Math.random,
     log(call, usage, lost, cause) {
       metrics.called(call);
-      log.info('call', new CallLine(call, usage, lost, cause));
+      log.info('call', () => callMembers(call, usage, lost, cause));
     },
     trouble,
   });
@@ -221,6 +223,31 @@ function openLimits(config: Config, log: Log): Limits {
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
     },
   });
+}
+
+/** A call as a line of the log: never a prompt, a reply or a secret. Members that are undefined would make the line twice as dear. */
+function callMembers(call: CallRow, usage: Usage | undefined, lost: number, cause: unknown): object {
+  const members: { [name: string]: Json | Usage } = {
+    id: call.id,
+    account: call.account,
+    key: call.key,
+    model: call.model,
+    provider: call.provider,
+    targetModel: call.targetModel,
+    dialect: call.dialect,
+    upstreamDialect: call.upstreamDialect,
+    stream: call.stream,
+    status: call.status,
+    outcome: call.outcome,
+    attempts: call.attempts,
+    cost: writeMoney(call.cost),
+    durationMs: call.durationMs,
+  };
+  if (call.firstByteMs !== undefined) members.firstByteMs = call.firstByteMs;
+  if (usage) members.usage = usage;
+  if (lost > 0) members.lost = lost;
+  if (call.errorCode !== undefined) members.errorCode = call.errorCode;
+  return cause === undefined ? members : { ...members, ...errorMembers(cause) };
 }
 
 function requiredDialect(name: string) {

@@ -22,7 +22,7 @@ test('a line of JSON an event, in their order, with its members', () => {
   const lines = logged((log) => {
     log.info('first', { id: 'a', none: undefined });
     log.warn('"second"\n');
-    log.error('third', { toJSON: () => ({ late: true }) });
+    log.error('third', () => ({ late: true }));
     log.info('empty', {});
   }, 3);
   expect(lines).toEqual([

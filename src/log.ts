@@ -6,11 +6,13 @@ const NUMBERS: { [level in LogLevel]: number } = { debug: 20, info: 30, warn: 40
 /** Events are gathered this long, then written at once: a system call a line would cost more than the line, and a line between two calls costs three times one of many. */
 const GATHER_MS = 50;
 
-/** `members` are looked at when the line is written: nobody changes them any more. */
+/** What a line holds beside its message, or what gives it when the line is written: nobody changes it any more. */
+export type Members = object | (() => object);
+
 export interface Log {
-  info(message: string, members?: object): void;
-  warn(message: string, members?: object): void;
-  error(message: string, members?: object): void;
+  info(message: string, members?: Members): void;
+  warn(message: string, members?: Members): void;
+  error(message: string, members?: Members): void;
   /** Writes what has been gathered. */
   flush(): void;
 }
@@ -19,7 +21,7 @@ interface Event {
   level: LogLevel;
   time: number;
   message: string;
-  members: object | undefined;
+  members: Members | undefined;
 }
 
 /** `write` receives whole lines; they say which of several processes wrote them. */
@@ -43,7 +45,7 @@ export function createLog(
     write(lines);
   }
 
-  const gather = (of: LogLevel) => (message: string, members?: object) => {
+  const gather = (of: LogLevel) => (message: string, members?: Members) => {
     if (NUMBERS[of] < NUMBERS[level]) return;
     gathered.push({ level: of, time: now(), message, members });
     timer ??= setTimeout(flush, GATHER_MS);
@@ -59,9 +61,9 @@ function lineOf({ level, time, message, members }: Event, from: string): string 
 }
 
 /** What cannot be written takes no other line with it. */
-function written(members: object): string {
+function written(members: Members): string {
   try {
-    return JSON.stringify(members);
+    return JSON.stringify(typeof members === 'function' ? members() : members);
   } catch (thrown) {
     return JSON.stringify({ unwritten: String(thrown) });
   }
