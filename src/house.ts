@@ -120,7 +120,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     fateOf,
     log(call) {
       metrics.called(call);
-      log.info('task', () => callMembers(call, undefined, 0, undefined));
+      log.info('task', () => callMembers(call, 0, undefined));
     },
     trouble,
   });
@@ -147,9 +147,9 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     },
     now,
     random: Math.random,
-    log(call, usage, lost, cause) {
+    log(call, lost, cause) {
       metrics.called(call);
-      log.info('call', () => callMembers(call, usage, lost, cause));
+      log.info('call', () => callMembers(call, lost, cause));
     },
     trouble,
   });
@@ -226,7 +226,7 @@ function openLimits(config: Config, log: Log): Limits {
 }
 
 /** A call as a line of the log: never a prompt, a reply or a secret. Members that are undefined would make the line twice as dear. */
-function callMembers(call: CallRow, usage: Usage | undefined, lost: number, cause: unknown): object {
+function callMembers(call: CallRow, lost: number, cause: unknown): object {
   const members: { [name: string]: Json | Usage } = {
     id: call.id,
     account: call.account,
@@ -244,7 +244,7 @@ function callMembers(call: CallRow, usage: Usage | undefined, lost: number, caus
     durationMs: call.durationMs,
   };
   if (call.firstByteMs !== undefined) members.firstByteMs = call.firstByteMs;
-  if (usage) members.usage = usage;
+  if (call.usage) members.usage = call.usage;
   if (lost > 0) members.lost = lost;
   if (call.errorCode !== undefined) members.errorCode = call.errorCode;
   return cause === undefined ? members : { ...members, ...errorMembers(cause) };

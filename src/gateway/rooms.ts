@@ -1,6 +1,5 @@
 /** What the way of a call passes through: the rooms below, and the settings that concern it. */
 import type { Access } from '../access/access.ts';
-import type { Usage } from '../canonical/usage.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { VendorDialect } from '../dialects/dialect.ts';
 import type { PictureShelf } from '../files/picture-shelf.ts';
@@ -36,7 +35,7 @@ export interface GatewayRooms {
   /** In [0, 1). */
   random(): number;
   /** One line a call; `lost`: how much its translation could not say; `cause`: what went wrong behind a failure, for the operator alone. */
-  log(call: CallRow, usage: Usage | undefined, lost: number, cause: unknown): void;
+  log(call: CallRow, lost: number, cause: unknown): void;
   /** Something an operator must look into. */
   trouble(sentence: string, cause: unknown): void;
 }

@@ -138,7 +138,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   try {
     await rooms.ledger.settle(walk.hold, record);
   } finally {
-    rooms.log(record, used, walk.warnings.length, conclusion.error?.cause);
+    rooms.log(record, walk.warnings.length, conclusion.error?.cause);
     walk.underWay.delete(walk);
     walk.release?.();
   }
@@ -165,7 +165,7 @@ function recordOf(walk: Walk, { outcome, status, error }: Conclusion, used: Usag
     durationMs: Math.round(performance.now() - walk.startedMs),
   };
   if (error) record.errorCode = error.code;
-  if (used) record.usage = JSON.stringify(used);
+  if (used) record.usage = used;
   if (walk.firstByteMs !== undefined) record.firstByteMs = Math.round(walk.firstByteMs);
   return record;
 }

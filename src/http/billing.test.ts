@@ -43,7 +43,7 @@ async function charge(model: string, cost: bigint, at: number): Promise<CallRow>
     attempts: 1,
     cost,
     priceId,
-    usage: JSON.stringify({ input: 10, output: 5, source: 'reported' }),
+    usage: { input: 10, output: 5, source: 'reported' },
     durationMs: 12,
   };
   await edge.rooms.ledger.settle(hold, call);

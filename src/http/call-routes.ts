@@ -100,10 +100,5 @@ async function filterOf(
 }
 
 function writeCall(call: CallRow): object {
-  return {
-    ...call,
-    at: writeTime(call.at),
-    cost: writeMoney(call.cost),
-    usage: call.usage === undefined ? undefined : JSON.parse(call.usage),
-  };
+  return { ...call, at: writeTime(call.at), cost: writeMoney(call.cost) };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { Audit, EntryRow } from '../store/store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
@@ -116,7 +117,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await call('call_3', 10_000n);
     await call('call_4', 9n, { usage: undefined });
     const absurd = await ledger.hold(holdRequest('call_5', 5n, { at: NOON }));
-    const usage = JSON.stringify({ input: 1e15, output: 1e15, source: 'reported' });
+    const usage: Usage = { input: 1e15, output: 1e15, source: 'reported' };
     await ledger.settle(absurd, callRecord('call_5', 10n ** 17n, { at: NOON, usage }));
     const run = async () => {
       const found: Difference[] = [];

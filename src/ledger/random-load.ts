@@ -49,7 +49,7 @@ export function callRecord(callId: string, cost: Money, more: Partial<CallRow> =
     attempts: 1,
     cost,
     priceId: 'price_1',
-    usage: '{"input":7,"output":5,"source":"reported"}',
+    usage: { input: 7, output: 5, source: 'reported' },
     durationMs: 3,
     ...more,
   };

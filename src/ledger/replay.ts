@@ -1,7 +1,6 @@
 /** Bills computed anew from what is stored: each call's usage at the price version it names. */
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import type { Usage } from '../canonical/usage.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import { charge } from './charge.ts';
 import { DEAREST_CALL } from './dearest-call.ts';
@@ -54,7 +53,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
         replayed.skipped++;
         continue;
       }
-      const due = charge(JSON.parse(call.usage) as Usage, price);
+      const due = charge(call.usage, price);
       if (due > DEAREST_CALL) {
         replayed.skipped++;
         continue;

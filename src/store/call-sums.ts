@@ -27,14 +27,12 @@ const NO_TOKENS: Tokens = { input: 0, output: 0 };
 
 /** What the call's usage says. */
 export function tokensOf({ usage }: CallRow): Tokens {
-  if (usage === undefined) return NO_TOKENS;
-  const { input, output } = JSON.parse(usage) as Partial<Tokens>;
-  return { input: whole(input), output: whole(output) };
+  return usage === undefined ? NO_TOKENS : { input: whole(usage.input), output: whole(usage.output) };
 }
 
 /** A vendor's figure may be anything; a sum of them must stay one. */
-function whole(figure: number | undefined): number {
-  return figure !== undefined && figure > 0 && figure < MOST_TOKENS ? Math.ceil(figure) : 0;
+function whole(figure: number): number {
+  return figure > 0 && figure < MOST_TOKENS ? Math.ceil(figure) : 0;
 }
 
 const MOST_TOKENS = 2 ** 40;

@@ -1,5 +1,4 @@
 /** The hash chain of a ledger: each entry's hash covers the entry and the hash before it. */
-import { hash } from 'node:crypto';
 import type { EntryRow } from './store.ts';
 
 /** What the first entry of an account has for a hash before it. */
@@ -21,5 +20,5 @@ export function entryHash(previous: string, entry: Omit<EntryRow, 'hash'>): stri
     entry.idempotencyKey ?? null,
     entry.at,
   ];
-  return hash('sha256', JSON.stringify(members), 'hex');
+  return Bun.SHA256.hash(JSON.stringify(members), 'hex');
 }

@@ -29,7 +29,7 @@ const callRecord = (id: string, at: number): CallRow => ({
   attempts: 1,
   cost: 5n,
   priceId: 'p',
-  usage: '{"input":10,"output":4,"source":"reported"}',
+  usage: { input: 10, output: 4, source: 'reported' },
   durationMs: 5,
 });
 const resolve = (row: CallRow): LedgerStep => ({ type: 'resolve', callId: row.id, amount: row.cost, call: row });

@@ -247,7 +247,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     test('usage by day, model and key', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
-      const usage = '{"input":10,"output":4,"source":"reported"}';
+      const usage = { input: 10, output: 4, source: 'reported' } as const;
       const steps = [
         call('a', { cost: 5n, usage }),
         call('b', { cost: HUGE, usage, at: NOON + 86_400_000 }),

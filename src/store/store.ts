@@ -1,5 +1,6 @@
 /** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
 import type { Money } from '../canonical/money.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { KeptStore } from './kept.ts';
 import type { TaskStore } from './tasks.ts';
 
@@ -179,8 +180,7 @@ export interface CallRow {
   attempts: number;
   cost: Money;
   priceId: string;
-  /** A Usage as JSON text. */
-  usage?: string;
+  usage?: Usage;
   durationMs: number;
   firstByteMs?: number;
 }

@@ -1,6 +1,7 @@
 /** How a task ends: paid for and there, or failed and released; and what is left to do after that. */
 import type { Money } from '../canonical/money.ts';
 import { end, type TaskError } from '../canonical/task.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
 import { type Held, save } from './held-task.ts';
 import { afterFailure } from './pace.ts';
@@ -13,7 +14,7 @@ export async function settle(rooms: TaskRooms, held: Held): Promise<void> {
   const { task } = held;
   if (!task.due) return;
   const now = rooms.now();
-  await conclude(rooms, task, task.due.cost, 'ok', JSON.stringify(task.due.usage));
+  await conclude(rooms, task, task.due.cost, 'ok', task.due.usage);
   held.task = { ...end(task, 'completed', now), expiresAt: now + rooms.settings.keepMs };
   await save(rooms, held, now);
   await rest(rooms, held);
@@ -68,7 +69,7 @@ export async function conclude(
   task: Payable,
   cost: Money,
   outcome: CallRow['outcome'],
-  usage?: string,
+  usage?: Usage,
   errorCode?: string,
 ): Promise<void> {
   const call: CallRow = {

@@ -242,7 +242,7 @@ function callColumns({ row, entrySeq, tokens }: RecordedCall) {
     attempts: row.attempts,
     cost: `${row.cost}`,
     price_id: row.priceId,
-    usage: row.usage,
+    usage: row.usage && JSON.stringify(row.usage),
     duration_ms: Math.round(row.durationMs),
     first_byte_ms: row.firstByteMs === undefined ? undefined : Math.round(row.firstByteMs),
     entry_seq: entrySeq,

@@ -149,7 +149,7 @@ function prepareCallInsert(db: Database): (call: RecordedCall) => void {
       c.attempts,
       c.cost,
       c.priceId,
-      c.usage ?? null,
+      c.usage === undefined ? null : JSON.stringify(c.usage),
       Math.round(c.durationMs),
       c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
       entrySeq ?? null,

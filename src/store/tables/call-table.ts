@@ -1,4 +1,5 @@
 /** The calls: one lean row each, written once; lists are newest first, sums are kept by hour. */
+import type { Usage } from '../../canonical/usage.ts';
 import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
 import type { CallFilter, CallOutcome, CallRow, Store, UsageSum } from '../store.ts';
@@ -160,7 +161,7 @@ function toCall(row: CallColumns): CallRow {
     attempts: Number(row.attempts),
     cost: row.cost,
     priceId: row.price_id,
-    ...(row.usage !== null && { usage: row.usage }),
+    ...(row.usage !== null && { usage: JSON.parse(row.usage) as Usage }),
     durationMs: Number(row.duration_ms),
     ...(row.first_byte_ms !== null && { firstByteMs: Number(row.first_byte_ms) }),
   };
