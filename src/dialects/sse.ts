@@ -1,4 +1,5 @@
 /** Cuts the bytes of an event stream into its events without losing or copying one of them. */
+import { stretchOf, textIn } from '../canonical/bytes.ts';
 import { GatewayError } from '../canonical/errors.ts';
 
 export interface SseEvent {
@@ -17,10 +18,9 @@ const LF = 10;
 const CR = 13;
 const COLON = 58;
 const SPACE = 32;
+const BYTE_ORDER_MARK = 0xfeff;
 const DEFAULT_MAX_EVENT_BYTES = 64 * 1024 * 1024;
 const SMALLEST_HELD = 1024;
-
-const decoder = new TextDecoder();
 
 // What the last byte read was, in terms of lines; numbers, because the scan looks at it for every line.
 const AT_START = 0;
@@ -91,7 +91,7 @@ export class SseCutter {
         at++;
         continue;
       }
-      const bytes = this.#heldLength > 0 ? this.#takeHeld(chunk, from, end) : chunk.subarray(from, end);
+      const bytes = this.#heldLength > 0 ? this.#takeHeld(chunk, from, end) : stretchOf(chunk, from, end);
       this.#state = AT_START;
       from = at = end;
       if (bytes.length > this.#maxEventBytes) this.#overflow = tooLarge(this.#maxEventBytes);
@@ -172,7 +172,7 @@ class LazyEvent implements SseEvent {
 
   get data(): string | undefined {
     if (!this.#parsed) this.#parse();
-    this.#data ??= this.#dataEnd > 0 ? decoder.decode(this.bytes.subarray(this.#dataStart, this.#dataEnd)) : undefined;
+    this.#data ??= this.#dataEnd > 0 ? decoded(this.bytes, this.#dataStart, this.#dataEnd) : undefined;
     return this.#data;
   }
 
@@ -196,8 +196,10 @@ class LazyEvent implements SseEvent {
       this.#readLine(at, end);
       return;
     }
+    let cr = -1;
     while (at < bytes.length) {
-      const end = lineEnd(bytes, at);
+      if (cr < at) cr = indexOrEnd(bytes, CR, at);
+      const end = Math.min(cr, indexOrEnd(bytes, LF, at));
       this.#readLine(at, end);
       at = bytes[end] === CR && bytes[end + 1] === LF ? end + 2 : end + 1;
     }
@@ -212,10 +214,10 @@ class LazyEvent implements SseEvent {
         this.#dataEnd = end;
         return;
       }
-      this.#data = `${this.data ?? ''}\n${decoder.decode(bytes.subarray(start, end))}`;
+      this.#data = `${this.data ?? ''}\n${decoded(bytes, start, end)}`;
       this.#dataStart = this.#dataEnd = 0;
     } else if (isField(bytes, at, end, EVENT)) {
-      this.#event = decoder.decode(bytes.subarray(valueStart(bytes, at + EVENT.length, end), end));
+      this.#event = decoded(bytes, valueStart(bytes, at + EVENT.length, end), end);
     }
   }
 }
@@ -237,15 +239,15 @@ function valueStart(bytes: Uint8Array, nameEnd: number, end: number): number {
   return nameEnd + 1 < end && bytes[nameEnd + 1] === SPACE ? nameEnd + 2 : nameEnd + 1;
 }
 
-function lineEnd(bytes: Uint8Array, at: number): number {
-  const lf = indexOrEnd(bytes, LF, at);
-  const cr = bytes.subarray(at, lf).indexOf(CR);
-  return cr < 0 ? lf : at + cr;
-}
-
 function indexOrEnd(bytes: Uint8Array, byte: number, at: number): number {
   const index = bytes.indexOf(byte, at);
   return index < 0 ? bytes.length : index;
+}
+
+/** Without a byte order mark. */
+function decoded(bytes: Uint8Array, from: number, to: number): string {
+  const text = textIn(bytes, from, to);
+  return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 }
 
 function hasByteOrderMark(bytes: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 /** Recognises a chunk that says what the one before it said, but for its text: such are most of a stream, and parsing them is most of what a chunk costs. */
+import { textIn } from '../../canonical/bytes.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { SseEvent } from '../sse.ts';
 
@@ -15,8 +16,6 @@ const LAST_CONTROL = 31;
 const LINE_END = 10;
 
 const encoder = new TextEncoder();
-/** A mark at a text's beginning is the text's. */
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class MoreText {
   /** The text of the chunk that was found last. */
@@ -64,7 +63,7 @@ export class MoreText {
     }
     // An empty text is none.
     if (to === from || !isAt(bytes, to, after)) return -1;
-    const text = textOf(bytes, from, to);
+    const text = textIn(bytes, from, to);
     try {
       this.text = isEscaped ? JSON.parse(`"${text}"`) : text;
     } catch {
@@ -73,10 +72,6 @@ export class MoreText {
     this.#inVain = 0;
     return to + after.length;
   }
-}
-
-function textOf(bytes: Uint8Array, from: number, to: number): string {
-  return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
 }
 
 function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {

@@ -1,4 +1,5 @@
 /** Cuts a chat completion, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+import { stretchOf } from '../../canonical/bytes.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
@@ -82,7 +83,7 @@ class StreamReader implements Reader {
     let at = 0;
     if (this.#cutter.isBetweenEvents && !this.#over) {
       for (let end = this.#more.find(chunk, 0); end > 0; end = this.#more.find(chunk, at)) {
-        frames.push(this.#moreOf(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end)));
+        frames.push(this.#moreOf(stretchOf(chunk, at, end)));
         at = end;
       }
       if (at === chunk.length) return frames;

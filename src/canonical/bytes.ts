@@ -1,0 +1,20 @@
+/** Stretches of bytes without a view of them: a view makes the runtime keep an object for the memory behind, which costs as much as copying some kilobytes. */
+
+/** More is looked at where it lies. */
+const COPIED_BYTES = 8 * 1024;
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** What stands from `from` to before `to`; shares its memory only where it is long. */
+export function stretchOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+  if (from === 0 && to === bytes.length) return bytes;
+  if (to - from > COPIED_BYTES || !(bytes instanceof Buffer)) return bytes.subarray(from, to);
+  const copy = Buffer.allocUnsafe(to - from);
+  bytes.copy(copy, 0, from, to);
+  return copy;
+}
+
+/** The same as a text in UTF-8; a mark at its beginning is the text's. */
+export function textIn(bytes: Uint8Array, from: number, to: number): string {
+  return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
+}
