@@ -1,6 +1,7 @@
 /** Members that only the client's own format has, before a target of another: reported, unless they hold what the model is asked. */
 import type { ChatCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import type { JsonObject } from '../canonical/json.ts';
 
 /** Names of what a vendor keeps: without it another question would be answered. */
 const KEPT_ELSEWHERE: { readonly [dialect: string]: readonly string[] } = {
@@ -13,6 +14,8 @@ const DONE_HERE: { readonly [dialect: string]: ReadonlySet<string> } = {
   'openai-responses': new Set(['store', 'include', 'truncation', 'background', 'stream_options']),
 };
 
+const NOTHING: readonly string[] = [];
+
 export interface ForeignMembers {
   dialect: string;
   names: readonly string[];
@@ -22,16 +25,20 @@ export interface ForeignMembers {
 export function foreignMembers({ extras, thread, origin }: ChatCall, own: string): ForeignMembers[] {
   if (thread && thread.references.length > 0 && origin.dialect !== own) throw keptElsewhere('input');
   const found: ForeignMembers[] = [];
-  for (const [dialect, members] of Object.entries(extras)) {
-    const names = Object.keys(members).filter((name) => members[name] !== null && !DONE_HERE[dialect]?.has(name));
-    if (dialect === own || names.length === 0) continue;
-    const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
-    if (kept !== undefined) throw keptElsewhere(kept);
-    found.push({ dialect, names });
+  for (const dialect in extras) {
+    const names = dialect === own ? NOTHING : foreignNames(extras[dialect] ?? {}, dialect);
+    if (names.length > 0) found.push({ dialect, names });
   }
-  const deep = origin.dialect === own ? [] : (origin.unsaid?.() ?? []);
+  const deep = origin.dialect === own ? NOTHING : (origin.unsaid?.() ?? NOTHING);
   if (deep.length > 0) found.push({ dialect: origin.dialect, names: deep });
   return found;
+}
+
+function foreignNames(members: JsonObject, dialect: string): string[] {
+  const names = Object.keys(members).filter((name) => members[name] !== null && !DONE_HERE[dialect]?.has(name));
+  const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
+  if (kept !== undefined) throw keptElsewhere(kept);
+  return names;
 }
 
 function keptElsewhere(param: string): GatewayError {

@@ -1,5 +1,5 @@
 /** Applies a vendor's deviations, which are data, to the members of a request. */
-import type { JsonObject } from '../canonical/json.ts';
+import { isEmpty, type JsonObject } from '../canonical/json.ts';
 import type { Patches, Quirks } from './dialect.ts';
 
 const resolved = new WeakMap<Quirks, Map<string, Quirks>>();
@@ -53,6 +53,7 @@ export function membersTouched(quirks: Quirks): ReadonlySet<string> {
 /** What to set and to remove among a request's top-level `members` so that the vendor takes it. */
 export function memberPatches(members: Readonly<JsonObject>, quirks: Quirks): Patches {
   const patches: Patches = { members: {}, warnings: [] };
+  if (membersTouched(quirks).size === 0) return patches;
   for (const member of quirks.rejects ?? []) {
     if (members[member] === undefined) continue;
     patches.members[member] = undefined;
@@ -74,8 +75,9 @@ export function memberPatches(members: Readonly<JsonObject>, quirks: Quirks): Pa
 }
 
 /** `members` with the patches applied. */
-export function patchedMembers(members: Readonly<JsonObject>, patches: Patches['members']): JsonObject {
-  const patched = { ...members };
+export function patchedMembers(members: Readonly<JsonObject>, patches: Patches['members']): Readonly<JsonObject> {
+  if (isEmpty(patches)) return members;
+  const patched: JsonObject = { ...members };
   for (const [member, value] of Object.entries(patches)) {
     if (value === undefined) delete patched[member];
     else patched[member] = value;

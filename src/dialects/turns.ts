@@ -1,10 +1,10 @@
 /** Turns as formats of alternating roles want them: joined, and every call's results at once in the turn after it. */
 import type { Json, JsonObject } from '../canonical/json.ts';
 
-export interface Turn {
+export type Turn = {
   role: 'user' | 'assistant' | 'system';
   content: JsonObject[];
-}
+};
 
 /** How a format's blocks name the call that they make, or that they are the result of. */
 export interface Links {
@@ -12,8 +12,19 @@ export interface Links {
   result(block: JsonObject): Json | undefined;
 }
 
+/** Turns that alternate, each call's result first in the user's turn right after it. */
+export function alternating(turns: readonly Turn[], links: Links): Turn[] {
+  const joined = joinTurns(turns);
+  return joined.some((turn) => holdsResult(turn, links)) ? joinTurns(bringResultsHome(joined, links)) : joined;
+}
+
+function holdsResult({ role, content }: Turn, { result }: Links): boolean {
+  if (role !== 'assistant') for (const block of content) if (result(block) !== undefined) return true;
+  return false;
+}
+
 /** Drops empty turns and joins neighbours of one role. */
-export function joinTurns(turns: readonly Turn[]): Turn[] {
+function joinTurns(turns: readonly Turn[]): Turn[] {
   const joined: Turn[] = [];
   for (const turn of turns) {
     if (turn.content.length === 0) continue;
@@ -25,7 +36,7 @@ export function joinTurns(turns: readonly Turn[]): Turn[] {
 }
 
 /** Puts each call's result first into the user's turn right after it, wherever it stood. */
-export function bringResultsHome(turns: readonly Turn[], { call, result }: Links): Turn[] {
+function bringResultsHome(turns: readonly Turn[], { call, result }: Links): Turn[] {
   const homes = new Map<unknown, number>();
   const results = new Map<number, JsonObject[]>();
   const rest: Turn[] = turns.map((turn, index) => {

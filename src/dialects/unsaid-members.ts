@@ -26,7 +26,9 @@ export function unsaidMembers(value: Json, known: Known): string[] {
 function look(value: Json | undefined, known: Known, path: string, found: Set<string>): void {
   if (known === 'all' || value === undefined || value === null || typeof value !== 'object') return;
   if ('each' in known) {
-    if (Array.isArray(value)) for (const item of value) look(item, known.each, `${path}[]`, found);
+    if (!Array.isArray(value)) return;
+    const at = `${path}[]`;
+    for (const item of value) look(item, known.each, at, found);
     return;
   }
   if (!isObject(value)) return;
@@ -42,9 +44,10 @@ function look(value: Json | undefined, known: Known, path: string, found: Set<st
   for (const member in value) {
     const inner = value[member];
     if (inner === null || inner === undefined) continue;
-    const at = path === '' ? member : `${path}.${member}`;
     const knownInner = known.members[member];
-    if (knownInner === undefined) found.add(at);
-    else look(inner, knownInner, at, found);
+    if (knownInner === 'all' || (knownInner && typeof inner !== 'object')) continue;
+    const at = path === '' ? member : `${path}.${member}`;
+    if (knownInner) look(inner, knownInner, at, found);
+    else found.add(at);
   }
 }

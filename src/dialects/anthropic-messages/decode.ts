@@ -12,6 +12,8 @@ import { readStreamError } from './read-error.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 import { readTier, readUsage } from './usage.ts';
 
+type ReplyStart = Extract<ReplyEvent, { type: 'reply-start' }>;
+
 interface Block {
   /** The block as it began. */
   item: JsonObject;
@@ -32,13 +34,13 @@ export class Decoder {
   readonly #answerTool: string | undefined;
   readonly #isAnswerWrapped: boolean;
   /** The client's own names of tools whose names had to be mapped, and the tools that take free text. */
-  readonly #names = new Map<string, string>();
-  readonly #freeText = new Set<string>();
+  #names: Map<string, string> | undefined;
+  #freeText: Set<string> | undefined;
   readonly #blocks = new Map<number, Block>();
   /** The part of each tool call and of the last text, for seals that come in a block of their own. */
   readonly #owners = new Map<string, number>();
   #parts = 0;
-  #usage: JsonObject = {};
+  readonly #usage: JsonObject = {};
   #hasNewUsage = false;
   #finish: Finish | undefined;
   #sawCall = false;
@@ -56,9 +58,16 @@ export class Decoder {
     for (const tool of tools) {
       if (tool.type !== 'function' && tool.type !== 'custom') continue;
       const legal = legalToolName(tool.name);
-      if (legal !== tool.name) this.#names.set(legal, tool.name);
-      if (tool.type === 'custom') this.#freeText.add(legal);
+      if (legal !== tool.name) this.#rename(legal, tool.name);
+      if (tool.type !== 'custom') continue;
+      this.#freeText ??= new Set();
+      this.#freeText.add(legal);
     }
+  }
+
+  #rename(legal: string, name: string): void {
+    this.#names ??= new Map();
+    this.#names.set(legal, name);
   }
 
   /** The events that one event of a stream stands for. */
@@ -117,21 +126,19 @@ export class Decoder {
   /** A message that begins may be whole already: programmatic tool calls come so, with nothing but a stop behind them. */
   #start(message: JsonObject, isWhole: boolean): void {
     this.started = true;
+    const start: ReplyStart = { type: 'reply-start', id: textOf(message.id), model: textOf(message.model) };
     const extras = readTier(message.usage);
-    this.#events.push({
-      type: 'reply-start',
-      id: textOf(message.id),
-      model: textOf(message.model),
-      ...(extras.service_tier !== undefined && { extras }),
-    });
+    if (extras.service_tier !== undefined) start.extras = extras;
+    this.#events.push(start);
     if (isObject(message.usage)) {
       this.#noteUsage(message.usage);
       if (!isWhole) this.#events.push({ type: 'usage', usage: readUsage(message.usage, 'partial') });
     }
     this.#noteFinish(message);
-    this.#noteService(isObject(message.usage) ? message.usage : {});
+    if (isObject(message.usage)) this.#noteService(message.usage);
     const content = Array.isArray(message.content) ? message.content : [];
-    for (const [index, block] of content.entries()) {
+    for (let index = 0; index < content.length; index++) {
+      const block = content[index];
       if (!isObject(block)) continue;
       this.#open(index, block);
       this.#close(index);
@@ -139,7 +146,10 @@ export class Decoder {
   }
 
   #noteUsage(usage: JsonObject): void {
-    this.#usage = { ...this.#usage, ...withoutNulls(usage) };
+    for (const member in usage) {
+      const value = usage[member];
+      if (value !== undefined && value !== null) this.#usage[member] = value;
+    }
     this.#hasNewUsage = true;
   }
 
@@ -164,7 +174,7 @@ export class Decoder {
   #end(): void {
     if (!this.#hasFinished) {
       this.#hasFinished = true;
-      for (const index of this.#blocks.keys()) this.#close(index);
+      if (this.#blocks.size > 0) for (const index of this.#blocks.keys()) this.#close(index);
       this.#events.push({ type: 'choice-end', choice: 0, finish: this.#finishSeen() });
     }
     if (this.#hasNewUsage) this.#events.push({ type: 'usage', usage: readUsage(this.#usage, 'reported') });
@@ -222,9 +232,9 @@ export class Decoder {
       return;
     }
     this.#sawCall = true;
-    const isFreeText = this.#freeText.has(name);
+    const isFreeText = this.#freeText?.has(name) === true;
     block.reads = isFreeText ? 'free-text' : 'input';
-    const opens = { type: 'tool-call' as const, id: legalToolId(id), name: this.#names.get(name) ?? name };
+    const opens = { type: 'tool-call' as const, id: legalToolId(id), name: this.#names?.get(name) ?? name };
     this.#openPart(block, isFreeText ? { ...opens, custom: true } : opens);
     this.#owners.set(opens.id, block.part);
   }
@@ -325,10 +335,6 @@ function vendorItem({ gathered, item }: Block): JsonObject {
 
 export function unreadable(): GatewayError {
   return new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.');
-}
-
-function withoutNulls(object: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== null));
 }
 
 function indexOf({ index }: JsonObject): number {

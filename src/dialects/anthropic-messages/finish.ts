@@ -1,4 +1,5 @@
 /** Why a reply ended: this format's words and the unified ones. */
+import { isObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason } from '../../canonical/reply.ts';
 
 const REASONS: { readonly [word: string]: FinishReason } = {
@@ -24,14 +25,11 @@ const WORDS = {
 } as const satisfies Record<FinishReason, string>;
 
 export function readFinish(raw: string, stopSequence: unknown, details: unknown): Finish {
-  const explanation =
-    typeof details === 'object' && details !== null && 'explanation' in details && details.explanation;
-  return {
-    reason: REASONS[raw] ?? 'other',
-    raw,
-    ...(typeof stopSequence === 'string' && { stopSequence }),
-    ...(typeof explanation === 'string' && { explanation }),
-  };
+  const finish: Finish = { reason: REASONS[raw] ?? 'other', raw };
+  if (typeof stopSequence === 'string') finish.stopSequence = stopSequence;
+  const explanation = isObject(details) ? details.explanation : undefined;
+  if (typeof explanation === 'string') finish.explanation = explanation;
+  return finish;
 }
 
 /** What the reply was seen to hold decides where the vendor's word says less: calls ask for their results. */

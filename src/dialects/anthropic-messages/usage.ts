@@ -21,22 +21,20 @@ export function readUsage(raw: JsonObject, source: UsageSource): Usage {
 }
 
 function readPass(raw: JsonObject, source: UsageSource): Usage {
+  const { cache_creation: byAge, server_tool_use: tools, output_tokens_details: details } = raw;
   const cachedInput = count(raw.cache_read_input_tokens);
-  const byAge = objectOf(raw.cache_creation);
-  const inHours = count(byAge.ephemeral_1h_input_tokens);
-  const written = Math.max(count(raw.cache_creation_input_tokens), inHours + count(byAge.ephemeral_5m_input_tokens));
+  const inHours = isObject(byAge) ? count(byAge.ephemeral_1h_input_tokens) : 0;
+  const inMinutes = isObject(byAge) ? count(byAge.ephemeral_5m_input_tokens) : 0;
+  const written = Math.max(count(raw.cache_creation_input_tokens), inHours + inMinutes);
   const output = count(raw.output_tokens);
-  const tools = objectOf(raw.server_tool_use);
-  return {
-    input: count(raw.input_tokens) + cachedInput + written,
-    output,
-    source,
-    ...present('cachedInput', cachedInput),
-    ...present('cacheWrite', written - inHours),
-    ...present('cacheWriteHour', inHours),
-    ...present('reasoning', Math.min(output, count(objectOf(raw.output_tokens_details).thinking_tokens))),
-    ...present('serverToolCalls', count(tools.web_search_requests) + count(tools.web_fetch_requests)),
-  };
+  const usage: Usage = { input: count(raw.input_tokens) + cachedInput + written, output, source };
+  setCount(usage, 'cachedInput', cachedInput);
+  setCount(usage, 'cacheWrite', written - inHours);
+  setCount(usage, 'cacheWriteHour', inHours);
+  if (isObject(details)) setCount(usage, 'reasoning', Math.min(output, count(details.thinking_tokens)));
+  if (isObject(tools))
+    setCount(usage, 'serverToolCalls', count(tools.web_search_requests) + count(tools.web_fetch_requests));
+  return usage;
 }
 
 /** The object a client reads: `output` tokens of a reply that has just begun are 1. */
@@ -68,10 +66,8 @@ function count(value: Json | undefined): number {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
 }
 
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
-}
+type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality'>;
 
-function present<Name extends keyof Usage>(name: Name, value: number): { [member in Name]?: number } {
-  return value > 0 ? ({ [name]: value } as { [member in Name]: number }) : {};
+function setCount(usage: Usage, name: Count, value: number): void {
+  if (value > 0) usage[name] = value;
 }

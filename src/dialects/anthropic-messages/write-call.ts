@@ -1,7 +1,7 @@
 /** A call of any format as a messages request. */
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import { isObject } from '../../canonical/json.ts';
+import { isEmpty, isObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
@@ -30,32 +30,30 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
 
 function bodyOf(call: ChatCall, model: string, losses: Set<string>): JsonObject {
   const traits = traitsOf(model);
-  for (const loss of lossesOf(call)) losses.add(loss);
+  noteLosses(call, losses);
   const { thinking, effort, isOn, maxTokens } = writeThinking(call, traits, losses);
   const isForcible = !isOn || traits.thinking === 'adaptive' || traits.thinking === 'either';
   const { tools, toolChoice, format, instruction } = writeTools(call, traits, isForcible, losses);
   const { system, messages } = writeMessages(messagesOf(call), traits, losses);
   if (instruction !== undefined) system.push({ type: 'text', text: instruction });
-  const outputConfig = { ...(effort && { effort }), ...(format && { format }) };
-  const members: { [member: string]: Json | undefined } = {
-    model,
-    max_tokens: maxTokens,
-    system: system.length > 0 ? system : undefined,
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    tools: tools.length > 0 ? tools : undefined,
-    tool_choice: toolChoice,
-    thinking,
-    output_config: Object.keys(outputConfig).length > 0 ? outputConfig : undefined,
-    ...samplingOf(call, traits, isOn, losses),
-    metadata: metadataOf(call),
-    service_tier: tierOf(call, losses),
-    stream: call.stream || undefined,
-    ...call.extras[ANTHROPIC_MESSAGES],
-  };
-  const body: JsonObject = {};
-  for (const [member, value] of Object.entries(members)) if (value !== undefined) body[member] = value;
+  const body: JsonObject = { model, max_tokens: maxTokens };
+  if (system.length > 0) body.system = system;
+  body.messages = messages;
+  if (tools.length > 0) body.tools = tools;
+  if (toolChoice) body.tool_choice = toolChoice;
+  if (thinking) body.thinking = thinking;
+  if (effort || format) body.output_config = { ...(effort && { effort }), ...(format && { format }) };
+  addSampling(body, call, traits, isOn, losses);
+  addMember(body, 'metadata', metadataOf(call));
+  addMember(body, 'service_tier', tierOf(call, losses));
+  if (call.stream) body.stream = true;
+  Object.assign(body, call.extras[ANTHROPIC_MESSAGES]);
   limitMarks(body, losses);
   return body;
+}
+
+function addMember(body: JsonObject, member: string, value: Json | undefined): void {
+  if (value !== undefined) body[member] = value;
 }
 
 function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
@@ -65,48 +63,43 @@ function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
 }
 
 /** What this format has no word for at all. */
-function lossesOf(call: ChatCall): string[] {
-  const { sampling, completion } = call;
-  const losses = completion ? completionLosses(completion) : [];
-  const drop = (member: string, isSaid: unknown) => {
-    if (isSaid) losses.push(`\`${member}\` was dropped: the model does not know it.`);
-  };
-  drop('presence_penalty', sampling.presencePenalty);
-  drop('frequency_penalty', sampling.frequencyPenalty);
-  drop('seed', sampling.seed !== undefined);
-  drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
-  drop('logprobs', sampling.logprobs);
-  drop('verbosity', call.verbosity);
-  drop('image', call.image);
-  drop('audio', call.audio);
-  drop('prompt_cache_key', call.cacheKey);
-  if (call.origin.dialect !== ANTHROPIC_MESSAGES) drop('metadata', call.metadata);
-  if (call.modalities?.some((modality) => modality !== 'text')) {
-    losses.push('`modalities` were dropped: the model answers in text.');
-  }
+function noteLosses(call: ChatCall, losses: Set<string>): void {
+  const { sampling, completion, modalities } = call;
+  if (completion) for (const loss of completionLosses(completion)) losses.add(loss);
+  if (sampling.presencePenalty) losses.add(unknown('presence_penalty'));
+  if (sampling.frequencyPenalty) losses.add(unknown('frequency_penalty'));
+  if (sampling.seed !== undefined) losses.add(unknown('seed'));
+  if (sampling.logitBias && !isEmpty(sampling.logitBias)) losses.add(unknown('logit_bias'));
+  if (sampling.logprobs) losses.add(unknown('logprobs'));
+  if (call.verbosity) losses.add(unknown('verbosity'));
+  if (call.image) losses.add(unknown('image'));
+  if (call.audio) losses.add(unknown('audio'));
+  if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
+  if (call.metadata && call.origin.dialect !== ANTHROPIC_MESSAGES) losses.add(unknown('metadata'));
+  if (modalities?.some((modality) => modality !== 'text'))
+    losses.add('`modalities` were dropped: the model answers in text.');
   for (const { dialect, names } of foreignMembers(call, ANTHROPIC_MESSAGES)) {
-    losses.push(
+    losses.add(
       `\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${names.length > 1 ? 'were' : 'was'} dropped.`,
     );
   }
-  return losses;
 }
 
-function samplingOf(
+function unknown(member: string): string {
+  return `\`${member}\` was dropped: the model does not know it.`;
+}
+
+function addSampling(
+  body: JsonObject,
   { sampling }: ChatCall,
   traits: ModelTraits,
   thinks: Thinking['isOn'],
   losses: Set<string>,
-): { [member: string]: Json | undefined } {
-  const stop = (sampling.stop ?? []).filter((sequence) => sequence.trim() !== '');
-  if (stop.length < (sampling.stop?.length ?? 0))
-    losses.add('A stop sequence of blanks was dropped: the model takes none.');
-  const stop_sequences = stop.length > 0 ? stop : undefined;
+): void {
   let { temperature, topP, topK } = sampling;
-  const drop = (member: string, why: string) => {
-    losses.add(`\`${member}\` was dropped: ${why}.`);
-    return undefined;
-  };
+  const stop = sampling.stop?.filter((sequence) => sequence.trim() !== '');
+  if (stop && sampling.stop && stop.length < sampling.stop.length)
+    losses.add('A stop sequence of blanks was dropped: the model takes none.');
   if (temperature !== undefined && temperature > 1) {
     losses.add('`temperature` was lowered to 1: the model goes no higher.');
     temperature = 1;
@@ -114,19 +107,27 @@ function samplingOf(
   if (traits.sampling === 'none') {
     const why = 'the model takes no sampling settings';
     // The vendor's own defaults: left out they mean the same.
-    if (temperature !== undefined) temperature = temperature === 1 ? undefined : drop('temperature', why);
-    if (topP !== undefined) topP = topP === 1 ? undefined : drop('top_p', why);
-    if (topK !== undefined) topK = drop('top_k', why);
+    if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
+    if (topP !== undefined) topP = topP === 1 ? undefined : dropped('top_p', why, losses);
+    if (topK !== undefined) topK = dropped('top_k', why, losses);
   } else if (thinks) {
     const why = 'the model does not take it while it thinks';
-    if (temperature !== undefined) temperature = temperature === 1 ? undefined : drop('temperature', why);
-    if (topP !== undefined && topP < LEAST_THINKING_TOP_P) topP = drop('top_p', why);
-    if (topK !== undefined) topK = drop('top_k', why);
+    if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
+    if (topP !== undefined && topP < LEAST_THINKING_TOP_P) topP = dropped('top_p', why, losses);
+    if (topK !== undefined) topK = dropped('top_k', why, losses);
   }
   if (traits.sampling === 'one' && temperature !== undefined && topP !== undefined) {
-    topP = topP === 1 ? undefined : drop('top_p', 'the model does not take it together with `temperature`');
+    const why = 'the model does not take it together with `temperature`';
+    topP = topP === 1 ? undefined : dropped('top_p', why, losses);
   }
-  return { temperature, top_p: topP, top_k: topK, stop_sequences };
+  addMember(body, 'temperature', temperature);
+  addMember(body, 'top_p', topP);
+  addMember(body, 'top_k', topK);
+  if (stop && stop.length > 0) body.stop_sequences = stop;
+}
+
+function dropped(member: string, why: string, losses: Set<string>): undefined {
+  losses.add(`\`${member}\` was dropped: ${why}.`);
 }
 
 function metadataOf({ user, metadata, origin }: ChatCall): JsonObject | undefined {
@@ -147,18 +148,19 @@ function tierOf({ serviceTier }: ChatCall, losses: Set<string>): string | undefi
 /** The vendor takes four marks; the last ones cover the most. */
 function limitMarks(body: JsonObject, losses: Set<string>): void {
   const marked: JsonObject[] = [];
-  const collect = (value: Json | undefined) => {
-    if (Array.isArray(value)) value.forEach(collect);
-    else if (isObject(value)) {
-      if (value.cache_control) marked.push(value);
-      collect(value.content);
-    }
-  };
-  collect(body.tools);
-  collect(body.system);
-  collect(body.messages);
+  collectMarked(body.tools, marked);
+  collectMarked(body.system, marked);
+  collectMarked(body.messages, marked);
   const surplus = marked.length + (body.cache_control ? 1 : 0) - MAX_CACHE_MARKS;
   if (surplus <= 0) return;
   for (const block of marked.slice(0, surplus)) delete block.cache_control;
   losses.add(`Of the cache marks the last ${MAX_CACHE_MARKS} were kept: the model takes no more.`);
+}
+
+function collectMarked(value: Json | undefined, marked: JsonObject[]): void {
+  if (Array.isArray(value)) for (const item of value) collectMarked(item, marked);
+  else if (isObject(value)) {
+    if (value.cache_control) marked.push(value);
+    collectMarked(value.content, marked);
+  }
 }

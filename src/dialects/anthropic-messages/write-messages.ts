@@ -1,7 +1,7 @@
 /** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
 import type { Message } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
-import { bringResultsHome, joinTurns, type Links, type Turn } from '../turns.ts';
+import { alternating, type Links, type Turn } from '../turns.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { writeParts } from './write-parts.ts';
 
@@ -19,15 +19,17 @@ const LINKS: Links = {
 const NO_WORDS = '.';
 
 export function writeMessages(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): Conversation {
-  const firstTurn = messages.findIndex((message) => message.role !== 'system');
-  const leading = firstTurn < 0 ? messages : messages.slice(0, firstTurn);
-  const following = firstTurn < 0 ? [] : messages.slice(firstTurn);
-  const system = leading.flatMap((message) => writeParts(message.parts, 'system', losses));
-  if (messages.some((message) => message.name !== undefined)) {
-    losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+  const system: JsonObject[] = [];
+  const turns: Turn[] = [];
+  let isLeading = true;
+  for (const message of messages) {
+    if (message.name !== undefined)
+      losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+    isLeading &&= message.role === 'system';
+    if (isLeading) system.push(...writeParts(message.parts, 'system', losses));
+    else addTurns(turns, message, traits, losses);
   }
-  const turns = following.flatMap((message) => turnsOf(message, traits, losses));
-  const joined = joinTurns(bringResultsHome(joinTurns(turns), LINKS));
+  const joined = alternating(turns, LINKS);
   // The turns before it said nothing.
   if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
   if (!joined.some((turn) => turn.role !== 'system')) {
@@ -38,24 +40,27 @@ export function writeMessages(messages: readonly Message[], traits: ModelTraits,
   return { system, messages: joined };
 }
 
-function turnsOf(message: Message, traits: ModelTraits, losses: Set<string>): Turn[] {
+function addTurns(turns: Turn[], message: Message, traits: ModelTraits, losses: Set<string>): void {
   switch (message.role) {
     case 'assistant': {
       const results = message.parts.filter((part) => part.type === 'tool-result');
       const own = message.parts.filter((part) => part.type !== 'tool-result');
-      return [
-        { role: 'assistant', content: writeParts(own, 'assistant', losses) },
-        { role: 'user', content: writeParts(results, 'user', losses) },
-      ];
+      turns.push({ role: 'assistant', content: writeParts(own, 'assistant', losses) });
+      turns.push({ role: 'user', content: writeParts(results, 'user', losses) });
+      return;
     }
     case 'user':
     case 'tool':
-      return [{ role: 'user', content: writeParts(message.parts, 'user', losses) }];
-    case 'system':
-      if (traits.systemTurns) return [{ role: 'system', content: writeParts(message.parts, 'system', losses) }];
-      return [{ role: 'user', content: asUserWords(writeParts(message.parts, 'system', losses), losses) }];
+      turns.push({ role: 'user', content: writeParts(message.parts, 'user', losses) });
+      return;
+    case 'system': {
+      const content = writeParts(message.parts, 'system', losses);
+      if (traits.systemTurns) turns.push({ role: 'system', content });
+      else turns.push({ role: 'user', content: asUserWords(content, losses) });
+      return;
+    }
     default:
-      return message.role satisfies never;
+      message.role satisfies never;
   }
 }
 

@@ -58,10 +58,14 @@ function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | 
 /** The vendor refuses text without a visible character. */
 function writeText({ text, citations, cache }: TextPart, place: Place, losses: Set<string>): JsonObject | undefined {
   if (text.trim() === '') return undefined;
-  const proven = place === 'assistant' ? (citations ?? []).flatMap((citation) => provenCitation(citation) ?? []) : [];
-  if (proven.length < (citations?.length ?? 0))
-    losses.add("Citations in earlier turns were dropped: they are not the model's own.");
-  return { type: 'text', text, ...(proven.length > 0 && { citations: proven }), ...markOf(cache) };
+  const block: JsonObject = { type: 'text', text };
+  if (citations) {
+    const proven = place === 'assistant' ? citations.flatMap((citation) => provenCitation(citation) ?? []) : [];
+    if (proven.length < citations.length)
+      losses.add("Citations in earlier turns were dropped: they are not the model's own.");
+    if (proven.length > 0) block.citations = proven;
+  }
+  return cache ? Object.assign(block, markOf(cache)) : block;
 }
 
 function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {

@@ -1,7 +1,7 @@
 /** A conversation as this format wants it: it begins with the user, turns alternate, results follow their calls at once. */
 import type { Message } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
-import { bringResultsHome, joinTurns, type Links, type Turn } from '../turns.ts';
+import { alternating, type Links, type Turn } from '../turns.ts';
 import type { PartWriter } from './write-parts.ts';
 
 export interface Conversation {
@@ -26,7 +26,7 @@ export function writeMessages(messages: readonly Message[], parts: PartWriter, l
     losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
   }
   const turns = following.flatMap((message) => turnsOf(message, parts, losses));
-  const joined = joinTurns(bringResultsHome(joinTurns(turns), LINKS));
+  const joined = alternating(turns, LINKS);
   if (joined[0]?.role !== 'user') joined.unshift({ role: 'user', content: [NO_WORDS] });
   for (const turn of joined) nameDocuments(turn);
   trimLastWords(joined);

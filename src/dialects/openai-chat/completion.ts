@@ -62,30 +62,37 @@ export function codePoints(text: string): number {
 
 /** A chat completion object of specification 2.1. */
 export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
-  const oldFunctions = usesOldFunctions(call);
-  return {
+  const choices: JsonObject[] = [];
+  for (const choice of reply.choices) choices.push(choiceOf(choice, choices.length, call));
+  const completion: JsonObject = {
     id: reply.id || newId('chatcmpl-'),
     object: 'chat.completion',
     created: reply.createdSeconds ?? call.receivedSeconds ?? 0,
     model: call.model,
-    choices: reply.choices.map(({ parts, finish }, index) => {
-      const logprobs = parts.flatMap((part) => part.logprobs ?? []);
-      const hasCalls = parts.some((part) => part.opens.type === 'tool-call');
-      return {
-        index,
-        message: messageOf(parts, finish && explainedRefusal(finish, parts), call),
-        logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
-        finish_reason: finishWord(finish ?? { reason: 'stop' }, hasCalls, oldFunctions),
-        ...(finish?.stopSequence !== undefined && { stop_reason: finish.stopSequence }),
-      };
-    }),
-    ...(reply.usage && { usage: writeUsage(reply.usage) }),
-    ...reply.extras,
+    choices,
   };
+  if (reply.usage) completion.usage = writeUsage(reply.usage);
+  return reply.extras ? Object.assign(completion, reply.extras) : completion;
+}
+
+function choiceOf({ parts, finish }: Reply['choices'][number], index: number, call: ChatCall): JsonObject {
+  const logprobs: Json[] = [];
+  let hasCalls = false;
+  for (const part of parts) {
+    if (part.logprobs) logprobs.push(...part.logprobs);
+    hasCalls ||= part.opens.type === 'tool-call';
+  }
+  const choice: JsonObject = {
+    index,
+    message: messageOf(parts, finish && explainedRefusal(finish, parts), call),
+    logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    finish_reason: finishWord(finish ?? { reason: 'stop' }, hasCalls, usesOldFunctions(call)),
+  };
+  if (finish?.stopSequence !== undefined) choice.stop_reason = finish.stopSequence;
+  return choice;
 }
 
 function messageOf(parts: readonly ReplyPart[], explained: string | undefined, call: ChatCall): JsonObject {
-  const oldFunctions = usesOldFunctions(call);
   let content: string | null = null;
   let thoughts = '';
   let refusal: string | null = explained ?? null;
@@ -97,8 +104,7 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
     const { opens, content: said, seal } = part;
     switch (opens.type) {
       case 'text': {
-        const offset = codePoints(content ?? '');
-        annotations.push(...(part.citations ?? []).flatMap((citation) => annotation(citation, offset) ?? []));
+        if (part.citations) annotations.push(...annotationsOf(part.citations, codePoints(content ?? '')));
         content = (content ?? '') + said;
         if (seal) Object.assign(members, writeSeal(seal));
         break;
@@ -129,16 +135,19 @@ function messageOf(parts: readonly ReplyPart[], explained: string | undefined, c
     }
   }
   const hasOther = calls.length > 0 || refusal !== null || members.audio !== undefined;
-  return {
-    role: 'assistant',
-    content: content ?? (hasOther ? null : ''),
-    refusal,
-    ...(thoughts !== '' && { reasoning_content: thoughts }),
-    ...(details.length > 0 && { reasoning_details: details }),
-    ...members,
-    ...(annotations.length > 0 && { annotations }),
-    ...(calls[0] && (oldFunctions ? { function_call: calls[0].function ?? null } : { tool_calls: calls })),
-  };
+  const message: JsonObject = { role: 'assistant', content: content ?? (hasOther ? null : ''), refusal };
+  if (thoughts !== '') message.reasoning_content = thoughts;
+  if (details.length > 0) message.reasoning_details = details;
+  Object.assign(message, members);
+  if (annotations.length > 0) message.annotations = annotations;
+  if (!calls[0]) return message;
+  if (usesOldFunctions(call)) message.function_call = calls[0].function ?? null;
+  else message.tool_calls = calls;
+  return message;
+}
+
+function annotationsOf(citations: readonly Citation[], offset: number): Json[] {
+  return citations.flatMap((citation): Json | Json[] => annotation(citation, offset) ?? []);
 }
 
 type Opening<Type> = Extract<ReplyPart['opens'], { type: Type }>;
