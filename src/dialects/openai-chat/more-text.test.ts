@@ -53,14 +53,17 @@ const stream = (chunks: readonly string[]) => Buffer.from(chunks.map((chunk) => 
 const chunkOf = (member: string, text: string, more = '') =>
   `{"id":"a","model":"m","choices":[{"index":0,"delta":{"${member}":${JSON.stringify(text)}}${more}}]}`;
 
+const FINISH = `data: ${chunkOf('content', 'end', ',"finish_reason":"stop"')}\n\n`;
+
+const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
 describe('a chunk like the one before', () => {
-  const texts = fc.array(
-    fc.oneof(
-      fc.string(),
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom('a', '"', '\\', '\n', 'a","b":"', '"}}]}', 'content', 'm', ''),
-    ),
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a', '\ufeffa', '日本', '"', '\\', '\n', 'a","b":"', '"}}]}', 'content', 'm', ''),
   );
+  const texts = fc.array(text);
   test('any texts, in any members, with anything between them', () => {
     const members = fc.constantFrom('content', 'reasoning_content', 'refusal');
     const mores = fc.constantFrom('', '', '', ',"finish_reason":null', ',"logprobs":{"content":[{"token":"a"}]}');
@@ -73,6 +76,48 @@ describe('a chunk like the one before', () => {
           chunkOf('content', 'end', ',"finish_reason":"stop"'),
         ]);
         expect(read(bytes)).toEqual(parsed(bytes) ?? []);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  /** Four chunks in a row are put down alike. */
+  const some = <T>(...choices: T[]) => fc.array(fc.constantFrom(...choices), { minLength: 5, maxLength: 5 });
+  const ofRow = <T>(rows: readonly T[], n: number) => rows[Math.floor(n / 4)];
+  const layouts = fc.record({
+    starts: some('data: ', 'data: ', 'data:', ': ping\n\ndata: ', 'id: 7\ndata: ', 'event: x\ndata: '),
+    lineEnds: some('\n\n', '\n\n', '\r\n\r\n', '\n\r\n', '\r\n\n', '\r\r'),
+    isAscii: some(false, true),
+    mark: fc.constantFrom('', '\ufeff'),
+    /** How many events arrive together, one after another; and where else it is cut. */
+    arrivals: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 10 }),
+    cuts: fc.array(fc.nat(), { maxLength: 3 }),
+    isBuffer: fc.boolean(),
+  });
+  const manyTexts = fc.array(text, { minLength: 4, maxLength: 20 });
+
+  test('however its lines end and however it is cut: the same meaning, every byte once', () => {
+    fc.assert(
+      fc.property(manyTexts, layouts, (said, { starts, lineEnds, isAscii, mark, arrivals, cuts, isBuffer }) => {
+        const chunks = said.map((text) => chunkOf('content', text));
+        const events = chunks.map((chunk, n) => {
+          const json = ofRow(isAscii, n) ? chunk.replace(/[^\x20-\x7e]/g, escaped) : chunk;
+          return `${ofRow(starts, n)}${json}${ofRow(lineEnds, n)}`;
+        });
+        const bytes = Buffer.from(`${mark}${events.join('')}${FINISH}`);
+        const at = [0, bytes.length, ...cuts.map((cut) => cut % bytes.length)];
+        for (let n = 0, event = 0; n < arrivals.length; n++) {
+          event += arrivals[n] ?? 0;
+          at.push(Buffer.byteLength(mark + events.slice(0, event).join('')));
+        }
+        at.sort((a, b) => a - b);
+        const pieces = at.slice(1).map((end, n) => bytes.subarray(at[n], end));
+        const reader = openaiChat.reader(call, 'text/event-stream', {});
+        const frames = pieces.flatMap((piece) => reader.read(isBuffer ? piece : new Uint8Array(piece)));
+        frames.push(...reader.end());
+        const meant = frames.flatMap((frame) => frame.events).filter(({ type }) => type !== 'reply-end');
+        expect(meant).toEqual(parsed(bytes) ?? []);
+        expect(Buffer.concat(frames.map((frame) => frame.bytes)).equals(bytes)).toBe(true);
       }),
       { numRuns: 300 },
     );
