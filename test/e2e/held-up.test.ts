@@ -1,0 +1,237 @@
+/** Clients that do not read for a while: nothing is lost or doubled, silence of theirs is nobody's failure, and whatever they do then the charge is right. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
+import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
+import type { Answer } from '../upstream/answer.ts';
+import { VENDORS } from '../vendor-answers.ts';
+import { assertBroken } from './calls.ts';
+
+const SILENCE_MS = 1500;
+const KEEP_ALIVE_MS = 300;
+const WHOLE_MS = 6000;
+
+let scene: Scene;
+beforeAll(async () => {
+  const environment = {
+    MODELPORT_SILENCE_TIMEOUT_MS: String(SILENCE_MS),
+    MODELPORT_KEEP_ALIVE_MS: String(KEEP_ALIVE_MS),
+    MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS),
+  };
+  scene = await startScene({ environment });
+}, 30_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+/** More than all buffers on the way hold, packed or not: an event each, of more than goes out in one piece. */
+const LINES = Array.from({ length: 240 }, (_, n) => `${n} ${randomBytes(75_000).toString('base64')}`);
+/** One event that no client's buffer holds. */
+const LONG = 'y'.repeat(16_000_000);
+
+/** A client of plain bytes, which reads only while it is told to. */
+async function ask(stage: Stage, more: object = {}, version = '1.1') {
+  const body = JSON.stringify(chatRequest(stage.model, { stream: true, ...more }));
+  const { hostname, port } = new URL(scene.gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  const pieces: Buffer[] = [];
+  let isClosed = false;
+  socket.on('data', (bytes: Buffer) => void pieces.push(bytes));
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  const head = `host: x\r\nauthorization: Bearer ${stage.caller.key}\r\ncontent-length: ${Buffer.byteLength(body)}`;
+  const request = `POST /v1/chat/completions HTTP/${version}\r\n${head}\r\n\r\n${body}`;
+  socket.write(request);
+  const until = async (holds: (last: string) => boolean): Promise<Buffer> => {
+    socket.resume();
+    for (const end = performance.now() + 15_000; performance.now() < end; await Bun.sleep(5)) {
+      if (isClosed || holds(Buffer.concat(pieces.slice(-3)).toString('latin1'))) return Buffer.concat(pieces);
+    }
+    throw new Error('the answer never ended');
+  };
+  return {
+    socket,
+    request,
+    until,
+    /** The body of its answer, once it has come whole. */
+    body: async () => unchunked(await until((last) => last.endsWith('\r\n0\r\n\r\n'))),
+  };
+}
+
+/** The bodies of all answers in these bytes; throws where one is not framed as it should be. */
+function unchunked(bytes: Buffer): string {
+  const parts: Buffer[] = [];
+  let at = bytes.indexOf('\r\n\r\n') + 4;
+  for (;;) {
+    const end = bytes.indexOf('\r\n', at);
+    const size = Number.parseInt(bytes.toString('latin1', at, end), 16);
+    if (!(size >= 0) || bytes.toString('latin1', end + 2 + size, end + 4 + size) !== '\r\n')
+      throw new Error(`no chunk at ${at} of ${bytes.length}`);
+    if (size === 0) return Buffer.concat(parts).toString();
+    parts.push(bytes.subarray(end + 2, end + 2 + size));
+    at = end + 4 + size;
+  }
+}
+
+/** The text of each choice. */
+function textsOf(body: string): string[] {
+  const texts: string[] = [];
+  for (const event of body.split('\n\n')) {
+    if (!event.startsWith('data: {')) continue;
+    const { choices = [] } = JSON.parse(event.slice(6)) as {
+      choices?: { index: number; delta: { content?: string } }[];
+    };
+    for (const { index, delta } of choices) texts[index] = (texts[index] ?? '') + (delta.content ?? '');
+  }
+  return texts;
+}
+
+const tokens = { input: USED.input, cachedInput: 0, output: USED.output, reasoning: 0 };
+const foreign = VENDORS.messages.stream({ texts: LINES, tokens });
+const ways: { name: string; setup?: StageSetup; answers: Answer[]; more?: object }[] = [
+  { name: 'of its own format', answers: [streamAnswer(LINES)] },
+  { name: 'packed', answers: [streamAnswer(LINES, { gzip: true })] },
+  { name: 'of another format', setup: { type: 'anthropic' }, answers: [foreign] },
+  { name: 'of several calls', setup: { type: 'anthropic' }, answers: [foreign, foreign], more: { n: 2 } },
+];
+
+describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
+  const used = { input: USED.input * answers.length, output: USED.output * answers.length };
+
+  test('waits for a client longer than its upstream may be silent, and comes whole', async () => {
+    const stage = await scene.stage(setup);
+    stage.script(...answers);
+    const client = await ask(stage, more);
+    await Bun.sleep(SILENCE_MS + 800);
+    const body = await client.body();
+    expect(body).toEndWith('data: [DONE]\n\n');
+    const texts = textsOf(body);
+    expect(texts).toHaveLength(answers.length);
+    for (const text of texts) expect(text === LINES.join('')).toBe(true);
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'ok', usage: { source: 'reported' } });
+    expect(nanoCost(call)).toBe(costOf(used));
+    client.socket.destroy();
+  }, 30_000);
+
+  test.each(['abort', 'drain'] as const)(
+    'whose client leaves while it waits, of a model that would %s',
+    async (how) => {
+      const stage = await scene.stage({ ...setup, onDisconnect: how });
+      stage.script(...answers);
+      const { socket } = await ask(stage, more);
+      await Bun.sleep(700);
+      socket.destroy();
+      const call = await stage.settledCall();
+      expect(call.outcome).toBe('aborted');
+      expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+      if (how === 'drain') expect(nanoCost(call)).toBe(costOf(used));
+      else expect(call.usage?.source).not.toBe('reported');
+      expect(stage.journal().map(({ aborted }) => aborted)).toEqual(answers.map(() => how === 'abort'));
+    },
+    30_000,
+  );
+});
+
+describe('an upstream that comes to its end while the client does not read', () => {
+  const cut: Answer = { fault: { before: 4, does: 'cut' }, paceMs: 100 };
+  test('in good order: the client finds it whole', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer([LONG, 'a', 'b'], { paceMs: 100 }));
+    const client = await ask(stage);
+    await Bun.sleep(1500);
+    expect(stage.journal()[0]?.endedMs).toBeDefined();
+    const body = await client.body();
+    expect(textsOf(body)[0] === `${LONG}ab`).toBe(true);
+    expect(body).toEndWith('data: [DONE]\n\n');
+    expect(nanoCost(await stage.settledCall())).toBe(costOf(USED));
+    client.socket.destroy();
+  }, 30_000);
+
+  test('by breaking off: the client is told behind what had come', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer([LONG, 'a', 'b'], cut));
+    const client = await ask(stage);
+    await Bun.sleep(1500);
+    const body = await client.body();
+    expect(textsOf(body)[0] === `${LONG}ab`).toBe(true);
+    assertBroken(body, 'upstream_failed');
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+    client.socket.destroy();
+  }, 30_000);
+
+  test.each(['abort', 'drain'] as const)(
+    'and the client leaves, of a model that would %s',
+    async (onDisconnect) => {
+      for (const answer of [{ paceMs: 100 }, cut]) {
+        const stage = await scene.stage({ onDisconnect });
+        stage.script(streamAnswer([LONG, 'a', 'b'], answer));
+        const { socket } = await ask(stage);
+        await Bun.sleep(1500);
+        socket.destroy();
+        const call = await stage.settledCall();
+        const isRead = onDisconnect === 'drain' && answer !== cut;
+        expect(call).toMatchObject({ outcome: 'aborted', usage: { source: isRead ? 'reported' : 'counted' } });
+        expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+      }
+    },
+    30_000,
+  );
+
+  test('and the client never reads: it is settled when a whole call may take no longer', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer([LONG, 'a', 'b'], { paceMs: 100 }));
+    const { socket } = await ask(stage);
+    await Bun.sleep(WHOLE_MS + 1500);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_timeout' });
+    socket.destroy();
+  }, 30_000);
+});
+
+describe('on one connection', () => {
+  test('two streams asked for in one go come one after the other, whole', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer(LINES.slice(0, 3)), streamAnswer(['short']));
+    const client = await ask(stage);
+    client.socket.write(client.request);
+    const bytes = await client.until((last) => last.includes('short') && last.endsWith('\r\n0\r\n\r\n'));
+    const second = bytes.indexOf('HTTP/1.1 200', 1);
+    expect(textsOf(unchunked(bytes.subarray(0, second)))[0]).toBe(LINES.slice(0, 3).join(''));
+    expect(textsOf(unchunked(bytes.subarray(second)))[0]).toBe('short');
+    expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+    client.socket.destroy();
+  }, 15_000);
+
+  test('of HTTP/1.0 a stream goes on until the connection is closed', async () => {
+    const stage = await scene.stage();
+    stage.script(streamAnswer(LINES.slice(0, 3)));
+    const client = await ask(stage, {}, '1.0');
+    const text = (await client.until(() => false)).toString();
+    expect(text).not.toContain('transfer-encoding');
+    expect(text).toEndWith('data: [DONE]\n\n');
+    expect(textsOf(text.slice(text.indexOf('\r\n\r\n') + 4))[0]).toBe(LINES.slice(0, 3).join(''));
+    await stage.settledCall();
+  }, 15_000);
+});
+
+test('what keeps a stream open comes within its silences alone, and not after its end', async () => {
+  const stage = await scene.stage();
+  stage.script(streamAnswer(['one ', 'two'], { fault: { before: 2, does: 1200 } }));
+  const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
+  let [spoken, kept] = [0, 0];
+  let text = '';
+  for await (const bytes of response.body ?? []) {
+    text += Buffer.from(bytes).toString();
+    if (text.includes('one ')) spoken ||= performance.now();
+    if (text.includes('\n:')) kept ||= performance.now();
+  }
+  const comments = text.split('\n\n').filter((event) => event.startsWith(':'));
+  expect(comments.length).toBeWithin(2, 5);
+  expect(kept - spoken).toBeWithin(KEEP_ALIVE_MS - 50, 900);
+  expect(text.slice(text.indexOf('two'))).not.toContain('\n:');
+  expect(text).toEndWith('data: [DONE]\n\n');
+  await stage.settledCall();
+});
