@@ -52,23 +52,44 @@ function worthTelling(errors: readonly GatewayError[]): GatewayError {
   return errors.reduce((a, b) => ((b.retryAfterSeconds ?? Infinity) < (a.retryAfterSeconds ?? Infinity) ? b : a));
 }
 
-async function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
-  const straight = wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind);
-  const { dialect } = straight;
+function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
+  const way = wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind);
   walk.target = choice;
-  walk.upstreamDialect = dialect.name;
+  walk.upstreamDialect = way.dialect.name;
   walk.warnings = [];
-  const maker = makerOf(dialect, choice.provider);
-  walk.maker = maker;
-  if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = maker;
-  const given = walk.media ? await walk.media.inlineFor(urlsTaken(straight)) : walk.call;
-  const held = given.kind === 'image' ? await withUploadsFor(straight, given) : given;
-  const { call: asked, losses } = adapted(held, straight.kind);
+  walk.maker = makerOf(way.dialect, choice.provider);
+  if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = walk.maker;
+  const call = withMedia(walk, way);
+  return call instanceof Promise ? call.then((held) => ask(rooms, walk, way, held)) : ask(rooms, walk, way, call);
+}
+
+/** The call with what it names by address and the files it came with as this target takes them; a promise where they have to be read. */
+function withMedia(walk: Walk, way: Way): Call | Promise<Call> {
+  return walk.media || walk.call.kind === 'image' ? readMedia(walk, way) : walk.call;
+}
+
+async function readMedia({ media, call }: Walk, way: Way): Promise<Call> {
+  const given = media ? await media.inlineFor(urlsTaken(way)) : call;
+  return given.kind === 'image' ? withUploadsFor(way, given) : given;
+}
+
+/** Asks the target in its own words, with the proofs it gave. */
+function ask(rooms: GatewayRooms, walk: Walk, straight: Way, held: Call): Promise<Upstream> {
+  const { call, losses } = adapted(held, straight.kind);
   const way = losses.length > 0 ? { ...straight, losses } : straight;
-  const proven = withProofs(rooms, walk, way, asked, maker);
-  const call = proven instanceof Promise ? await proven : proven;
-  const calls = inPieces(call, way, dialect.name === walk.dialect.name);
-  if (calls.length === 1) return begin(rooms, walk, way, calls[0]!, walk.cancellation);
+  const proven = withProofs(rooms, walk, way, call, walk.maker ?? '');
+  if (proven instanceof Promise) return proven.then((one) => askInPieces(rooms, walk, way, one));
+  return askInPieces(rooms, walk, way, proven);
+}
+
+function askInPieces(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Promise<Upstream> {
+  const calls = inPieces(call, way, way.dialect.name === walk.dialect.name);
+  const [only] = calls;
+  if (only && calls.length === 1) return begin(rooms, walk, way, only, walk.cancellation);
+  return askAll(rooms, walk, way, calls);
+}
+
+async function askAll(rooms: GatewayRooms, walk: Walk, way: Way, calls: readonly Call[]): Promise<Upstream> {
   const branches = new Cancellation();
   walk.cancellation.add(branches);
   try {

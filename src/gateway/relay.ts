@@ -18,7 +18,13 @@ const NOTHING = new Uint8Array();
 export const CLIENT_GONE_STATUS = 499;
 
 /** Answers a call that wants its reply whole; `client` says whether anybody still waits for it. */
-export async function relayWhole(rooms: GatewayRooms, walk: Walk, upstream: Upstream, client: Client): Promise<Answer> {
+export async function relayWhole(
+  rooms: GatewayRooms,
+  walk: Walk,
+  starting: Promise<Upstream>,
+  client: Client,
+): Promise<Answer> {
+  const upstream = await starting;
   const writer = walk.dialect.writer(walk.call);
   const parts: Uint8Array[] = [];
   const coming = allFrames(upstream);

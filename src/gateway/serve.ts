@@ -64,17 +64,19 @@ export function createGateway(rooms: GatewayRooms): Gateway {
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
     recall(rooms.memory, rooms.settings.maxRequestBytes, dialect, call, caller, at);
 
-  async function answer(walk: Walk, client: Client): Promise<Answer> {
+  function answer(walk: Walk, client: Client): Promise<Answer> {
+    return walk.call.stream ? answerStream(walk, client) : answerWhole(walk, client);
+  }
+
+  function answerWhole(walk: Walk, client: Client): Promise<Answer> {
+    whenGone(client, () => leave(walk));
+    return relayWhole(rooms, walk, attempt(rooms, walk), client);
+  }
+
+  async function answerStream(walk: Walk, client: Client): Promise<Answer> {
     let relay: StreamRelay | undefined;
-    const gone = () => {
-      if (relay) relay.cancel();
-      else if (walk.model.onDisconnect === 'abort') abandon(rooms, walk);
-      else boundDrain(rooms, walk);
-    };
-    if (client.hasLeft) gone();
-    else client.onLeave = gone;
+    whenGone(client, () => (relay ? relay.cancel() : leave(walk)));
     const starting = attempt(rooms, walk);
-    if (!walk.call.stream) return relayWhole(rooms, walk, await starting, client);
     // What has no words for a failure begins once there is something to deliver.
     const begun = walk.call.mute ? await starting : await within(starting, rooms.settings.keepAliveMs);
     relay = new StreamRelay(rooms, walk, begun ?? starting, quiet);
@@ -82,6 +84,12 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
     if (client.hasLeft) relay.cancel();
     return streamed;
+  }
+
+  /** The client has left before its answer began. */
+  function leave(walk: Walk): void {
+    if (walk.model.onDisconnect === 'abort') abandon(rooms, walk);
+    else boundDrain(rooms, walk);
   }
 
   /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */
@@ -118,6 +126,11 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       return underWay.size + entering;
     },
   };
+}
+
+function whenGone(client: Client, gone: () => void): void {
+  if (client.hasLeft) gone();
+  else client.onLeave = gone;
 }
 
 /** How long cancelled calls may take to settle. */
