@@ -266,20 +266,23 @@ async function peek(exchange: Exchange, reader: Reader, same: boolean, contentTy
   };
 }
 
-/** What the bytes mean goes on to `taker`; a failure of our own is told as one of the reply's. */
+/** What the bytes mean goes on to `taker`; a failure of our own, at their end too, is told as one of the reply's. */
 function framesTo(taker: FrameTaker, reader: Reader): ByteTaker {
   return {
     bytes(bytes) {
-      let frames: readonly Frame[];
       try {
-        frames = reader.read(bytes);
+        taker.frames(reader.read(bytes));
       } catch (thrown) {
         taker.failed(asGatewayError(thrown));
-        return;
       }
-      taker.frames(frames);
     },
-    end: () => taker.frames(reader.end()),
+    end() {
+      try {
+        taker.frames(reader.end());
+      } catch (thrown) {
+        taker.failed(asGatewayError(thrown));
+      }
+    },
     failed: (failure) => taker.failed(failure),
   };
 }

@@ -234,9 +234,13 @@ export class StreamRelay implements ByteSource, FrameTaker {
     }
     if (this.clientLeft) return;
     if (this.walk.call.mute) return this.sink?.fail();
-    const ending = this.writer.fail(told);
-    await remember(this.rooms, this.walk, this.writer);
-    this.sink?.end(ending);
+    try {
+      const ending = this.writer.fail(told);
+      await remember(this.rooms, this.walk, this.writer);
+      this.sink?.end(ending);
+    } catch (thrown) {
+      this.sink?.fail(thrown);
+    }
   }
 }
 

@@ -193,6 +193,20 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
     });
   }
 
+  test('a last event that cannot be read and has no blank line behind it', async () => {
+    const setup = { kind: 'image', type: 'openai', upstreamModel: 'gpt-image-1.5', price: { perImage: 0.002 } };
+    const stage = await scene.stage(setup);
+    const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' };
+    const events = [sketch, 'data: {"type":"image_generation.completed"}\n'];
+    stage.script({ events, withoutTerminator: true, paceMs: 50 });
+    const request = { model: stage.model, prompt: 'A cat', stream: true, partial_images: 1 };
+    const response = await stage.post('/v1/images/generations', request, AbortSignal.timeout(5000));
+    const text = await response.text();
+    expect(text).toContain('event: error');
+    assertPublic(text);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed', cost: '0' });
+  });
+
   test('the whole call takes too long though it never falls silent', async () => {
     const stage = await scene.stage();
     stage.script(
