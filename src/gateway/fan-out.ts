@@ -7,10 +7,15 @@ import type { Upstream } from './upstream.ts';
 
 /** The calls that together answer `call` in `dialect`; mostly the call itself. Their choices, in order, are the call's. */
 export function fanOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
+  const hasOnePrompt = !call.completion || call.completion.prompts.length === 1;
+  const hasOneChoice = !dialect.singleChoice || (call.sampling.n ?? 1) === 1;
+  return hasOnePrompt && hasOneChoice ? [call] : fannedOut(call, dialect);
+}
+
+function fannedOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
   const prompts = promptsOf(call);
   const choices = call.sampling.n ?? 1;
   const apart = dialect.singleChoice ? choices : 1;
-  if (prompts.length === 1 && apart === 1) return [call];
   const { n: _, ...sampling } = call.sampling;
   const one = dialect.singleChoice || choices === 1 ? sampling : { ...sampling, n: choices };
   return prompts.flatMap((prompt) => Array.from({ length: apart }, () => ({ ...call, ...prompt, sampling: one })));
