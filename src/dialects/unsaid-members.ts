@@ -38,7 +38,7 @@ function look(value: Json | undefined, known: Known, path: string, found: Set<st
     return;
   }
   if ('deeper' in known) {
-    for (const [member, inner] of Object.entries(known.deeper)) look(value[member], inner, member, found);
+    for (const member in known.deeper) look(value[member], known.deeper[member] ?? 'all', member, found);
     return;
   }
   for (const member in value) {

@@ -29,12 +29,19 @@ function hasTurns({ messages }: ChatCall): boolean {
 
 /** The call without the proofs that are of use to other makers alone; what is this one's own needs no name any more. */
 export function ownProofs(call: Call, maker: string): Call {
-  if (call.kind !== 'chat' || !call.messages.some(({ parts }) => parts.some(isBound))) return call;
+  return call.kind === 'chat' && call.messages.some(hasBound) ? withOwn(call, maker) : call;
+}
+
+function withOwn(call: ChatCall, maker: string): Call {
   const messages = call.messages.map(
     (message): Message =>
-      message.parts.some(isBound) ? { ...message, parts: message.parts.map((part) => own(part, maker)) } : message,
+      hasBound(message) ? { ...message, parts: message.parts.map((part) => own(part, maker)) } : message,
   );
   return { ...call, messages };
+}
+
+function hasBound({ parts }: Message): boolean {
+  return parts.some(isBound);
 }
 
 function isBound(part: Part): boolean {

@@ -2,6 +2,7 @@
 import type { ChatCall } from '../canonical/call.ts';
 import type { Keeping, VendorDialect, Writer } from '../dialects/dialect.ts';
 import type { RememberedResponse } from '../memory/memory.ts';
+import type { ProofRow } from '../store/kept.ts';
 import type { GatewayRooms } from './rooms.ts';
 import type { Walk } from './walk.ts';
 
@@ -12,10 +13,21 @@ export function remember(rooms: GatewayRooms, walk: Walk, writer: Writer): Promi
   const response = keptResponse(walk, call, writer);
   const proofs = witness?.proofs(rooms.memory.vault, walk.caller.account, call, walk.at) ?? [];
   if (!response && proofs.length === 0) return undefined;
-  return rooms.memory.keep(response, proofs).catch((thrown) => {
+  return keep(rooms, walk, response, proofs);
+}
+
+async function keep(
+  rooms: GatewayRooms,
+  walk: Walk,
+  response: RememberedResponse | undefined,
+  proofs: readonly ProofRow[],
+): Promise<void> {
+  try {
+    await rooms.memory.keep(response, proofs);
+  } catch (thrown) {
     walk.warnings = [...walk.warnings, 'What should have been kept of this reply could not be.'];
     rooms.trouble('What should have been kept of a call could not be.', thrown);
-  });
+  }
 }
 
 function keptResponse(walk: Walk, call: ChatCall, writer: Writer): RememberedResponse | undefined {

@@ -57,7 +57,11 @@ class IncomingRequest implements Incoming {
     if (uploads && boundary !== undefined && !headers.has('content-encoding'))
       return this.readForm(boundary, uploads.folder);
     const body = readBody(this.client, maxBodyBytes);
-    return body instanceof Promise ? body.then((bytes) => this.wire(bytes)) : this.wire(body);
+    return body instanceof Promise ? this.readLater(body) : this.wire(body);
+  }
+
+  private async readLater(body: Promise<Uint8Array>): Promise<WireRequest> {
+    return this.wire(await body);
   }
 
   private wire(body: Uint8Array): WireRequest {

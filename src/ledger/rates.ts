@@ -2,12 +2,15 @@
 import type { Call } from '../canonical/call.ts';
 import { writePixels } from '../canonical/image-size.ts';
 import type { Money } from '../canonical/money.ts';
-import type { PiecePrice, Price, TokenRates } from '../canonical/price.ts';
+import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
 /** The rates of a call with so much input. */
 export function ratesFor(price: Price, input: number): TokenRates {
-  if (!price.tiers) return price;
-  const tier = price.tiers.findLast(({ from }) => input >= from);
+  return price.tiers ? tieredRates(price, price.tiers, input) : price;
+}
+
+function tieredRates(price: Price, tiers: readonly Tier[], input: number): TokenRates {
+  const tier = tiers.findLast(({ from }) => input >= from);
   return tier ? { ...price, ...tier } : price;
 }
 
