@@ -3,6 +3,20 @@
 /** Lines of a name and a value, and no control characters: what one reader takes for an end or a blank another might not. */
 const LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
+const lines = new Map<string, string>();
+// Names are written in the code, so these stay few; the bound only guards against a caller that makes them up.
+const MOST_LINES = 1000;
+
+/** What stands before the value of this header: put together anew it would cost as much as the search for it. */
+function lineOf(name: string): string {
+  let line = lines.get(name);
+  if (line === undefined) {
+    line = `\r\n${name}:`;
+    if (lines.size < MOST_LINES) lines.set(name, line);
+  }
+  return line;
+}
+
 export class HeaderLines {
   private readonly text: string;
   private readonly lower: string;
@@ -19,7 +33,7 @@ export class HeaderLines {
 
   /** The value of the header of this lower-case name, several joined as one list; `null` where there is none. */
   get(name: string): string | null {
-    const line = `\r\n${name}:`;
+    const line = lineOf(name);
     let value: string | null = null;
     for (let at = this.lower.indexOf(line); at >= 0; at = this.lower.indexOf(line, at + line.length)) {
       const end = this.lower.indexOf('\r\n', at + line.length);
@@ -30,7 +44,7 @@ export class HeaderLines {
   }
 
   has(name: string): boolean {
-    return this.lower.includes(`\r\n${name}:`);
+    return this.lower.includes(lineOf(name));
   }
 
   /** All of them, for whoever wants them as an object. */
