@@ -78,6 +78,43 @@ describe('answers that come bit by bit', () => {
     socket.destroy();
   });
 
+  test('pieces of every size, to several slow clients at once: every byte in its place', async () => {
+    // Around the sizes that go out in one piece, and far beyond.
+    const sizes = [1, 17, 4000, 65_500, 65_527, 65_528, 65_529, 65_536, 65_537, 300_000];
+    const bodies = ['a', 'b', 'c'].map((name) =>
+      Array.from({ length: 60 }, (_, n) =>
+        Buffer.from(`${name}${n}.`.repeat(100_000)).subarray(0, sizes[n % sizes.length]),
+      ),
+    );
+    const lengths = bodies.map((pieces) => pieces.reduce((sum, { length }) => sum + length, 0));
+    const server = serve(({ target }) => {
+      const which = Number(target.slice(1));
+      return streamed(source(bodies[which]!), which === 2 ? { 'content-length': String(lengths[which]) } : {});
+    });
+    async function fetched(which: number): Promise<Buffer> {
+      const { socket } = await open(server);
+      const seen: Buffer[] = [];
+      socket.on('data', (bytes: Buffer) => {
+        seen.push(bytes);
+        if (seen.length % 5 > 0) return;
+        socket.pause();
+        setTimeout(() => socket.resume(), 1);
+      });
+      socket.write(`GET /${which} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      await new Promise((resolve) => socket.on('end', resolve));
+      const all = Buffer.concat(seen);
+      return all.subarray(all.indexOf('\r\n\r\n') + 4);
+    }
+    const seen = await Promise.all([0, 1, 2].map(fetched));
+    const framed = (pieces: Buffer[]) =>
+      pieces.flatMap((piece) => [Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]);
+    for (const which of [0, 1]) {
+      const wanted = Buffer.concat([...framed(bodies[which]!), Buffer.from('0\r\n\r\n')]);
+      expect(seen[which]?.equals(wanted)).toBe(true);
+    }
+    expect(seen[2]?.equals(Buffer.concat(bodies[2]!))).toBe(true);
+  });
+
   test('a client that leaves is noticed: before the answer, and within it', async () => {
     const log: string[] = [];
     const before = await open(

@@ -15,14 +15,21 @@ afterAll(() => {
 /** Three mebibytes of which no two pieces are alike. */
 const BYTES = Buffer.from(Array.from({ length: 3 << 16 }, (_, n) => `line ${n}`.padEnd(16)).join(''));
 
-/** Sends it, packed or not; `breaks`: less than was said. */
-async function upstream(body: Buffer, headers = '', breaks = false): Promise<string> {
+let connections = 0;
+
+/** Sends it, packed or not; `closes` at its end, where less may have come than was said. */
+async function upstream(
+  body: Buffer,
+  headers = `content-length: ${body.length}${CRLF}`,
+  closes = false,
+): Promise<string> {
   const server = createServer((socket) => {
+    connections++;
     socket.on('error', () => {});
     socket.on('data', () => {
-      socket.write(`HTTP/1.1 200 OK${CRLF}${headers}content-length: ${body.length + (breaks ? 1 : 0)}${CRLF}${CRLF}`);
+      socket.write(`HTTP/1.1 200 OK${CRLF}${headers}${CRLF}`);
       for (let at = 0; at < body.length; at += 50_000) socket.write(body.subarray(at, at + 50_000));
-      if (breaks) socket.end();
+      if (closes) socket.end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -32,6 +39,9 @@ async function upstream(body: Buffer, headers = '', breaks = false): Promise<str
   return `http://127.0.0.1:${address.port}/`;
 }
 
+const PACKED = gzipSync(BYTES);
+const packed = `content-encoding: gzip${CRLF}content-length: ${PACKED.length}${CRLF}`;
+
 const inPieces = () =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -40,8 +50,9 @@ const inPieces = () =>
     },
   });
 
-function ask(url: string, proxied = false): Promise<Exchange> {
-  const transport = createTransport({ proxied, local: { [LOCAL]: async () => new Response(inPieces()) } });
+const local = { [LOCAL]: async () => new Response(inPieces()) };
+
+function ask(url: string, proxied = false, transport = createTransport({ proxied, local })): Promise<Exchange> {
   const sending = { method: 'GET', url, headers: {}, body: undefined };
   return transport.send(sending, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
 }
@@ -84,7 +95,8 @@ function pour(exchange: Exchange, pauseMs: (n: number) => number | undefined) {
 
 const sources: [string, () => Promise<Exchange>][] = [
   ['over a socket', async () => ask(await upstream(BYTES))],
-  ['packed', async () => ask(await upstream(gzipSync(BYTES), `content-encoding: gzip${CRLF}`))],
+  ['until the connection is closed', async () => ask(await upstream(BYTES, '', true))],
+  ['packed', async () => ask(await upstream(PACKED, packed))],
   ['in this process', () => ask(`${LOCAL}/`)],
   ['through the environment’s proxy', async () => ask(await upstream(BYTES), true)],
 ];
@@ -114,7 +126,7 @@ describe.each(sources)('what is poured %s', (_, begin) => {
 });
 
 test('what broke off during a pause is told after it, behind what had come', async () => {
-  const exchange = await ask(await upstream(BYTES.subarray(0, 200_000), '', true));
+  const exchange = await ask(await upstream(BYTES.subarray(0, 200_000), `content-length: 200001${CRLF}`, true));
   const { bytes, ends, wrongly } = await pour(exchange, (n) => (n === 1 ? 400 : undefined)).done();
   expect(bytes.equals(BYTES.subarray(0, 200_000))).toBe(true);
   expect(wrongly).toBe(0);
@@ -127,4 +139,18 @@ test('what arrived before it is poured comes first', async () => {
   const { bytes, ends } = await pour(exchange, () => undefined).done();
   expect(bytes.equals(BYTES.subarray(0, 100_000))).toBe(true);
   expect(ends).toEqual(['end']);
+});
+
+test.each([
+  ['plain', BYTES, undefined],
+  ['packed', PACKED, packed],
+])('the connection of what was poured with pauses serves the next call: %s', async (_, body, headers) => {
+  const url = await upstream(body, headers);
+  const transport = createTransport();
+  const before = connections;
+  for (let calls = 0; calls < 3; calls++) {
+    const poured = pour(await ask(url, false, transport), (n) => (n % 3 === calls ? 5 : undefined));
+    expect((await poured.done()).bytes.equals(BYTES)).toBe(true);
+  }
+  expect(connections - before).toBe(1);
 });
