@@ -30,7 +30,7 @@ const LINES = Array.from({ length: 240 }, (_, n) => `${n} ${randomBytes(75_000).
 const LONG = 'y'.repeat(16_000_000);
 
 /** A client of plain bytes, which reads only while it is told to. */
-async function ask(stage: Stage, more: object = {}, version = '1.1') {
+async function ask(stage: Stage, more: object = {}, line = 'POST /v1/chat/completions HTTP/1.1') {
   const body = JSON.stringify(chatRequest(stage.model, { stream: true, ...more }));
   const { hostname, port } = new URL(scene.gateway.url);
   const socket = connect(Number(port), hostname);
@@ -43,7 +43,7 @@ async function ask(stage: Stage, more: object = {}, version = '1.1') {
     isClosed = true;
   });
   const head = `host: x\r\nauthorization: Bearer ${stage.caller.key}\r\ncontent-length: ${Buffer.byteLength(body)}`;
-  const request = `POST /v1/chat/completions HTTP/${version}\r\n${head}\r\n\r\n${body}`;
+  const request = `${line}\r\n${head}\r\n\r\n${body}`;
   socket.write(request);
   const until = async (holds: (last: string) => boolean): Promise<Buffer> => {
     socket.resume();
@@ -52,17 +52,19 @@ async function ask(stage: Stage, more: object = {}, version = '1.1') {
     }
     throw new Error('the answer never ended');
   };
+  const bytes = async () => unchunked(await until((last) => last.endsWith('\r\n0\r\n\r\n')));
   return {
     socket,
     request,
     until,
     /** The body of its answer, once it has come whole. */
-    body: async () => unchunked(await until((last) => last.endsWith('\r\n0\r\n\r\n'))),
+    bytes,
+    body: async () => (await bytes()).toString(),
   };
 }
 
 /** The bodies of all answers in these bytes; throws where one is not framed as it should be. */
-function unchunked(bytes: Buffer): string {
+function unchunked(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   let at = bytes.indexOf('\r\n\r\n') + 4;
   for (;;) {
@@ -70,7 +72,7 @@ function unchunked(bytes: Buffer): string {
     const size = Number.parseInt(bytes.toString('latin1', at, end), 16);
     if (!(size >= 0) || bytes.toString('latin1', end + 2 + size, end + 4 + size) !== '\r\n')
       throw new Error(`no chunk at ${at} of ${bytes.length}`);
-    if (size === 0) return Buffer.concat(parts).toString();
+    if (size === 0) return Buffer.concat(parts);
     parts.push(bytes.subarray(end + 2, end + 2 + size));
     at = end + 4 + size;
   }
@@ -136,6 +138,17 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
   );
 });
 
+test('sound waits as words do, and comes whole', async () => {
+  const sound = randomBytes(24_000_000);
+  const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
+  stage.script({ bytes: sound, headers: { 'content-type': 'audio/mpeg' }, chunking: 'whole', ending: 'chunked' });
+  const client = await ask(stage, { input: 'Grüße', voice: 'alloy' }, 'POST /v1/audio/speech HTTP/1.1');
+  await Bun.sleep(SILENCE_MS + 800);
+  expect((await client.bytes()).equals(sound)).toBe(true);
+  expect(await stage.settledCall()).toMatchObject({ outcome: 'ok' });
+  client.socket.destroy();
+}, 30_000);
+
 describe('an upstream that comes to its end while the client does not read', () => {
   const cut: Answer = { fault: { before: 4, does: 'cut' }, paceMs: 100 };
   test('in good order: the client finds it whole', async () => {
@@ -199,8 +212,8 @@ describe('on one connection', () => {
     client.socket.write(client.request);
     const bytes = await client.until((last) => last.includes('short') && last.endsWith('\r\n0\r\n\r\n'));
     const second = bytes.indexOf('HTTP/1.1 200', 1);
-    expect(textsOf(unchunked(bytes.subarray(0, second)))[0]).toBe(LINES.slice(0, 3).join(''));
-    expect(textsOf(unchunked(bytes.subarray(second)))[0]).toBe('short');
+    expect(textsOf(unchunked(bytes.subarray(0, second)).toString())[0]).toBe(LINES.slice(0, 3).join(''));
+    expect(textsOf(unchunked(bytes.subarray(second)).toString())[0]).toBe('short');
     expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     client.socket.destroy();
   }, 15_000);
@@ -208,7 +221,7 @@ describe('on one connection', () => {
   test('of HTTP/1.0 a stream goes on until the connection is closed', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(LINES.slice(0, 3)));
-    const client = await ask(stage, {}, '1.0');
+    const client = await ask(stage, {}, 'POST /v1/chat/completions HTTP/1.0');
     const text = (await client.until(() => false)).toString();
     expect(text).not.toContain('transfer-encoding');
     expect(text).toEndWith('data: [DONE]\n\n');
