@@ -12,7 +12,9 @@ export interface Outcome {
   broken(cause: unknown): void;
 }
 
+const LINE_END = '\r\n';
 const LAST_CHUNK = '0\r\n\r\n';
+const sizeLines: string[] = new Array<string>(2048).fill('');
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n';
 const NOTHING = new Uint8Array();
 
@@ -142,7 +144,7 @@ export class AnswerWriter {
     const { head } = this;
     this.head = '';
     const isChunk = this.bodyEnd === 'chunked' && bytes.length > 0;
-    if (isChunk) this.send(`${head}${bytes.length.toString(16)}\r\n`, bytes, `\r\n${last}`);
+    if (isChunk) this.send(head + sizeLine(bytes.length), bytes, last === '' ? LINE_END : LINE_END + last);
     else this.send(head, bytes, last);
   }
 
@@ -154,6 +156,13 @@ export class AnswerWriter {
     this.unsent = sendTogether(this.socket, before, bytes, after);
     if (this.unsent) this.unsentSinceMs = performance.now();
   }
+}
+
+/** A chunk's first line. Most are of a few lengths. */
+function sizeLine(length: number): string {
+  if (length >= sizeLines.length) return length.toString(16) + LINE_END;
+  sizeLines[length] ||= length.toString(16) + LINE_END;
+  return sizeLines[length];
 }
 
 /** Where one source writes: what it does after its end is not the next one's. */
