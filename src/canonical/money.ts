@@ -6,6 +6,7 @@ export type Money = bigint;
 export type Pico = bigint;
 
 const NANO_DIGITS = 9;
+const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
 /** Reads a decimal string of USD as an integer of `digits` decimal places; `undefined` where it is no decimal or too fine. */
@@ -26,7 +27,9 @@ export function readMoney(text: string): Money | undefined {
 /** 5_000_000_000n -> "5", 1_500n -> "0.0000015": exact to the nano, no trailing zeros. */
 export function writeMoney(amount: Money): string {
   const sign = amount < 0n ? '-' : '';
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(NANO_DIGITS + 1, '0');
+  const size = amount < 0n ? -amount : amount;
+  // The digits of a bigint cost several times those of a number.
+  const digits = String(size <= MOST_EXACT ? Number(size) : size).padStart(NANO_DIGITS + 1, '0');
   let end = digits.length;
   const point = end - NANO_DIGITS;
   while (end > point && digits[end - 1] === '0') end--;
