@@ -25,7 +25,7 @@ const fixedWays = new WeakMap<ModelTarget, Map<Dialect, Way>>();
 
 /** `own`: the client's dialect, which is spoken upstream where the vendor knows it. Throws `upstream_failed`. */
 export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {
-  if (!isFixed(call, choice, model)) return findWay(rooms, call, own, choice, model);
+  if (!isFixed(rooms, call, choice, model)) return findWay(rooms, call, own, choice, model);
   let ways = fixedWays.get(choice);
   if (!ways) {
     ways = new Map();
@@ -40,8 +40,10 @@ export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: Mod
 }
 
 /** Pictures are drawn in conversations too, some models take tools in one format alone, and several credentials take turns. */
-function isFixed(call: Call, { credentials }: ModelTarget, model: Kind): boolean {
-  return model !== 'image' && credentials.length < 2 && !(call.kind === 'chat' && call.tools.length > 0);
+function isFixed(rooms: GatewayRooms, call: Call, { type, credentials }: ModelTarget, model: Kind): boolean {
+  if (model === 'image' || credentials.length > 1) return false;
+  const hasTools = call.kind === 'chat' && call.tools.length > 0;
+  return !hasTools || rooms.provider(type)?.unthinkingTools === undefined;
 }
 
 function findWay(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {

@@ -17,7 +17,7 @@ import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
 import { EFFORTS, readMembers } from './members.ts';
 import { OPENAI_CHAT } from './name.ts';
-import { cacheMark, readMessages } from './read-message.ts';
+import { marked, readMessages } from './read-message.ts';
 import { contentsBeside, otherPictureMembers, PICTURE_MEMBERS, readImageSettings } from './read-picture-request.ts';
 
 /** Members that the call says in its own words; all others are extras. */
@@ -54,6 +54,9 @@ const SAID = new Set([
   'web_search_options',
   ...PICTURE_MEMBERS,
 ]);
+
+/** Functions of the old form have no cache marks. */
+const NO_MARK: JsonObject = {};
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
@@ -151,7 +154,7 @@ function readTools(body: JsonObject): Tool[] {
   const tools: Tool[] = [];
   if (Array.isArray(body.tools)) for (const tool of body.tools) tools.push(readTool(tool, `tools[${tools.length}]`));
   if (Array.isArray(body.functions))
-    for (const item of body.functions) if (isObject(item)) tools.push(readFunction(item, {}));
+    for (const item of body.functions) if (isObject(item)) tools.push(readFunction(item, NO_MARK));
   const search = objectAt(body, 'web_search_options');
   if (search) tools.push({ type: 'web-search', options: search, dialect: OPENAI_CHAT });
   return tools;
@@ -174,28 +177,22 @@ function readTool(tool: Json, path: string): Tool {
   if (description !== undefined && description !== null && typeof description !== 'string') {
     throw wrong(`${path}.${type}.description`, 'must be a string');
   }
-  if (type === 'function') return readFunction(item, cacheMark(tool));
+  if (type === 'function') return readFunction(item, tool);
   const { format } = item;
   const flat = isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format;
-  return {
-    type: 'custom',
-    name: item.name,
-    ...(typeof description === 'string' && { description }),
-    ...(isObject(flat) && { format: flat }),
-    ...cacheMark(tool),
-  };
+  const custom: Extract<Tool, { type: 'custom' }> = { type: 'custom', name: item.name };
+  if (typeof description === 'string') custom.description = description;
+  if (isObject(flat)) custom.format = flat;
+  return marked(custom, tool);
 }
 
-function readFunction(item: JsonObject, mark: ReturnType<typeof cacheMark>): Tool {
-  const { name, description, parameters, strict } = item;
-  return {
-    type: 'function',
-    name: String(name),
-    ...(typeof description === 'string' && { description }),
-    ...(isObject(parameters) && { parameters }),
-    ...(typeof strict === 'boolean' && { strict }),
-    ...mark,
-  };
+/** `carrier`: what bears its cache mark. */
+function readFunction({ name, description, parameters, strict }: JsonObject, carrier: JsonObject): Tool {
+  const tool: Extract<Tool, { type: 'function' }> = { type: 'function', name: String(name) };
+  if (typeof description === 'string') tool.description = description;
+  if (isObject(parameters)) tool.parameters = parameters;
+  if (typeof strict === 'boolean') tool.strict = strict;
+  return marked(tool, carrier);
 }
 
 function readToolChoice(body: JsonObject): ToolChoice | undefined {

@@ -1,5 +1,14 @@
 /** Reads the messages of a chat request, part by part. */
-import type { CacheMark, Media, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/call.ts';
+import type {
+  Media,
+  MediaPart,
+  Message,
+  Part,
+  TextPart,
+  Tool,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { wrong } from '../request-body.ts';
 import { withPictures } from './markdown-pictures.ts';
@@ -33,32 +42,35 @@ function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Me
 function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {
   const { role } = message;
   const name = textAt(message, 'name', path);
-  const named = name === undefined ? {} : { name };
   switch (role) {
     case 'system':
-      return { role, parts: readContent(message, path), ...named };
-    case 'developer':
-      return { role: 'system', originRole: role, parts: readContent(message, path), ...named };
     case 'user':
-      return { role, parts: readContent(message, path), ...named };
+      return named({ role, parts: readContent(message, path) }, name);
+    case 'developer':
+      return named({ role: 'system', originRole: role, parts: readContent(message, path) }, name);
     case 'assistant':
-      return { role, parts: readAssistant(message, path, index, oldCalls), ...named };
+      return named({ role, parts: readAssistant(message, path, index, oldCalls) }, name);
     case 'tool':
       return { role, parts: [readToolResult(message, path)] };
     case 'function': {
       const callId = oldCalls.get(name ?? '') ?? `call_${index}`;
       const result: ToolResultPart = { type: 'tool-result', callId, parts: readContent(message, path), failed: false };
-      return { role: 'tool', originRole: role, parts: [{ ...result, ...named }] };
+      return { role: 'tool', originRole: role, parts: [named(result, name)] };
     }
     default:
       throw wrong(`${path}.role`, 'must be one of `developer`, `system`, `user`, `assistant`, `tool`, `function`');
   }
 }
 
+function named<Named extends Message | ToolResultPart>(one: Named, name: string | undefined): Named {
+  if (name !== undefined) one.name = name;
+  return one;
+}
+
 /** Text, `null` or a list of parts. */
 function readContent(message: JsonObject, path: string): Part[] {
   const { content } = message;
-  if (typeof content === 'string') return [{ type: 'text', text: content, ...cacheMark(message) }];
+  if (typeof content === 'string') return [marked({ type: 'text', text: content }, message)];
   if (content === undefined || content === null) return [];
   if (!Array.isArray(content)) throw wrong(`${path}.content`, 'must be a string or an array of parts');
   return content.map((part, index) => readPart(part, `${path}.content[${index}]`));
@@ -69,17 +81,17 @@ function readPart(part: Json, path: string): Part {
   if (!isObject(part)) throw wrong(path, 'must be an object with a `type`');
   switch (part.type) {
     case 'text':
-      return { type: 'text', text: requiredText(part, 'text', path), ...cacheMark(part) };
+      return marked({ type: 'text', text: requiredText(part, 'text', path) }, part);
     case 'refusal':
       return { type: 'refusal', text: requiredText(part, 'refusal', path) };
     case 'image_url':
-      return { type: 'media', media: readImage(part, path), ...cacheMark(part) };
+      return marked({ type: 'media', media: readImage(part, path) }, part);
     case 'input_audio':
-      return { type: 'media', media: readAudio(part, path), ...cacheMark(part) };
+      return marked({ type: 'media', media: readAudio(part, path) }, part);
     case 'file':
-      return { type: 'media', media: readFile(part, path), ...cacheMark(part) };
+      return marked({ type: 'media', media: readFile(part, path) }, part);
     case 'video_url':
-      return { type: 'media', media: fromUrl('video', urlOf(part.video_url, `${path}.video_url`)), ...cacheMark(part) };
+      return marked({ type: 'media', media: fromUrl('video', urlOf(part.video_url, `${path}.video_url`)) }, part);
     case 'thinking':
       return { type: 'reasoning', text: thinkingText(part.thinking) };
     default:
@@ -179,36 +191,35 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   if (!isObject(body)) throw wrong(`${path}.function`, 'must be an object with `name` and `arguments`');
   const said = custom ? body.input : body.arguments;
   const seal = readSeal(call);
-  return {
+  const part: ToolCallPart = {
     type: 'tool-call',
     id: textAt(call, 'id', path) ?? '',
     name: requiredText(body, 'name', `${path}.${member}`),
     input: isObject(said)
       ? JSON.stringify(said)
       : (textAt(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
-    ...(custom && { custom }),
-    ...(seal && { seal }),
-    ...cacheMark(call),
   };
+  if (custom) part.custom = custom;
+  if (seal) part.seal = seal;
+  return marked(part, call);
 }
 
 function readToolResult(message: JsonObject, path: string): ToolResultPart {
-  const name = textAt(message, 'name', path);
-  return {
+  const part: ToolResultPart = {
     type: 'tool-result',
     callId: requiredText(message, 'tool_call_id', path),
     parts: readContent({ content: message.content ?? null }, path),
     failed: false,
-    ...(name !== undefined && { name }),
-    ...cacheMark(message),
   };
+  return marked(named(part, textAt(message, 'name', path)), message);
 }
 
-/** `cache_control`, which clients of Anthropic's models put on parts of this format too. */
-export function cacheMark(carrier: JsonObject): { cache?: CacheMark } {
-  const mark = carrier.cache_control;
-  if (!isObject(mark)) return {};
-  return { cache: mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {} };
+type Markable = TextPart | MediaPart | ToolCallPart | ToolResultPart | Extract<Tool, { type: 'function' | 'custom' }>;
+
+/** With the carrier's `cache_control`, which clients of Anthropic's models put on parts of this format too. */
+export function marked<Marked extends Markable>(one: Marked, { cache_control: mark }: JsonObject): Marked {
+  if (isObject(mark)) one.cache = mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {};
+  return one;
 }
 
 /** Mistral's thoughts: a text, or a list of texts. */
