@@ -65,17 +65,12 @@ function writeText({ text, citations, cache }: TextPart, place: Place, losses: S
       losses.add("Citations in earlier turns were dropped: they are not the model's own.");
     if (proven.length > 0) block.citations = proven;
   }
-  return cache ? Object.assign(block, markOf(cache)) : block;
+  return marked(block, cache);
 }
 
 function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {
-  return {
-    type: 'tool_use',
-    id: legalToolId(id),
-    name: legalToolName(name),
-    input: custom ? wrapFreeText(input) : inputObject(input, losses),
-    ...markOf(cache),
-  };
+  const said = custom ? wrapFreeText(input) : inputObject(input, losses);
+  return marked({ type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: said }, cache);
 }
 
 /** Arguments are an object here; whatever else a model wrote stands under one member. */
@@ -100,14 +95,10 @@ function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: S
   );
   const [only] = blocks;
   const isPlain = blocks.length === 1 && only?.type === 'text' && only.cache_control === undefined;
-  const content = isPlain && only ? (only.text ?? '') : blocks;
-  return {
-    type: 'tool_result',
-    tool_use_id: legalToolId(callId),
-    ...(blocks.length > 0 && { content }),
-    ...(failed && { is_error: true }),
-    ...markOf(cache),
-  };
+  const result: JsonObject = { type: 'tool_result', tool_use_id: legalToolId(callId) };
+  if (blocks.length > 0) result.content = isPlain ? (only.text ?? '') : blocks;
+  if (failed) result.is_error = true;
+  return marked(result, cache);
 }
 
 function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<string>): JsonObject | undefined {
@@ -118,7 +109,7 @@ function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<strin
   switch (media.kind) {
     case 'image':
       if (media.detail !== undefined && media.detail !== 'auto') losses.add('`detail` of a picture was dropped.');
-      return { type: 'image', source: imageSource(media), ...markOf(cache) };
+      return marked({ type: 'image', source: imageSource(media) }, cache);
     case 'document':
       return writeDocument(media, cache);
     case 'audio':
@@ -158,14 +149,11 @@ function writeDocument(media: Media, cache: CacheMark | undefined): JsonObject |
   const source = documentSource(media);
   if (!source) return undefined;
   const title = media.title ?? media.name;
-  return {
-    type: 'document',
-    source,
-    ...(title !== undefined && { title }),
-    ...(media.context !== undefined && { context: media.context }),
-    ...(media.cite && { citations: { enabled: true } }),
-    ...markOf(cache),
-  };
+  const block: JsonObject = { type: 'document', source };
+  if (title !== undefined) block.title = title;
+  if (media.context !== undefined) block.context = media.context;
+  if (media.cite) block.citations = { enabled: true };
+  return marked(block, cache);
 }
 
 const PDF_BEGINNING = 'JVBERi';
@@ -207,6 +195,8 @@ function unreadable(message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'messages' });
 }
 
-export function markOf(cache: CacheMark | undefined): { cache_control?: JsonObject } {
-  return cache ? { cache_control: { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) } } : {};
+/** The block with its cache mark, where it has one. */
+export function marked(block: JsonObject, cache: CacheMark | undefined): JsonObject {
+  if (cache) block.cache_control = { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) };
+  return block;
 }

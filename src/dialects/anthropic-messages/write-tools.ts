@@ -6,7 +6,7 @@ import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutp
 import { legalToolName } from './legal-names.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
-import { markOf } from './write-parts.ts';
+import { marked } from './write-parts.ts';
 
 interface WrittenTools {
   tools: JsonObject[];
@@ -94,22 +94,14 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       if (tool.parameters && (tool.parameters.anyOf || tool.parameters.oneOf || tool.parameters.allOf)) {
         losses.add("The choice at the top of a tool's schema became one object: the model takes no choice there.");
       }
-      return {
-        name: legalToolName(tool.name),
-        ...(tool.description !== undefined && { description: tool.description }),
-        input_schema: isStrict ? strictSchema(schema) : schema,
-        ...(isStrict ? { strict: true } : tool.strict === false && traits.structuredOutput && { strict: false }),
-        ...markOf(tool.cache),
-      };
+      const written = toolNamed(tool, isStrict ? strictSchema(schema) : schema);
+      if (isStrict) written.strict = true;
+      else if (tool.strict === false && traits.structuredOutput) written.strict = false;
+      return marked(written, tool.cache);
     }
     case 'custom':
       losses.add('A tool of free text was given as a function with one text: the model has no such tools.');
-      return {
-        name: legalToolName(tool.name),
-        ...(tool.description !== undefined && { description: tool.description }),
-        input_schema: customToolSchema(tool),
-        ...markOf(tool.cache),
-      };
+      return marked(toolNamed(tool, customToolSchema(tool)), tool.cache);
     case 'web-search':
       return tool.dialect === ANTHROPIC_MESSAGES ? { ...tool.options } : webSearch(tool.options, losses);
     case 'vendor':
@@ -119,6 +111,13 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
     default:
       return tool satisfies never;
   }
+}
+
+function toolNamed({ name, description }: Extract<Tool, { name: string }>, schema: Json): JsonObject {
+  const tool: JsonObject = { name: legalToolName(name) };
+  if (description !== undefined) tool.description = description;
+  tool.input_schema = schema;
+  return tool;
 }
 
 /** Where the user is and which sites to search are said alike everywhere; the rest is each vendor's own. */
