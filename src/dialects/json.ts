@@ -1,4 +1,5 @@
 /** Edits top-level members of a JSON object in its bytes and leaves every other byte as it was. */
+import { copyStretch, stretchOf, textIn } from '../canonical/bytes.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 
@@ -29,7 +30,6 @@ const BROKEN = -1;
 const WALKED_BYTES = 48;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const quotedNames = new Map<string, Uint8Array>();
 
 /**
@@ -55,10 +55,10 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
     if (name !== undefined) found.push(name);
     if (name === undefined || value !== undefined) kept++;
     if (name !== undefined && value !== undefined) {
-      pieces.push(body.subarray(copied, scan.valueStart), encoder.encode(JSON.stringify(value)));
+      pieces.push(stretchOf(body, copied, scan.valueStart), encoder.encode(JSON.stringify(value)));
       copied = scan.end;
     } else if (name !== undefined) {
-      pieces.push(body.subarray(copied, kept > 0 ? Math.max(copied, last) : scan.start));
+      pieces.push(stretchOf(body, copied, kept > 0 ? Math.max(copied, last) : scan.start));
       copied = scan.end;
       removingTo = kept === 0;
     }
@@ -72,10 +72,10 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
     if (value !== undefined && !found.includes(name)) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
   }
   if (added.length > 0) {
-    pieces.push(body.subarray(copied, last), encoder.encode((kept > 0 ? ',' : '') + added.join(',')));
+    pieces.push(stretchOf(body, copied, last), encoder.encode((kept > 0 ? ',' : '') + added.join(',')));
     copied = last;
   }
-  pieces.push(body.subarray(copied));
+  pieces.push(stretchOf(body, copied, body.length));
   return joinBytes(pieces);
 }
 
@@ -90,20 +90,21 @@ export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | un
 /** The top-level members of these names, parsed; a body that is no JSON object has none. */
 export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonObject {
   const picked: JsonObject = {};
+  const wanted = [...names];
   const scan = new MemberScan(body, 0);
   while (scan.next()) {
-    const name = unquote(body, scan.start, scan.nameEnd);
-    if (typeof name === 'string' && names.has(name)) picked[name] = unquote(body, scan.valueStart, scan.end) as Json;
+    const name = nameAmong(body, scan, wanted);
+    if (name !== undefined) picked[name] = unquote(body, scan.valueStart, scan.end) as Json;
   }
   return picked;
 }
 
 /** `bytes` with the stretch from `start` to `end` replaced. */
 export function spliceBytes(bytes: Uint8Array, start: number, end: number, replacement: Uint8Array): Uint8Array {
-  const spliced = new Uint8Array(bytes.length - (end - start) + replacement.length);
-  spliced.set(start === bytes.length ? bytes : bytes.subarray(0, start));
+  const spliced = Buffer.allocUnsafe(bytes.length - (end - start) + replacement.length);
+  copyStretch(bytes, 0, start, spliced, 0);
   spliced.set(replacement, start);
-  spliced.set(bytes.subarray(end), start + replacement.length);
+  copyStretch(bytes, end, bytes.length, spliced, start + replacement.length);
   return spliced;
 }
 
@@ -240,7 +241,7 @@ export function isQuoted(bytes: Uint8Array, { start, end }: Span, text: string):
 
 function unquote(bytes: Uint8Array, start: number, end: number): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes.subarray(start, end)));
+    return JSON.parse(textIn(bytes, start, end));
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 /** Recognises a chunk that says what the one before it said, but for its text: such are most of a stream, and parsing them is most of what a chunk costs. */
-import { textIn } from '../../canonical/bytes.ts';
+import { standsAt, textIn } from '../../canonical/bytes.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { SseEvent } from '../sse.ts';
 
@@ -51,7 +51,7 @@ export class MoreText {
   find(bytes: Uint8Array, at: number): number {
     const before = this.#before;
     const after = this.#after;
-    if (!before || !isAt(bytes, at, before)) return -1;
+    if (!before || !standsAt(bytes, at, before)) return -1;
     const from = at + before.length;
     let to = from;
     let isEscaped = false;
@@ -62,7 +62,7 @@ export class MoreText {
       to++;
     }
     // An empty text is none.
-    if (to === from || !isAt(bytes, to, after)) return -1;
+    if (to === from || !standsAt(bytes, to, after)) return -1;
     const text = textIn(bytes, from, to);
     try {
       this.text = isEscaped ? JSON.parse(`"${text}"`) : text;
@@ -72,13 +72,6 @@ export class MoreText {
     this.#inVain = 0;
     return to + after.length;
   }
-}
-
-function isAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
-  const { length } = wanted;
-  if (at + length > bytes.length) return false;
-  for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
-  return true;
 }
 
 /** The member of the only choice's delta that holds the text, where nothing in the delta is a list or an object. */

@@ -1,4 +1,5 @@
 /** Turns frames into a chat client's bytes: its own format's pass, every other's are written anew. */
+import { standsAt } from '../../canonical/bytes.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
@@ -154,12 +155,12 @@ class ModelName {
   }
 
   inEvent(bytes: Uint8Array, jsonStart: number): Uint8Array {
-    if (!startsWith(bytes, this.#head)) {
+    if (this.#head.length === 0 || !standsAt(bytes, 0, this.#head)) {
       const span = memberSpan(bytes, 'model', jsonStart);
       if (!span) return bytes;
       this.#head = bytes.slice(0, span.end);
       this.#newHead = spliceBytes(this.#head, span.start, span.end, this.#quoted);
-      if (sameBytes(this.#head, this.#newHead)) this.#newHead = this.#head;
+      if (isSame(this.#head, this.#newHead)) this.#newHead = this.#head;
     }
     if (this.#newHead === this.#head) return bytes;
     return spliceBytes(bytes, 0, this.#head.length, this.#newHead);
@@ -175,13 +176,6 @@ class ModelName {
   }
 }
 
-function startsWith(bytes: Uint8Array, head: Uint8Array): boolean {
-  const { length } = head;
-  if (length === 0 || bytes.length < length) return false;
-  for (let i = 0; i < length; i++) if (bytes[i] !== head[i]) return false;
-  return true;
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && startsWith(a, b);
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && standsAt(a, 0, b);
 }
