@@ -41,11 +41,11 @@ const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
 const LATE_MS = 50;
 const SETTLE_MS = 2000;
-/** So many answers, or so long: for some 20,000 requests compiling takes as much of the processor again as answering them. */
-const WARM_UP_ANSWERS = 25_000;
+/** So many answers, or so long: for some 20,000 requests compiling takes as much of the processor again as answering them, and it ends after 50,000. */
+const WARM_UP_ANSWERS = 60_000;
 const WARM_UP_SECONDS = 40;
 /** The same of what a chunk takes. */
-const WARM_UP_CHUNKS = 50_000;
+const WARM_UP_CHUNKS = 100_000;
 const SAMPLE_MS = 250;
 const GRACE_SECONDS = 30;
 

@@ -119,7 +119,7 @@ ${[harness(result), ...result.missing].join('\n\n')}
 - **Portkey** is \`@portkey-ai/gateway\` from npm with its own defaults, on Node.
 - The upstream and the load generator are processes of their own on raw sockets. Requests are about a kilobyte, replies and chunks
   look like OpenAI's. Streams go from and to the same format, so their chunks pass verbatim.
-- Before anything is measured each gateway has answered 25,000 requests, or as many as it can in 40 s, and passed on 50,000 chunks,
+- Before anything is measured each gateway has answered 60,000 requests, or as many as it can in 40 s, and passed on 100,000 chunks,
   so that its compilers rest.
 - *Requests a second* and *CPU per request*: 32 connections, each asking again as soon as it has its answer. CPU and memory are those of the
   gateway's whole process tree, as the system counts them.
