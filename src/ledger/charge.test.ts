@@ -141,5 +141,7 @@ test('pictures by their tokens and text are rounded once, together', () => {
 test('a delivered picture that nobody counted costs its tokens, where the model has no price by the picture', () => {
   const price = { input: 300_000n, output: 2_500_000n, imageOutput: 30_000_000n };
   expect(charge(usage({ images: 1, source: 'counted' }), price)).toBe(1290n * 30_000n);
+  // No figure of a vendor's is so large that nothing could be settled.
+  expect(charge(usage({ images: 1e308, source: 'counted' }), price)).toBe(BigInt(1e308) * 1290n * 30_000n);
   expect(charge(usage({ images: 1, output: 1290, imageOutput: 1290 }), price)).toBe(1290n * 30_000n);
 });

@@ -53,7 +53,7 @@ function addPictures(sum: RateSum, usage: Usage, price: Price): void {
   const each = pricePiece(price.pictures, price.perImage, usage);
   if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
     sum.add(pictures, each * PICO_PER_NANO);
-  else sum.add(pictures * IMAGE_TOKENS, price.imageOutput);
+  else sum.add(pictures, BigInt(IMAGE_TOKENS) * price.imageOutput);
 }
 
 /** Several videos are several calls, and so is a ranking of many documents where its vendor counts it so. */
