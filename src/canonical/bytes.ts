@@ -14,12 +14,6 @@ export function stretchOf(bytes: Uint8Array, from: number, to: number): Uint8Arr
   return copy;
 }
 
-/** Copies what stands from `from` to before `to` into `target`, where it begins at `at`. */
-export function copyStretch(bytes: Uint8Array, from: number, to: number, target: Buffer, at: number): void {
-  if (bytes instanceof Buffer) bytes.copy(target, at, from, to);
-  else target.set(bytes.subarray(from, to), at);
-}
-
 /** The same as a text in UTF-8; a mark at its beginning is the text's. */
 export function textIn(bytes: Uint8Array, from: number, to: number): string {
   return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
@@ -32,4 +26,10 @@ export function standsAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boo
   if (bytes instanceof Buffer) return bytes.compare(wanted, 0, length, at, at + length) === 0;
   for (let i = 0; i < length; i++) if (bytes[at + i] !== wanted[i]) return false;
   return true;
+}
+
+/** Copies what stands from `from` to before `to` into `target`, where it begins at `at`. */
+export function copyStretch(bytes: Uint8Array, from: number, to: number, target: Buffer, at: number): void {
+  if (bytes instanceof Buffer) bytes.copy(target, at, from, to);
+  else target.set(bytes.subarray(from, to), at);
 }

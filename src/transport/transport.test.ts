@@ -219,6 +219,23 @@ describe('time limits', () => {
 });
 
 describe('cancelling', () => {
+  test('reaches everything under way once, what has ended not at all, what comes later at once', () => {
+    const cancellation = new Cancellation();
+    const reached: string[] = [];
+    const one = (name: string) => ({ cancel: () => void reached.push(name) });
+    const [first, second, third] = [one('first'), one('second'), one('third')];
+    for (const under of [first, second, third]) cancellation.add(under);
+    cancellation.delete(first);
+    cancellation.delete(third);
+    cancellation.add(one('fourth'));
+    expect(reached).toEqual([]);
+    cancellation.cancel();
+    cancellation.cancel();
+    expect(reached.sort()).toEqual(['fourth', 'second']);
+    cancellation.add(one('late'));
+    expect(reached).toEqual(['fourth', 'second', 'late']);
+  });
+
   test('before the headers, by signal', async () => {
     const cancellation = new Cancellation();
     const { url, closed } = await rawServer(() => cancellation.cancel());
