@@ -51,11 +51,12 @@ test('two rows of a table never import each other; all may import what they shar
 });
 
 test.each([
+  ['src/http1/server.ts', `import { a } from '../canonical/errors.ts';`, 'imports only from lower rungs'],
   ['src/ledger/ledger.ts', `db.run('INSERT INTO holds VALUES (1)');`, 'SQL'],
   ['src/ledger/ledger.ts', 'const q = `SELECT a FROM b WHERE c = 1`;', 'SQL'],
   ['src/ledger/ledger.ts', `import { Database } from 'bun:sqlite';`, 'only store/'],
-  ['src/gateway/attempt.ts', `await fetch('x');`, 'only transport/'],
-  ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only transport/'],
+  ['src/gateway/attempt.ts', `await fetch('x');`, 'only http1/ and transport/'],
+  ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only http1/ and transport/'],
   ['src/http/routes.ts', 'const port = process.env.PORT;', 'hands the environment to config.ts'],
   ['src/http/routes.ts', 'const port = Bun.env.PORT;', 'hands the environment to config.ts'],
   ['src/gateway/serve.ts', `import { Hono } from 'hono';`, 'only http/'],
@@ -76,7 +77,8 @@ test('each deed is right in its own room, and in a test', () => {
   expect(
     faultsOf({
       'src/store/sqlite.ts': `import { Database } from 'bun:sqlite';\ndb.run('PRAGMA journal_mode = WAL');\nif (e === 'sqlite') go();`,
-      'src/transport/connections.ts': `import net from 'node:net';\nawait fetch('x');`,
+      'src/transport/guarded-fetch.ts': `import net from 'node:net';\nawait fetch('x');`,
+      'src/http1/connections.ts': 'await Bun.connect(to);',
       'src/config.ts': 'const port = process.env.PORT;',
       'src/http/routes.ts': `import { Hono } from 'hono';\nimport { isIP } from 'node:net';\nif (shape === 'openai') go();`,
       'src/dialects/gemini/reader.ts': `if (seal.dialect === 'gemini') go();`,

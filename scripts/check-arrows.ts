@@ -6,6 +6,8 @@ import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from 
 /** The ladder: a room imports only from lower rungs, never sideways, never up. */
 export const RUNGS: { readonly [room: string]: number } = {
   canonical: 0,
+  // Imports nothing of ours, so that it could be published by itself.
+  http1: 0,
   dialects: 1,
   store: 1,
   transport: 1,
@@ -169,7 +171,8 @@ function packageFault({ from, module, names }: Import): string | undefined {
   if ((module === 'hono' || module.startsWith('hono/')) && room !== 'http') return 'only http/ knows the framework';
   if (SQL_MODULES.has(module) && room !== 'store') return 'only store/ opens a database';
   const connects = names.length === 0 || names.some((name) => !ADDRESS_NAMES.has(name));
-  if (NET_MODULES.has(module) && room !== 'transport' && connects) return 'only transport/ opens a connection';
+  if (NET_MODULES.has(module) && !CONNECTING_ROOMS.has(room ?? '') && connects)
+    return 'only http1/ and transport/ open a connection';
   return undefined;
 }
 
@@ -207,8 +210,8 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
   switch (node.type) {
     case 'CallExpression':
     case 'NewExpression':
-      if (room !== 'transport' && CONNECTING.has(nameOf(node.callee)))
-        return `${nameOf(node.callee)}(): only transport/ opens a connection`;
+      if (!CONNECTING_ROOMS.has(room ?? '') && CONNECTING.has(nameOf(node.callee)))
+        return `${nameOf(node.callee)}(): only http1/ and transport/ open a connection`;
       return undefined;
     case 'MemberExpression':
       if (room !== 'config.ts' && room !== 'main' && ENVIRONMENTS.has(nameOf(node)))
@@ -226,7 +229,17 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
 
 const isSql = (text: string): boolean => SQL_QUERY.test(text) || SQL_COMMAND.test(text);
 
-const CONNECTING = new Set(['fetch', 'Bun.connect', 'Bun.fetch', 'globalThis.fetch', 'WebSocket', 'EventSource']);
+/** http1/ over sockets; transport/ also through a proxy that the environment names, and to what clients name by address. */
+const CONNECTING_ROOMS = new Set(['http1', 'transport']);
+const CONNECTING = new Set([
+  'fetch',
+  'Bun.connect',
+  'Bun.listen',
+  'Bun.fetch',
+  'globalThis.fetch',
+  'WebSocket',
+  'EventSource',
+]);
 const ENVIRONMENTS = new Set(['process.env', 'Bun.env', 'import.meta.env']);
 
 /** The names a file may not compare: a row knows its own, a table's index all of its own kind. */

@@ -6,10 +6,10 @@ import { clearShelf } from './files/picture-shelf.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
 import { fateOf, type House, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
+import { listen, type Server } from './http1/server.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
-import { listen, type Server } from './transport/server.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */

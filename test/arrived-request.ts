@@ -1,5 +1,5 @@
 /** A client's request as the server would hand it on, without a connection behind it. */
-import { ClientRequest } from '../src/transport/client-request.ts';
+import { ClientRequest } from '../src/http1/client-request.ts';
 
 export interface Arrived {
   method?: string;

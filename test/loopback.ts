@@ -13,12 +13,12 @@ import { openFiles } from '../src/files/open-files.ts';
 import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import type { Rooms } from '../src/http/rooms.ts';
+import { listen } from '../src/http1/server.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
 import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import type { VideoTasks } from '../src/tasks/video-tasks.ts';
-import { listen } from '../src/transport/server.ts';
 
 export const MAX_BODY_BYTES = 100_000;
 

@@ -1,11 +1,11 @@
 /** For tests of the server: servers of one answer, and a client that says and sees bytes. */
 import { afterAll } from 'bun:test';
 import { connect, type Socket } from 'node:net';
-import type { GatewayError } from '../src/canonical/errors.ts';
-import type { Answer, ByteSink, ByteSource } from '../src/transport/answer.ts';
-import type { Patience } from '../src/transport/client-connection.ts';
-import type { ClientRequest } from '../src/transport/client-request.ts';
-import { listen, type Server } from '../src/transport/server.ts';
+import type { Answer, ByteSink, ByteSource } from '../src/http1/answer.ts';
+import type { Patience } from '../src/http1/client-connection.ts';
+import type { ClientRequest } from '../src/http1/client-request.ts';
+import type { RequestFault } from '../src/http1/request-fault.ts';
+import { listen, type Server } from '../src/http1/server.ts';
 
 const servers: Server[] = [];
 /** What the operator was told. */
@@ -19,7 +19,7 @@ type Answering = (request: ClientRequest) => Answer | Promise<Answer>;
 export const SHORT: Patience = { idleMs: 150, headMs: 150, silenceMs: 150, flushMs: 150, lingerMs: 150 };
 
 export function serve(answer: Answering, patience?: Patience): Server {
-  const refuse = ({ status, message }: GatewayError): Answer => ({ status, headers: {}, body: message });
+  const refuse = ({ status, message }: RequestFault): Answer => ({ status, headers: {}, body: message });
   const server = listen({
     hostname: '127.0.0.1',
     port: 0,

@@ -1,8 +1,8 @@
 /** The way of one call, as the edge sees it. */
 import type { Presented } from '../access/access.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
-import type { Answer } from '../transport/answer.ts';
-import type { Client } from '../transport/client-request.ts';
+import type { Answer } from '../http1/answer.ts';
+import type { Client } from '../http1/client-request.ts';
 
 /** A request at the edge: who, what, and how to learn that the client has left. */
 export interface Incoming extends Presented {

@@ -1,5 +1,5 @@
 /** Answers out of what routes give: objects as JSON, and Responses. */
-import type { Answer, ByteSink, ByteSource } from '../transport/answer.ts';
+import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 
 export function answerJson(value: object): Answer {
   return { status: 200, headers: { 'content-type': 'application/json;charset=utf-8' }, body: JSON.stringify(value) };

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import type { GatewayError } from '../canonical/errors.ts';
-import type { Answer } from '../transport/answer.ts';
-import { listen } from '../transport/server.ts';
+import type { Answer } from '../http1/answer.ts';
+import { listen } from '../http1/server.ts';
 import { readBody } from './body.ts';
 
 const MAX_BYTES = 10_000;
@@ -19,7 +19,7 @@ const server = listen({
       return refuse(thrown as GatewayError);
     }
   },
-  refuse,
+  refuse: ({ status, message }) => ({ status, headers: {}, body: message }),
   trouble: () => {},
 });
 afterAll(() => server.kill());

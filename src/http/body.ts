@@ -2,7 +2,8 @@
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
-import type { ClientRequest } from '../transport/client-request.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
+import { brokenBody } from './request-error.ts';
 
 type Decompress = (bytes: Uint8Array, bound: { maxOutputLength: number }) => Promise<Uint8Array>;
 
@@ -46,10 +47,14 @@ export function refuseTooLarge({ length }: ArrivingBody, maxBytes: number): void
 async function readPieces(body: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
-  for (let piece = await body.read(); piece; piece = body.isRead ? undefined : await body.read()) {
-    length += piece.length;
-    if (length > maxBytes) throw tooLarge(maxBytes);
-    pieces.push(piece);
+  try {
+    for (let piece = await body.read(); piece; piece = body.isRead ? undefined : await body.read()) {
+      length += piece.length;
+      if (length > maxBytes) throw tooLarge(maxBytes);
+      pieces.push(piece);
+    }
+  } catch (thrown) {
+    throw brokenBody(thrown);
   }
   return pieces.length === 1 && pieces[0] ? pieces[0] : Buffer.concat(pieces, length);
 }

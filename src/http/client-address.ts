@@ -1,7 +1,7 @@
 /** From where a call came: the peer's address, or what a trusted proxy says of it. */
 import { isIP } from 'node:net';
 import { inRanges, type Range, readRange } from '../access/cidr.ts';
-import type { ClientRequest } from '../transport/client-request.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
 
 export type AddressOf = (request: Pick<ClientRequest, 'address' | 'headers'>) => string;
 

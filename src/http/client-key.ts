@@ -1,6 +1,6 @@
 /** Where a request carries its key. A bearer token wins over all others. */
 
-import type { ClientRequest } from '../transport/client-request.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
 
 /** The places a route looks into: `bearer` always, and those of the formats it serves. */
 export interface Carriers {

@@ -1,6 +1,6 @@
 /** Browsers may call: what they are told, on a preflight and on an answer. */
-import type { Answer } from '../transport/answer.ts';
-import type { ClientRequest } from '../transport/client-request.ts';
+import type { Answer } from '../http1/answer.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
 
 /** What a client's code may read of an answer's headers. */
 const EXPOSED = [

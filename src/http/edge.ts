@@ -3,9 +3,10 @@ import { tryDecode } from 'hono/utils/url';
 import { Type } from 'typebox';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
+import type { Answer } from '../http1/answer.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
+import type { RequestFault } from '../http1/request-fault.ts';
 import type { KeyKind } from '../store/store.ts';
-import type { Answer } from '../transport/answer.ts';
-import type { ClientRequest } from '../transport/client-request.ts';
 import { answerJson, answerResponse } from './answers.ts';
 import { readBody } from './body.ts';
 import { createBodyCheck, createQueryCheck } from './checked.ts';
@@ -16,6 +17,7 @@ import { errorWriterFor } from './families.ts';
 import { incomingOf } from './incoming.ts';
 import { refuseStranger } from './metrics-guard.ts';
 import { describeRoutes } from './openapi.ts';
+import { requestError } from './request-error.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
@@ -25,7 +27,7 @@ export interface Edge {
   /** Answers a request; never throws, never rejects. */
   answer(request: ClientRequest): Promise<Answer>;
   /** Answers what could not be read as a request. */
-  refuse(error: GatewayError): Answer;
+  refuse(fault: RequestFault): Answer;
 }
 
 type Handler = (request: ClientRequest, path: { [name: string]: string }) => Promise<Answer>;
@@ -77,7 +79,8 @@ export function createEdge(rooms: Rooms): Edge {
       rooms.metrics.answered(done.status);
       return request.headers.has('origin') ? shareWithBrowser(done) : done;
     },
-    refuse(error) {
+    refuse(fault) {
+      const error = requestError(fault);
       rooms.metrics.answered(error.status);
       return failure('', '', error);
     },

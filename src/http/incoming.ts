@@ -3,7 +3,7 @@ import { newTimedId } from '../canonical/id.ts';
 import type { WireRequest } from '../dialects/dialect.ts';
 import { formBoundary } from '../dialects/multipart.ts';
 import type { Incoming } from '../gateway/gateway.ts';
-import type { ClientRequest } from '../transport/client-request.ts';
+import type { ClientRequest } from '../http1/client-request.ts';
 import { readBody } from './body.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Carriers, clientKey, queryOf } from './client-key.ts';

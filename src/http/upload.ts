@@ -7,6 +7,7 @@ import { HEAD_BYTES, type Upload } from '../canonical/upload.ts';
 import { createFormCutter, type PartHead } from '../dialects/form-cutter.ts';
 import type { Form, FormFile } from '../dialects/multipart.ts';
 import { type ArrivingBody, refuseTooLarge, tooLarge } from './body.ts';
+import { brokenBody } from './request-error.ts';
 
 export interface Received {
   form: Form;
@@ -54,7 +55,7 @@ export async function receiveForm(
     cutter.end();
   } catch (thrown) {
     release();
-    throw thrown;
+    throw brokenBody(thrown);
   }
   return { form: formOf(parts), release };
 }

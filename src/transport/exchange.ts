@@ -1,18 +1,9 @@
 /** One exchange with an upstream: what has arrived waits here until it is asked for, under the time limits. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { HeaderLines } from './header-lines.ts';
+import type { HeaderLines } from '../http1/header-lines.ts';
+import type { ReplyTaker, Source } from '../http1/reply-taker.ts';
 import type { Watch, Watched } from './time-limits.ts';
 import type { ByteTaker, Cancellation, Exchange, TimeLimits } from './transport.ts';
-
-/** Where an exchange's bytes come from. */
-export interface Source {
-  /** No more for now: nobody takes what has arrived. */
-  pause(): void;
-  /** More is wanted. */
-  resume(): void;
-  /** Ends it at once: nobody wants what would still come. */
-  stop(): void;
-}
 
 /** With this much waiting the source pauses: a client that reads slowly makes its upstream send slowly. */
 const MOST_WAITING_BYTES = 256 * 1024;
@@ -22,7 +13,7 @@ interface Waiting {
   reject(failure: GatewayError): void;
 }
 
-export class ExchangeState implements Exchange, Watched {
+export class ExchangeState implements Exchange, ReplyTaker, Watched {
   status = 0;
   failure: GatewayError | undefined;
   /** Resolves with the headers, this very exchange. */
@@ -77,8 +68,16 @@ export class ExchangeState implements Exchange, Watched {
     return this.said?.get(name) ?? undefined;
   }
 
+  get isOver(): boolean {
+    return this.failure !== undefined;
+  }
+
+  connecting(): void {
+    this.limit('connectMs', 'The upstream did not accept a connection in time.');
+  }
+
   /** From now on this limit runs. */
-  limit(name: keyof TimeLimits, sentence: string): void {
+  private limit(name: keyof TimeLimits, sentence: string): void {
     this.sentence = sentence;
     this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
   }

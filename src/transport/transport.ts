@@ -1,10 +1,10 @@
 /** The room that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
 import type { GatewayError } from '../canonical/errors.ts';
 import { gathered, type Streamed } from '../canonical/upload.ts';
-import { addressOf } from './address.ts';
-import { createConnections } from './connections.ts';
+import { addressOf } from '../http1/address.ts';
+import { createConnections } from '../http1/connections.ts';
+import { writeHead } from '../http1/request-head.ts';
 import { ExchangeState } from './exchange.ts';
-import { writeHead } from './request-head.ts';
 import { bring } from './response-source.ts';
 import { createWatch } from './time-limits.ts';
 

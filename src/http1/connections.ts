@@ -1,11 +1,11 @@
 /** Connections to upstreams: opened, kept while idle, used for one exchange at a time. The only file that connects. */
 import type { Socket } from 'bun';
-import type { Streamed } from '../canonical/upload.ts';
 import type { Address } from './address.ts';
-import type { ExchangeState, Source } from './exchange.ts';
 import { type ReplyHead, ReplyReader, type ReplySink } from './reply-reader.ts';
+import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
+import type { Streamed } from './request-head.ts';
 import { sendTogether } from './send-together.ts';
-import { type Receiver, receiverFor } from './unpacking.ts';
+import { receiverFor } from './unpacking.ts';
 
 /** A request as bytes. */
 export interface Request {
@@ -20,7 +20,7 @@ export interface Request {
 
 export interface Connections {
   /** Sends the request and has its reply brought to the exchange; what fails on the way is told to the exchange. */
-  send(address: Address, request: Request, exchange: ExchangeState): void;
+  send(address: Address, request: Request, exchange: ReplyTaker): void;
 }
 
 /** Servers close idle connections after a minute or sooner: a connection nobody uses for this long is closed by us first. */
@@ -38,7 +38,7 @@ export function createConnections(): Connections {
   const idle = new Map<string, Connection[]>();
   let sweeping: ReturnType<typeof setInterval> | undefined;
 
-  function send(address: Address, request: Request, exchange: ExchangeState): void {
+  function send(address: Address, request: Request, exchange: ReplyTaker): void {
     const kept = request.once ? undefined : takeIdle(address.origin);
     if (kept) kept.exchange(request, exchange);
     else void open(address, request, exchange);
@@ -54,8 +54,8 @@ export function createConnections(): Connections {
     return undefined;
   }
 
-  async function open(address: Address, request: Request, exchange: ExchangeState): Promise<void> {
-    exchange.limit('connectMs', 'The upstream did not accept a connection in time.');
+  async function open(address: Address, request: Request, exchange: ReplyTaker): Promise<void> {
+    exchange.connecting();
     const connection = new Connection({
       idle: (one) => keep(address.origin, one),
       lost: (one) => forget(address.origin, one),
@@ -67,7 +67,7 @@ export function createConnections(): Connections {
       exchange.broke(thrown);
       return;
     }
-    if (exchange.failure) connection.drop();
+    if (exchange.isOver) connection.drop();
     else connection.exchange(request, exchange);
   }
 
@@ -114,15 +114,15 @@ interface Keeper {
   idle(connection: Connection): void;
   lost(connection: Connection): void;
   /** A kept connection was closed as the request went out: it goes over another. */
-  again(request: Request, exchange: ExchangeState): void;
+  again(request: Request, exchange: ReplyTaker): void;
 }
 
 class Connection implements Source, ReplySink {
   idleUntil = 0;
   private socket: Socket<undefined> | undefined;
   /** What is under way: whose reply is expected, where its bytes go, and what was sent. */
-  private current: ExchangeState | undefined;
-  private receiver: Receiver | undefined;
+  private current: ReplyTaker | undefined;
+  private receiver: BodyTaker | undefined;
   private request: Request | undefined;
   private sentAt = 0;
   /** It has carried an exchange before. */
@@ -181,7 +181,7 @@ class Connection implements Source, ReplySink {
     });
   }
 
-  exchange(request: Request, exchange: ExchangeState): void {
+  exchange(request: Request, exchange: ReplyTaker): void {
     this.current = exchange;
     this.request = request;
     this.sentAt = performance.now();
@@ -195,7 +195,7 @@ class Connection implements Source, ReplySink {
   }
 
   /** A piece is asked for once the socket has taken the one before. */
-  private async pour(head: string, stream: Streamed, exchange: ExchangeState): Promise<void> {
+  private async pour(head: string, stream: Streamed, exchange: ReplyTaker): Promise<void> {
     const isOver = () => this.current !== exchange || !this.isOpen;
     this.isPouring = true;
     try {
@@ -304,7 +304,7 @@ class Connection implements Source, ReplySink {
     } else this.broke(error ?? new Error('the connection was closed'));
   }
 
-  private isCrossed({ status }: ExchangeState): boolean {
+  private isCrossed({ status }: ReplyTaker): boolean {
     return this.isKept && status === 0 && performance.now() - this.sentAt < CROSSED_MS;
   }
 

@@ -1,18 +1,18 @@
 /** A client's connection: one request at a time, its answer in full before the next. */
 import type { Socket } from 'bun';
-import { GatewayError } from '../canonical/errors.ts';
 import { type Answer, UnsayableHeader } from './answer.ts';
 import { AnswerWriter, type Outcome } from './answer-writer.ts';
 import { ClientRequest } from './client-request.ts';
 import { type Framing, LargeHead, MalformedMessage, MessageReader, type MessageSink } from './message-reader.ts';
 import type { BodySource } from './request-body.ts';
+import { RequestFault } from './request-fault.ts';
 
 /** What a connection asks of those who serve it. */
 export interface Keeper {
   /** Answers a request; never throws, never rejects. */
   answer(request: ClientRequest): Answer | Promise<Answer>;
   /** Answers what cannot be read as a request. */
-  refuse(error: GatewayError): Answer;
+  refuse(fault: RequestFault): Answer;
   /** Tells the operator of a failure of our own. */
   trouble(sentence: string, cause: unknown): void;
   readonly patience: Patience;
@@ -161,8 +161,8 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       cancelBody(answer);
       this.keeper.trouble('An answer could not be sent.', thrown);
       this.isLast = true;
-      const error = new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.');
-      this.writer.begin(request, this.keeper.refuse(error), false);
+      const unsent = new RequestFault(500, 'The answer to this request could not be sent.');
+      this.writer.begin(request, this.keeper.refuse(unsent), false);
     }
   }
 
@@ -238,17 +238,17 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   /** Says what is wrong with a request's head, or has whoever reads its body say what is wrong with that. */
   private refuse(fault: MalformedMessage): void {
     const status = fault instanceof LargeHead ? 431 : 400;
-    this.giveUp(new GatewayError('invalid_request', `This is no proper HTTP request: ${fault.message}.`, { status }));
+    this.giveUp(new RequestFault(status, `This is no proper HTTP request: ${fault.message}.`));
   }
 
-  private giveUp(error: GatewayError): void {
+  private giveUp(fault: RequestFault): void {
     const { request } = this;
     this.isLast = true;
     this.isDeaf = true;
     this.wait(undefined);
-    request?.body.broke(error);
+    request?.body.broke(fault);
     if (this.isEntered) return;
-    this.writer.begin(request, this.keeper.refuse(error), false);
+    this.writer.begin(request, this.keeper.refuse(fault), false);
   }
 
   private wait(limit: keyof Patience | undefined): void {
@@ -267,7 +267,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
 
   private expire(): void {
     if (this.isIdle || this.lingering !== undefined) this.hangUp();
-    else this.giveUp(new GatewayError('invalid_request', 'The request did not arrive whole in time.', { status: 408 }));
+    else this.giveUp(new RequestFault(408, 'The request did not arrive whole in time.'));
   }
 
   /** After what is under way, or at once where nothing is. */
@@ -284,7 +284,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (!request) return;
     try {
       request.leave();
-      request.body.broke(new GatewayError('invalid_request', 'The request broke off before its end.'));
+      request.body.broke(new RequestFault(400, 'The request broke off before its end.'));
       this.writer.cancel();
     } catch (thrown) {
       this.keeper.trouble('What a client had begun could not be ended.', thrown);

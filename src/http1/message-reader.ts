@@ -1,6 +1,6 @@
 /** Cuts a connection's bytes into HTTP/1.1 messages, however they arrive. What is not plain HTTP is refused: no guess about where a message ends. */
 
-import { stretchOf } from '../canonical/bytes.ts';
+import { sliceBytes } from './bytes.ts';
 
 /** Where a message's body ends: after so many bytes, where its chunks say, or with the connection; `interim`: another head follows. */
 export type Framing = number | 'chunked' | 'close' | 'interim';
@@ -140,7 +140,7 @@ export class MessageReader {
   private readCounted(all: Buffer, at: number): number {
     const end = Math.min(all.length, at + this.left);
     this.left -= end - at;
-    this.sink.body(stretchOf(all, at, end));
+    this.sink.body(sliceBytes(all, at, end));
     if (this.left > 0) return end;
     if (this.state === 'chunk') this.state = 'chunk-end';
     else this.end();

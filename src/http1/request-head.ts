@@ -1,8 +1,22 @@
 /** Writes the head of an HTTP/1.1 request. */
 import type { Address } from './address.ts';
-import type { Sending } from './transport.ts';
 
-/** What says where a message goes and where it ends is said by the transport alone. */
+/** Bytes that are brought piece by piece. */
+export interface Streamed {
+  readonly size: number;
+  /** All of them; as often as it is asked for. A piece holds until the next is asked for. */
+  open(): AsyncIterable<Uint8Array>;
+}
+
+/** What a head is written from; header names are lower-case. */
+interface Outgoing {
+  method: string;
+  headers: { [name: string]: string };
+  body: Uint8Array | undefined;
+  stream?: Streamed;
+}
+
+/** What says where a message goes and where it ends is said by this module alone. */
 const OWN = new Set([
   'host',
   'content-length',
@@ -18,7 +32,7 @@ const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Throws TypeError where a header cannot be said. */
-export function writeHead(address: Address, { method, headers, body, stream }: Sending): string {
+export function writeHead(address: Address, { method, headers, body, stream }: Outgoing): string {
   let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';

@@ -1,5 +1,5 @@
 /** The body of a client's request: what has arrived waits here until it is asked for. */
-import type { GatewayError } from '../canonical/errors.ts';
+import type { RequestFault } from './request-fault.ts';
 
 /** What a body asks of the connection that brings it. */
 export interface BodySource {
@@ -17,7 +17,7 @@ const MOST_WAITING_PIECES = 4096;
 
 interface Waiting {
   resolve(bytes: Uint8Array | undefined): void;
-  reject(failure: GatewayError): void;
+  reject(failure: RequestFault): void;
 }
 
 export class RequestBody {
@@ -25,7 +25,7 @@ export class RequestBody {
   readonly length: number | undefined;
   /** All of it has arrived. */
   isComplete = false;
-  private failure: GatewayError | undefined;
+  private failure: RequestFault | undefined;
   private arrived: Uint8Array[] = [];
   private arrivedBytes = 0;
   private isPaused = false;
@@ -42,7 +42,7 @@ export class RequestBody {
     return this.isComplete && this.arrived.length === 0;
   }
 
-  /** The next bytes, `undefined` at the end. Throws `invalid_request` where it broke off. */
+  /** The next bytes, `undefined` at the end. Throws RequestFault where it broke off. */
   read(): Promise<Uint8Array | undefined> {
     if (this.arrived.length > 0) return Promise.resolve(this.take());
     if (this.isComplete) return Promise.resolve(undefined);
@@ -80,7 +80,7 @@ export class RequestBody {
   }
 
   /** Nothing more will come: the client has left, or what it sends is no body. */
-  broke(failure: GatewayError): void {
+  broke(failure: RequestFault): void {
     if (this.isComplete || this.failure) return;
     this.failure = failure;
     this.waiting?.reject(failure);

@@ -1,14 +1,7 @@
 /** Unpacks what an upstream has compressed although it was asked not to. */
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import type { ExchangeState, Source } from './exchange.ts';
 import type { HeaderLines } from './header-lines.ts';
-
-/** Takes the bytes of a reply's body. */
-export interface Receiver {
-  push(bytes: Uint8Array): void;
-  finish(): void;
-  broke(cause: unknown): void;
-}
+import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
 
 const UNPACK = {
   gzip: createGunzip,
@@ -19,7 +12,7 @@ const UNPACK = {
 };
 
 /** The exchange itself where its bytes come plain, else what unpacks them for it. What is over-compressed waits packed. */
-export function receiverFor(exchange: ExchangeState, headers: HeaderLines, source: Source): Receiver {
+export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: Source): BodyTaker {
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return exchange;
   if (!Object.hasOwn(UNPACK, encoding)) {
