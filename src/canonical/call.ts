@@ -20,6 +20,8 @@ export interface Asked {
     framing?: 'sse' | 'json-array';
     /** Members deep in them that have no word here, by their path; they are looked for when somebody asks. */
     unsaid?: () => string[];
+    /** What was left out of them so that each thing money hangs on is said once: a sentence each. */
+    dropped?: readonly string[];
     /** The body is not one its dialect's vendors take (a form, another shape): it is written anew for all of them. */
     foreign?: true;
   };

@@ -194,7 +194,8 @@ function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Out
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
   const isOwn = same && call === walk.call && !call.origin.foreign && !isEdited(call);
   const { body, form, warnings: unsaid } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
-  const warnings = way.losses.length > 0 ? [...way.losses, ...unsaid] : unsaid;
+  const { dropped } = call.origin;
+  const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }

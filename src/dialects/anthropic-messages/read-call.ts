@@ -10,8 +10,9 @@ import type {
   ToolChoice,
 } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import type { Json, JsonObject } from '../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
@@ -24,11 +25,24 @@ import { clientVersion } from './version.ts';
 /** Members that a call has a word for; the others only this format can say. */
 const KNOWN = new Set<string>(Object.keys(Body.properties));
 
+const MONEY: MoneySpelling = {
+  ceiling: ['max_tokens'],
+  tier: ['service_tier', 'speed'],
+  model: ['model'],
+  content: new Set(['output_format', 'tool_choice']),
+};
+
 const decoder = new TextDecoder();
 
 export function readCall(request: WireRequest): ChatCall {
   const headers = readHeaders(request.headers);
-  const body = checked(Body, parse(request.body));
+  const parsed = parse(request.body);
+  const {
+    body: spelled,
+    bytes,
+    dropped,
+  } = isObject(parsed) ? billable(parsed, request.body, MONEY) : { body: parsed, bytes: request.body };
+  const body = checked(Body, spelled);
   const reasoning = readReasoning(body);
   const output = readOutput(body);
   const toolChoice = readToolChoice(body.tool_choice);
@@ -40,8 +54,9 @@ export function readCall(request: WireRequest): ChatCall {
     model: body.model,
     origin: {
       dialect: ANTHROPIC_MESSAGES,
-      body: request.body,
+      body: bytes,
       unsaid: () => unsaidMembers(body as JsonObject, KNOWN_MEMBERS),
+      ...(dropped && { dropped }),
     },
     extras,
     headers,

@@ -2,6 +2,9 @@
 import { type TSchema, Type } from 'typebox';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { patchMembers } from '../json.ts';
+import { type Billable, billable, type MoneySpelling } from '../money-members.ts';
+import { patchedMembers } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { validatorOf } from '../validator.ts';
 
@@ -119,19 +122,40 @@ const Body = Type.Object({
   serviceTier: text,
 });
 
+const CONFIGS = ['generationConfig', 'generation_config'];
+const inConfigs = (...names: string[]) => CONFIGS.flatMap((config) => names.map((name) => `${config}.${name}`));
+
+const MONEY: MoneySpelling = {
+  ceiling: inConfigs('maxOutputTokens', 'max_output_tokens'),
+  choices: inConfigs('candidateCount', 'candidate_count'),
+  tier: ['serviceTier', 'service_tier'],
+  model: ['model'],
+  content: new Set(['contents', 'systemInstruction', 'system_instruction', 'tools']),
+};
+
 const validator = validatorOf(Body);
 
 /** Throws `invalid_request` naming the member that is wrong. */
-export function readBody(bytes: Uint8Array): JsonObject {
-  const spelled = respelled(parseBody(bytes));
-  if (!isObject(spelled)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+export function readBody(received: Uint8Array): Billable {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const told = inOneConfig(billable(parsed, received, MONEY));
+  const spelled = respelled(told.body) as JsonObject;
   const body = {
     ...spelled,
     ...(spelled.contents !== undefined && { contents: contentsOf(spelled.contents) }),
     ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
   };
-  if (validator().Check(body)) return body;
+  if (validator().Check(body)) return { ...told, body };
   throw faultOf(validator().Errors(body) as Fault[]);
+}
+
+/** Both spellings of it beside each other: which of them a server reads is not known. */
+function inOneConfig(told: Billable): Billable {
+  const { generationConfig: camel, generation_config: snake } = told.body;
+  if (!isObject(camel) || !isObject(snake)) return told;
+  const members = { generationConfig: { ...snake, ...camel }, generation_config: undefined };
+  return { ...told, body: patchedMembers(told.body, members), bytes: patchMembers(told.bytes, members) };
 }
 
 /** One content may stand alone, and a string for a content of one text. */

@@ -14,7 +14,7 @@ import { readToolChoice, readTools } from './read-tools.ts';
 /** Throws `not_found` for an action that is none of this format's, `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
   const stream = isStream(request.path.action ?? '');
-  const body = readBody(request.body);
+  const { body, bytes, dropped } = readBody(request.body);
   const { contents, systemInstruction, tools, toolConfig, generationConfig, serviceTier, ...extras } = body;
   const { messages, beside } = readContents(systemInstruction, contents);
   const { meant, rest } = readConfig(isObject(generationConfig) ? generationConfig : {});
@@ -29,8 +29,9 @@ export function readCall(request: WireRequest): ChatCall {
     model: modelOf(request.path.model ?? ''),
     origin: {
       dialect: GEMINI,
-      body: request.body,
+      body: bytes,
       unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      ...(dropped && { dropped }),
       ...(stream && { framing: request.query.get('alt') === 'sse' ? 'sse' : 'json-array' }),
     },
     extras: Object.keys(others).length > 0 ? { [GEMINI]: others } : {},

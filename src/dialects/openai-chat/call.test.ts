@@ -184,8 +184,9 @@ describe('readCall reads', () => {
     expect(write(members).body).toEqual({ model: 'up', ...members });
   });
 
-  test('both ceilings, the newer one first', () => {
-    expect(read({ max_tokens: 1, max_completion_tokens: 2 }).maxOutputTokens).toBe(2);
+  test('both ceilings: the smaller one counts', () => {
+    expect(read({ max_tokens: 1, max_completion_tokens: 2 }).maxOutputTokens).toBe(1);
+    expect(read({ max_tokens: 2, max_completion_tokens: 1 }).maxOutputTokens).toBe(1);
     expect(read({ max_tokens: 1 }).maxOutputTokens).toBe(1);
   });
 });

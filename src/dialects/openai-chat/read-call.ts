@@ -12,6 +12,7 @@ import type {
 } from '../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
@@ -55,12 +56,20 @@ const SAID = new Set([
   ...PICTURE_MEMBERS,
 ]);
 
+const MONEY: MoneySpelling = {
+  ceiling: ['max_tokens', 'max_completion_tokens'],
+  choices: ['n'],
+  tier: ['service_tier'],
+  model: ['model'],
+  content: new Set(['response_format', 'prediction']),
+};
+
 /** Functions of the old form have no cache marks. */
 const NO_MARK: JsonObject = {};
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
-  const body = readMembers(request.body);
+  const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
   const extras = readExtras(body);
   const streamOptions = objectAt(body, 'stream_options');
   const toolChoice = readToolChoice(body);
@@ -72,7 +81,12 @@ export function readCall(request: WireRequest): ChatCall {
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
-    origin: { dialect: OPENAI_CHAT, body: request.body, unsaid: () => unsaidMembers(body, KNOWN_MEMBERS) },
+    origin: {
+      dialect: OPENAI_CHAT,
+      body: bytes,
+      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      ...(dropped && { dropped }),
+    },
     extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },
     headers: {},
     stream: body.stream === true,

@@ -3,6 +3,7 @@ import type { ChatCall, Completion, Sampling } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
@@ -28,10 +29,19 @@ const KNOWN = new Set([
   'user',
 ]);
 
+const MONEY: MoneySpelling = {
+  ceiling: ['max_tokens'],
+  choices: ['n'],
+  tries: ['best_of'],
+  tier: ['service_tier'],
+  model: ['model'],
+  content: new Set(['response_format']),
+};
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export function readCall(request: WireRequest): ChatCall {
-  const body = readBody(request.body);
+  const { body, bytes, dropped } = billable(readBody(request.body), request.body, MONEY);
   const model = body.model;
   if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
   const prompts = readPrompts(body.prompt);
@@ -44,7 +54,7 @@ export function readCall(request: WireRequest): ChatCall {
   return {
     kind: 'chat',
     model,
-    origin: { dialect: OPENAI_COMPLETIONS, body: request.body },
+    origin: { dialect: OPENAI_COMPLETIONS, body: bytes, ...(dropped && { dropped }) },
     extras: readExtras(body),
     headers: {},
     stream: booleanOf(body, 'stream') ?? false,

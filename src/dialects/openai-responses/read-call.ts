@@ -2,6 +2,7 @@
 import type { ChatCall, Message, OutputFormat, Reasoning, Sampling, Tool, ToolChoice } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
@@ -36,9 +37,16 @@ const SAID = new Set([
   'service_tier',
 ]);
 
+const MONEY: MoneySpelling = {
+  ceiling: ['max_output_tokens'],
+  tier: ['service_tier'],
+  model: ['model'],
+  content: new Set(['text', 'prompt']),
+};
+
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
-  const body = readMembers(request.body);
+  const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
   const extras = readExtras(body);
   const toolChoice = readToolChoice(body.tool_choice);
   const reasoning = readReasoning(objectAt(body, 'reasoning') ?? {});
@@ -49,7 +57,12 @@ export function readCall(request: WireRequest): ChatCall {
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
-    origin: { dialect: OPENAI_RESPONSES, body: request.body, unsaid: () => unsaidMembers(body, KNOWN_MEMBERS) },
+    origin: {
+      dialect: OPENAI_RESPONSES,
+      body: bytes,
+      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      ...(dropped && { dropped }),
+    },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_RESPONSES]: extras } : {},
     headers: {},
     stream: body.stream === true,

@@ -1,0 +1,64 @@
+/** A hold cannot be forged: 64 calls at once, each with two ceilings, on a balance that covers a few of them as they are sent. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { chatRequest, USAGE } from '../chat-answers.ts';
+import { type Scene, startScene } from '../scene.ts';
+
+const CALLS = 64;
+const HELD = 1;
+const FORGED = 100_000;
+/** USD per million tokens; the input of a call comes to about 100 tokens. */
+const PRICE = { input: 1, output: 4 };
+const CEILINGS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'num_predict'];
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 60_000);
+afterAll(() => scene.close(), 30_000);
+
+/** A vendor that obeys the highest ceiling it finds, and answers to it. */
+function startGreedyVendor() {
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const body = (await request.json()) as { [member: string]: unknown };
+      const written = Math.max(...CEILINGS.map((member) => Number(body[member] ?? 0)));
+      const message = { role: 'assistant', content: 'x' };
+      return Response.json({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        model: 'm',
+        choices: [{ index: 0, message, finish_reason: 'length' }],
+        usage: { ...USAGE, completion_tokens: written, total_tokens: USAGE.prompt_tokens + written },
+      });
+    },
+  });
+}
+
+const TYPES = ['deepseek', 'mistral', 'ollama', 'together', 'dashscope', 'zhipu', 'siliconflow', 'openai-compatible'];
+
+test.each(TYPES)('%s: 64 calls at once with two ceilings leave the balance above nothing', async (type) => {
+  const vendor = startGreedyVendor();
+  try {
+    const baseUrls = [`http://127.0.0.1:${vendor.port}/v1`];
+    const stage = await scene.stage({ type, baseUrls, price: PRICE, amount: '0.01' });
+    const body = chatRequest(stage.model, { max_completion_tokens: HELD, max_tokens: FORGED });
+    const statuses = await Promise.all(
+      Array.from({ length: CALLS }, async () => {
+        const response = await stage.post('/v1/chat/completions', body);
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    expect(new Set(statuses).size).toBeLessThanOrEqual(2);
+    expect(statuses.filter((status) => status !== 200 && status !== 402)).toEqual([]);
+    const calls = await stage.settled();
+    expect(Math.max(...calls.map(({ usage }) => usage?.output ?? 0))).toBe(HELD);
+    const { available } = (await scene.gateway.balance(stage.caller)) as { available: string };
+    expect(Number(available)).toBeGreaterThanOrEqual(0);
+  } finally {
+    await vendor.stop(true);
+  }
+});
