@@ -56,21 +56,24 @@ export function callRecord(callId: string, cost: Money, more: Partial<CallRow> =
 }
 
 const HELD = 1000n;
+/** Calls are made with so many keys. */
+const KEYS = 3;
 /** What the crash test's calls cost once they are sent. */
 export const INPUT_COST = 10n;
 
 /** One call as the gateway makes it, some of them twice settled or given up; each step that is done is told. */
 async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
   const callId = newId('call_');
-  const hold = await ledger.hold(holdRequest(callId, HELD));
-  if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { outcome: 'failed' }));
+  const key = `${KEY}_${Math.floor(Math.random() * KEYS)}`;
+  const hold = await ledger.hold(holdRequest(callId, HELD, { key }));
+  if (Math.random() < 0.2) return ledger.settle(hold, callRecord(callId, 0n, { key, outcome: 'failed' }));
   await ledger.sent(hold, Date.now(), INPUT_COST);
   tell('sent', callId, INPUT_COST);
   await Bun.sleep(Math.random() * 4);
   ledger.checkpoint(hold, INPUT_COST + 5n);
   const cost = INPUT_COST + BigInt(Math.ceil(Math.random() * 1200));
-  const settled = ledger.settle(hold, callRecord(callId, cost));
-  if (Math.random() < 0.2) await ledger.settle(hold, callRecord(callId, cost + 1n));
+  const settled = ledger.settle(hold, callRecord(callId, cost, { key }));
+  if (Math.random() < 0.2) await ledger.settle(hold, callRecord(callId, cost + 1n, { key }));
   await settled;
   tell('settled', callId, cost);
 }

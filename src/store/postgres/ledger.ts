@@ -12,6 +12,7 @@ import { ledgerStatement, type VersionedBooks } from './ledger-statement.ts';
 
 /** An account as this process last left it. Another process may have changed it since: then the statement does nothing. */
 interface Remembered extends VersionedBooks {
+  /** What its keys have spent at this version; a key that is missing was not looked at. */
   spendings: Map<string, Spending | undefined>;
 }
 
@@ -79,15 +80,18 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     return decided;
   }
 
-  function remember({ accounts, changes }: Decided, needs: Needs): void {
+  /** What keys have spent is known under the version of their account alone: another version of it says nothing of theirs. */
+  function remember({ accounts, changes }: Decided, { keys }: Needs): void {
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
     for (const { books, version } of accounts) {
-      const spendings = remembered.get(books.id)?.spendings ?? new Map<string, Spending | undefined>();
+      const before = remembered.get(books.id);
+      const spendings = before?.version === version ? before.spendings : new Map<string, Spending | undefined>();
       const newVersion = changes.accounts.has(books) ? version + 1n : version;
       remembered.set(books.id, { books, version: newVersion, spendings });
     }
     for (const [key, spending] of changes.spendings) {
-      remembered.get(needs.keys.get(key) ?? '')?.spendings.set(key, spending);
+      const account = keys.get(key);
+      if (account !== undefined) remembered.get(account)?.spendings.set(key, spending);
     }
   }
 }
