@@ -1,12 +1,10 @@
 /** Opens the rooms on one database and wires them together. */
-import { hostname } from 'node:os';
 import { type Access, createAccess } from './access/access.ts';
 import { auditRow } from './access/audit.ts';
 import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
-import { newId } from './canonical/id.ts';
 import type { Json } from './canonical/json.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
@@ -22,8 +20,9 @@ import type { Gateway } from './gateway/gateway.ts';
 import { createGateway } from './gateway/serve.ts';
 import { createSigning } from './gateway/tokens.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import type { Fate, Ledger } from './ledger/ledger.ts';
+import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
+import { fateOf, newOwner } from './ledger/process-identity.ts';
 import { createTokenCounter } from './ledger/token-counter.ts';
 import { errorMembers, type Log } from './log.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
@@ -74,25 +73,6 @@ function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFet
   const ranges = fetchAllowed.flatMap((text) => readRange(text) ?? []);
   const allows = (address: string) => inRanges(address, ranges);
   return createGuardedFetch({ allows, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
-}
-
-/** A process's name in the ledger: never used twice, and it says which process of this machine it was. */
-function newOwner(): string {
-  return `${newId('proc_', 12)}@${process.pid}@${hostname()}`;
-}
-
-/** What this machine knows of an owner: nothing where it lives on another (or in another container, which is another host). */
-export function fateOf(owner: string): Fate {
-  const [, pid, host] = owner.split('@');
-  if (host !== hostname() || !Number.isInteger(Number(pid))) return 'unknown';
-  // A process of our number that is not this one was this one's predecessor.
-  if (Number(pid) === process.pid) return 'gone';
-  try {
-    process.kill(Number(pid), 0);
-    return 'alive';
-  } catch (thrown) {
-    return (thrown as { code?: string }).code === 'ESRCH' ? 'gone' : 'alive';
-  }
 }
 
 /** Every room on this store. `store` is migrated. */

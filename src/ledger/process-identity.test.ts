@@ -1,0 +1,94 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import { createLedger } from './prepaid-ledger.ts';
+import { fateOf, judge, type Looked, newOwner, ownIdentity, type ProcessIdentity } from './process-identity.ts';
+import { holdRequest, openAccount } from './random-load.ts';
+
+const ME: ProcessIdentity = { host: 'localhost', boot: 'boot-1', namespaces: '1.2', pid: 7, start: '100' };
+const other = (change: Partial<ProcessIdentity>) => newOwner({ ...ME, pid: 8, ...change });
+const finds = (found: Looked) => () => found;
+
+describe('a process is judged', () => {
+  test.each<[string, Partial<ProcessIdentity>, Looked, string]>([
+    ['missing in our own namespace', {}, 'missing', 'gone'],
+    ['there, started when it says', {}, { start: '100', ended: false }, 'alive'],
+    ['its number used again', {}, { start: '200', ended: false }, 'gone'],
+    ['ended, but not yet waited for', {}, { start: '100', ended: true }, 'gone'],
+    ['there, but hidden', {}, undefined, 'unknown'],
+    ['in another PID namespace', { namespaces: '3.2' }, 'missing', 'unknown'],
+    ['in another time namespace', { namespaces: '1.4' }, { start: '200', ended: false }, 'unknown'],
+    ['of another boot under the same host name', { boot: 'boot-2' }, 'missing', 'unknown'],
+    ['of another host', { host: 'elsewhere' }, 'missing', 'unknown'],
+  ])('%s', (_, change, found, fate) => {
+    expect(judge(other(change), ME, finds(found))).toBe(fate as never);
+    expect(judge(`${other(change)}#12`, ME, finds(found))).toBe(fate as never);
+  });
+
+  test('as unknown where a name or the system says nothing', () => {
+    for (const name of ['tasks', 'proc_1', 'proc_1@8@localhost', newOwner({ ...ME, host: '' }).replace('100', '')]) {
+      expect(judge(name, ME, finds('missing'))).toBe('unknown');
+    }
+    expect(judge(other({}), undefined, finds('missing'))).toBe('unknown');
+  });
+});
+
+/** Prints its own name and how it judges another, and waits to be killed. */
+const CHILD = `
+  const { newOwner, fateOf } = await import(${JSON.stringify(join(import.meta.dir, 'process-identity.ts'))});
+  process.stdout.write(newOwner() + ' ' + fateOf(process.argv.at(-1)) + '\\n');
+  setInterval(() => {}, 1000);
+`;
+
+const children: Bun.Subprocess[] = [];
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+async function startChild(prefix: readonly string[], judged: string) {
+  const command = [...prefix, process.execPath, '-e', CHILD, judged];
+  const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
+  children.push(child);
+  const { value } = await child.stdout.getReader().read();
+  const [owner = '', fate = ''] = new TextDecoder().decode(value).trim().split(' ');
+  return { child, owner, fate };
+}
+
+describe.skipIf(!ownIdentity())('on this machine', () => {
+  test('a process is alive until it is killed, and this one is', async () => {
+    const me = newOwner();
+    const { child, owner, fate } = await startChild([], me);
+    expect([fateOf(me), fate, fateOf(owner)]).toEqual(['alive', 'alive', 'alive']);
+    child.kill('SIGKILL');
+    await child.exited;
+    expect(fateOf(owner)).toBe('gone');
+  });
+});
+
+const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const canUnshare = spawnSync(NAMESPACE[0]!, [...NAMESPACE.slice(1), 'true']).status === 0;
+if (!canUnshare) console.warn('No PID namespaces may be made here: their test is skipped.');
+
+describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID namespace, over $name', (engine) => {
+  test('neither ends the other’s calls, and after the lease anybody does', async () => {
+    const me = newOwner();
+    const { child, owner, fate } = await startChild(NAMESPACE, me);
+    expect(fate).toBe('unknown');
+    expect(fateOf(owner)).toBe('unknown');
+    const { store } = await freshStore(engine);
+    const theirs = createLedger({ store, owner, now: Date.now });
+    const ours = createLedger({ store, owner: me, now: Date.now });
+    await openAccount({ store, ledger: theirs }, 1000n);
+    await theirs.hold(holdRequest('call_1', 100n, { sentAt: 1, checkpoint: 7n }));
+    const now = Date.now();
+    expect(await ours.sweep(now, fateOf)).toBe(0);
+    child.kill('SIGKILL');
+    await child.exited;
+    // Even now it could be one that is only not seen.
+    expect(await ours.sweep(now + 1000, fateOf)).toBe(0);
+    expect(await ours.sweep(now + 60_000, fateOf)).toBe(1);
+    expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 7n });
+    await store.close();
+  });
+});
