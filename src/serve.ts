@@ -6,6 +6,7 @@ import { clearShelf } from './files/picture-shelf.ts';
 import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
 import { type House, openDatabase, openHouse, openTransport } from './house.ts';
 import { createEdge, type Edge } from './http/edge.ts';
+import { createReadiness } from './http/readiness.ts';
 import { listen, type Server } from './http1/server.ts';
 import { fateOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
@@ -43,6 +44,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
   const store = await openDatabase(config);
   try {
     await store.migrate();
+    for (const warning of (await store.ready()).warnings) log.warn(warning);
     const house = openHouse(config, store, openTransport(options.proxied), log);
     const keys = options.worker === undefined ? await furnish(config, house) : undefined;
     if (count === 1) return await serveAlone(config, house, keys, { ...options, log });
@@ -73,6 +75,7 @@ async function serveAlone(
   const rooms = {
     ...house,
     dialect: dialectNamed,
+    readiness: createReadiness({ ask: () => house.store.ready() }),
     settings: {
       version,
       maxBodyBytes: config.maxBodyBytes,

@@ -12,6 +12,7 @@ import { dialectNamed } from '../src/dialects/index.ts';
 import { openFiles } from '../src/files/open-files.ts';
 import { createEdge } from '../src/http/edge.ts';
 import { createMetrics } from '../src/http/metrics.ts';
+import { createReadiness } from '../src/http/readiness.ts';
 import type { Rooms } from '../src/http/rooms.ts';
 import { listen } from '../src/http1/server.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
@@ -78,6 +79,7 @@ export async function startLoopback(): Promise<Loopback> {
       applyCatalogue(store, form, Date.now(), {
         audit: (what, subject) => auditOf({ actor, action: `${what}.saved`, subject }, Date.now()),
       }),
+    readiness: createReadiness({ ask: () => store.ready() }),
     metrics: createMetrics(Date.now()),
     settings: {
       version: '1.2.3',

@@ -30,7 +30,7 @@ const migrate: Command = {
   words: [0, 0],
   async run(open) {
     const store = await open.store();
-    const before = await store.ready();
+    const { ready: before } = await store.ready();
     await store.migrate();
     open.terminal.out(before ? 'The database was up to date.' : 'The database is up to date now.');
     return 0;
@@ -48,7 +48,7 @@ const doctor: Command = {
       .map(({ name, value, secret }) => ({ name, value: secret ? lastFour(value) : value }));
     const database = await examineDatabase(open);
     const providers = database.store ? await examineProviders(open, database.store) : [];
-    const healthy = database.state === 'ready' && providers.every(({ state }) => state === 'ok');
+    const healthy = database.store !== undefined && providers.every(({ state }) => state === 'ok');
     if (given.json) {
       open.terminal.out(JSON.stringify({ healthy, settings, database: database.state, providers }));
     } else {
@@ -70,8 +70,9 @@ const doctor: Command = {
 async function examineDatabase(open: Opener): Promise<{ state: string; store?: Store }> {
   try {
     const store = await open.store();
-    if (await store.ready()) return { state: 'ready', store };
-    return { state: 'not migrated: run "modelport migrate"' };
+    const { ready, reasons, warnings } = await store.ready();
+    if (ready) return { state: ['ready', ...warnings].join('; '), store };
+    return { state: reasons.join(' ') };
   } catch (thrown) {
     return { state: `not reachable: ${thrown instanceof Error ? thrown.message : String(thrown)}` };
   }

@@ -8,6 +8,7 @@ import type { Files } from '../files/files.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Memory } from '../memory/memory.ts';
+import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { Metrics } from './metrics.ts';
@@ -26,6 +27,8 @@ export interface Rooms {
   /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member.
    *  `actor`: the admin key that did it. */
   apply(form: CatalogueForm, actor: string): Promise<CatalogueChanges>;
+  /** Whether a call could be taken now. */
+  readiness(): Promise<Readiness>;
   metrics: Metrics;
   settings: EdgeSettings;
   now(): number;

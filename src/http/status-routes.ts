@@ -17,11 +17,18 @@ export const STATUS_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/ready', {
     gate: 'open',
-    summary: 'Says whether the database answers and is migrated; 503 where not.',
-    reply: Type.Object({ status: Type.Literal('ready') }),
-    answer: async ({ store }) => {
-      const ready = await store.ready().catch(() => false);
-      return ready ? { status: 'ready' } : Response.json({ status: 'database not ready' }, { status: 503 });
+    summary:
+      'Says whether a call can be taken now: the database takes a write and its schema can be used; 503 and the reasons where not.',
+    reply: Type.Object({
+      status: Type.Literal('ready'),
+      warnings: Type.Optional(
+        Type.Array(Type.String(), { description: 'what should be looked at although calls are taken' }),
+      ),
+    }),
+    answer: async ({ readiness }) => {
+      const { ready, reasons, warnings } = await readiness();
+      if (!ready) return Response.json({ status: 'not ready', reasons }, { status: 503 });
+      return warnings.length > 0 ? { status: 'ready', warnings } : { status: 'ready' };
     },
   }),
 ];

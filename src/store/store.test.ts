@@ -69,12 +69,12 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     test('a fresh database is not ready before it is migrated; migrating again changes nothing', async () => {
       const { settings } = await engine.freshDatabase();
       const store = await openStore(settings);
-      expect(await store.ready()).toBe(false);
+      expect(await store.ready()).toMatchObject({ ready: false, reasons: [expect.stringContaining('not migrated')] });
       await store.migrate();
       await store.migrate();
-      expect(await store.ready()).toBe(true);
+      expect(await store.ready()).toEqual({ ready: true, reasons: [], warnings: [] });
       await store.close();
-      expect(await store.ready()).toBe(false);
+      expect(await store.ready()).toMatchObject({ ready: false, reasons: ['The database does not answer.'] });
     });
 
     test('several that open and begin at once on an empty database make one beginning', async () => {
@@ -101,7 +101,10 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     });
 
     test.each([
-      ["INSERT INTO migrations VALUES (999, 'x')", 'The database has schema version 999, this Modelport knows'],
+      [
+        "INSERT INTO migrations (version, fingerprint) VALUES (999, 'x')",
+        'The database has schema version 999, this Modelport knows',
+      ],
       ["UPDATE migrations SET fingerprint = 'x' WHERE version = 1", "Step 1 of the database's schema is not the one"],
     ])('a database of another code is refused with a sentence: %s', async (tampering, sentence) => {
       const { store, tamper, settings } = await freshStore(engine);

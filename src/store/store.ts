@@ -2,6 +2,7 @@
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { KeptStore } from './kept.ts';
+import type { Readiness } from './readiness.ts';
 import type { TaskStore } from './tasks.ts';
 
 /** How much may be called how fast; of a key, or of all keys of an account together. */
@@ -314,10 +315,10 @@ export interface FirstRows {
 
 /** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
 export interface Store {
-  /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code. */
+  /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
   migrate(): Promise<void>;
-  /** `true` where the database answers and its schema is the code's. */
-  ready(): Promise<boolean>;
+  /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */
+  ready(): Promise<Readiness>;
   close(): Promise<void>;
   /** Rises whenever keys, models, prices or providers change, by whichever process. */
   generation(): Promise<number>;

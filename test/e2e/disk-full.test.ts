@@ -18,6 +18,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Writes until nothing fits any more. */
+function fillUp(path: string): void {
+  spawnSync('dd', ['if=/dev/zero', `of=${path}`, 'bs=4k', 'count=1024']);
+}
+
 const WORKERS = 8;
 const WITHIN_MS = 30_000;
 
@@ -59,8 +64,27 @@ describe.skipIf(!isMounted)('a full disk', () => {
     const refused = await askUntil(503);
     expect(JSON.parse(refused?.text ?? '')).toMatchObject({ error: { code: 'database_unavailable' } });
     expect(complete).toBeGreaterThan(10);
+    const readiness = async () => {
+      const response = await fetch(`${gateway.url}/ready`);
+      return { status: response.status, body: await response.json() };
+    };
+    const readyIs = async (status: number) => {
+      const end = Date.now() + WITHIN_MS;
+      let answer = await readiness();
+      while (answer.status !== status && Date.now() < end) {
+        await Bun.sleep(50);
+        answer = await readiness();
+      }
+      return answer;
+    };
+    // What the log had left over for smaller writes is used up.
+    fillUp(join(folder, 'ballast'));
+    const notReady = await readyIs(503);
+    expect(notReady).toEqual({ status: 503, body: { status: 'not ready', reasons: ["The database's disk is full."] } });
+    expect(await ask()).toMatchObject({ status: 503 });
     expect(mount('-o', 'remount,size=64m')).toBe(true);
     await askUntil(200);
+    expect(await readyIs(200)).toEqual({ status: 200, body: { status: 'ready' } });
     const end = Date.now() + WITHIN_MS;
     while ((await gateway.balance(caller)).held !== '0' && Date.now() < end) await Bun.sleep(100);
     expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });

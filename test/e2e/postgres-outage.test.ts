@@ -81,10 +81,14 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
 
   async function untilReady(ready: boolean): Promise<void> {
     const end = Date.now() + WITHIN_MS;
-    while ((await fetch(`${gateway.url}/ready`)).ok !== ready) {
+    let answer = await fetch(`${gateway.url}/ready`);
+    while (answer.ok !== ready) {
       if (Date.now() > end) throw new Error(`the gateway did not say ready: ${ready}`);
       await Bun.sleep(50);
+      answer = await fetch(`${gateway.url}/ready`);
     }
+    const body = ready ? { status: 'ready' } : { status: 'not ready', reasons: ['The database does not answer.'] };
+    expect(await answer.json()).toEqual(body);
   }
 
   test.each(['fast', 'immediate'] as const)(

@@ -53,6 +53,30 @@ export function openConnection({ url, connections }: PostgresSettings): Postgres
     },
   });
 
+  /** Rises when a newer program has changed a table: the driver has statements prepared whose rows have other columns now. */
+  let tables = 0;
+
+  function send<Row>(sender: Sender, { text, values }: Statement): Sent<Row> {
+    const fresh = tables === 0 ? text : `${text} /* ${tables} */`;
+    return sender.unsafe<Row[]>(fresh, [...values]) as Sent<Row>;
+  }
+
+  async function repeated<T>(work: () => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await work();
+      } catch (thrown) {
+        const state = stateOf(thrown);
+        const wasStale = state === STALE_STATEMENT && STALE_WORDS.test(String(thrown));
+        if (wasStale) tables++;
+        const mayGoOn = wasStale || COLLISIONS.has(state);
+        if (!mayGoOn && !isUnavailable(thrown, state)) throw thrown;
+        if (!mayGoOn || attempt === ATTEMPTS) throw databaseUnavailable(thrown);
+        await Bun.sleep(Math.random() * 10 * attempt);
+      }
+    }
+  }
+
   const all = <Row>(statement: Statement) => repeated(() => answered<Row>(send(pool, statement)));
 
   const transact = <T>(work: (run: Run, script: Script) => Promise<T>, kind: TransactionKind = 'write') =>
@@ -93,9 +117,6 @@ export function openConnection({ url, connections }: PostgresSettings): Postgres
 type Sender = Pick<SQL, 'unsafe'>;
 type Sent<Row> = Promise<Row[]> & { cancel(): unknown };
 
-const send = <Row>(sender: Sender, { text, values }: Statement): Sent<Row> =>
-  sender.unsafe<Row[]>(text, [...values]) as Sent<Row>;
-
 /** The server's own bound fails where the server does not answer at all. */
 async function answered<Row>(sent: Sent<Row>): Promise<Row[]> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -119,22 +140,11 @@ async function answeredReservation(pool: SQL) {
 
 /** Two transactions that wait for each other, or wrote what the other read: the server lets one of them try again. */
 const COLLISIONS = new Set(['40001', '40P01']);
+/** "cached plan must not change result type": `SELECT *` of a table that has one column more than when the statement was prepared. */
+const STALE_STATEMENT = '0A000';
+const STALE_WORDS = /cached plan/;
 /** Connection lost or refused, server starting or stopping, no connection free, disk full, read only, out of time. */
 const UNAVAILABLE = /^(08|53|57P|57014|25006|55P03)/;
-
-async function repeated<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work();
-    } catch (thrown) {
-      const state = stateOf(thrown);
-      const collided = COLLISIONS.has(state);
-      if (!collided && !isUnavailable(thrown, state)) throw thrown;
-      if (!collided || attempt === ATTEMPTS) throw databaseUnavailable(thrown);
-      await Bun.sleep(Math.random() * 10 * attempt);
-    }
-  }
-}
 
 const stateOf = (thrown: unknown): string => String((thrown as { errno?: unknown } | undefined)?.errno ?? '');
 

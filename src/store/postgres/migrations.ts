@@ -1,10 +1,18 @@
 /** The schema in Postgres as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
-import { raw, sql } from '../database.ts';
-import { type AppliedStep, pendingSteps, READ_STEPS, rememberSteps } from '../migration-plan.ts';
+import { putInto, raw, sql } from '../database.ts';
+import {
+  type AppliedStep,
+  type MigrationStep,
+  pendingSteps,
+  READ_STEPS,
+  rememberSteps,
+  type SchemaState,
+  schemaState,
+} from '../migration-plan.ts';
 import type { PostgresConnection } from './connection.ts';
 
 /** All integers are bigint, all text is compared byte by byte, as in the other engine. */
-const STEPS: readonly string[] = [
+const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE generation (value bigint NOT NULL);
   INSERT INTO generation VALUES (0);
@@ -264,6 +272,9 @@ const STEPS: readonly string[] = [
   ALTER TABLE codes ADD COLUMN idempotency_key text COLLATE "C";
   CREATE UNIQUE INDEX codes_by_idempotency_key ON codes (idempotency_key);
   `,
+  `
+  CREATE TABLE probes (name text COLLATE "C" PRIMARY KEY, at bigint NOT NULL) WITH (fillfactor = 50);
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */
@@ -275,6 +286,7 @@ export async function migratePostgres({ transact }: PostgresConnection): Promise
     await run(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     await run(raw('SET LOCAL statement_timeout = 0'));
     await run(raw('CREATE TABLE IF NOT EXISTS migrations (version bigint PRIMARY KEY, fingerprint text NOT NULL)'));
+    await run(raw('ALTER TABLE migrations ADD COLUMN IF NOT EXISTS minimum bigint'));
     const applied = await run<AppliedStep>(READ_STEPS);
     const pending = pendingSteps(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
     for (const step of pending) await script(step);
@@ -282,11 +294,19 @@ export async function migratePostgres({ transact }: PostgresConnection): Promise
   });
 }
 
-export async function isMigrated({ all }: PostgresConnection): Promise<boolean> {
-  try {
-    const [row] = await all<{ version: bigint }>(raw('SELECT max(version) AS version FROM migrations'));
-    return Number(row?.version ?? 0n) === STEPS.length;
-  } catch {
-    return false;
-  }
+/** The undefined table or column of a database that no program of today has migrated. */
+const NOT_THERE = new Set(['42P01', '42703']);
+
+/** Throws where the database does not answer. */
+export async function postgresSchema({ all }: PostgresConnection): Promise<SchemaState> {
+  const applied = await all<AppliedStep>(READ_STEPS).catch((thrown) => {
+    if (NOT_THERE.has(String((thrown as { errno?: unknown } | undefined)?.errno))) return [];
+    throw thrown;
+  });
+  return schemaState(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
+}
+
+/** Writes a row of its own, committed as a call's are. */
+export async function probePostgres({ all }: PostgresConnection, at: number): Promise<void> {
+  await all(putInto('probes', 'name', { name: 'ready', at }));
 }

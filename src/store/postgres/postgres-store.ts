@@ -1,5 +1,6 @@
 /** The Store over Postgres: several gateway processes, on one machine or many, share its books. */
 import { sql } from '../database.ts';
+import { probeDatabase } from '../readiness.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -9,7 +10,7 @@ import { insertKey } from '../tables/key-table.ts';
 import { verifyBooks } from '../verify.ts';
 import { openConnection, type PostgresSettings } from './connection.ts';
 import { decideUnderLock, postgresLedger } from './ledger.ts';
-import { isMigrated, migratePostgres } from './migrations.ts';
+import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts';
 import { tidyCalls } from './partitions.ts';
 
 /** Names the first start among the locks of this database. */
@@ -21,7 +22,11 @@ export function openPostgresStore(settings: PostgresSettings): Store {
   return {
     ...tableStore(db),
     migrate: () => migratePostgres(db),
-    ready: () => isMigrated(db),
+    ready: () =>
+      probeDatabase(
+        () => postgresSchema(db),
+        () => probePostgres(db, Date.now()),
+      ),
     close: () => db.close(),
     ledger: (steps) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps)),
     verify: () => db.transact((run) => verifyBooks(booksReader(run)), 'one moment'),

@@ -78,17 +78,28 @@ function prepareView(db: Database): LedgerView {
 
 function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   // Cached statements, row by row: measured at batches of 8 and 32, inserting from json_each costs twice as much.
-  const openHold = db.prepare('INSERT INTO holds VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  // Columns by name: a newer program may have added others.
+  const openHold = db.prepare(
+    `INSERT INTO holds (call_id, account, key, amount, model, price_id, at, owner, sent_at, checkpoint)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
   const markHold = db.prepare(
     `UPDATE holds SET sent_at = coalesce(sent_at, ?2), checkpoint = max(coalesce(checkpoint, ?3), coalesce(?3, checkpoint))
      WHERE call_id = ?1`,
   );
-  const enter = db.prepare('INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const enter = db.prepare(
+    `INSERT INTO entries (account, seq, kind, amount, balance_after, counter, call_id, note, idempotency_key, at, hash)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
   const saveAccount = db.prepare(
     `UPDATE accounts SET balance = ?, held = ?, spent = ?, day = ?, day_spent = ?, month = ?, month_spent = ?,
        last_seq = ?, last_hash = ? WHERE id = ?`,
   );
-  const saveSpending = db.prepare('INSERT OR REPLACE INTO spendings VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const saveSpending = db.prepare(
+    `INSERT INTO spendings (key, held, total, day, day_spent, month, month_spent) VALUES (?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
+       day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent`,
+  );
   const redeem = db.prepare('UPDATE codes SET redeemed_at = ?, redeemed_by = ? WHERE hash = ?');
   const audit = db.prepare(
     'INSERT INTO audits (id, at, actor, action, subject, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',

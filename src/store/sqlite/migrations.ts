@@ -1,11 +1,18 @@
 /** The schema as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
-import type { Database } from 'bun:sqlite';
 import { raw } from '../database.ts';
-import { type AppliedStep, pendingSteps, READ_STEPS, rememberSteps } from '../migration-plan.ts';
+import {
+  type AppliedStep,
+  type MigrationStep,
+  pendingSteps,
+  READ_STEPS,
+  rememberSteps,
+  type SchemaState,
+  schemaState,
+} from '../migration-plan.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** Step n brings a database from version n - 1 to n. */
-const STEPS: readonly string[] = [
+const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE generation (value INTEGER NOT NULL) STRICT;
   INSERT INTO generation VALUES (0);
@@ -291,24 +298,52 @@ const STEPS: readonly string[] = [
   ALTER TABLE codes ADD COLUMN idempotency_key TEXT;
   CREATE UNIQUE INDEX codes_by_idempotency_key ON codes (idempotency_key);
   `,
+  `
+  CREATE TABLE probes (
+    name TEXT PRIMARY KEY,
+    at INTEGER NOT NULL,
+    body BLOB NOT NULL
+  ) STRICT;
+  `,
 ];
 
-export const SCHEMA_VERSION = STEPS.length;
-
-export function schemaVersion(db: Database): number {
-  return db.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
+/** The first databases remembered their version alone. */
+function versionOf({ file }: SqliteConnection, applied: readonly AppliedStep[]): number {
+  const own = file.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
+  return Math.max(own, Number(applied.at(-1)?.version ?? 0n));
 }
 
 /** Applies the steps the database has not seen, under its write lock; throws a sentence where it is not of this code. */
-export async function migrateSqlite({ file, transact, run }: SqliteConnection): Promise<void> {
+export async function migrateSqlite(db: SqliteConnection): Promise<void> {
+  const { file, transact, run } = db;
   await transact(() => {
     run(raw('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL) STRICT'));
+    // Asked of the file itself: a prepared statement would remember the columns there were.
+    const columns = file.prepare<{ name: string }, []>('PRAGMA table_info(migrations)').all();
+    if (!columns.some(({ name }) => name === 'minimum')) file.run('ALTER TABLE migrations ADD COLUMN minimum INTEGER');
     const applied = run<AppliedStep>(READ_STEPS);
-    // The first databases remembered their version alone.
-    const version = Math.max(schemaVersion(file), Number(applied.at(-1)?.version ?? 0n));
-    const pending = pendingSteps(STEPS, version, applied);
-    for (const step of pending) file.run(step);
+    const version = versionOf(db, applied);
+    for (const step of pendingSteps(STEPS, version, applied)) file.run(step);
     for (const statement of rememberSteps(STEPS)) run(statement);
-    file.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    if (version < STEPS.length) file.run(`PRAGMA user_version = ${STEPS.length}`);
+  });
+}
+
+/** Throws where the database does not answer. */
+export async function sqliteSchema(db: SqliteConnection): Promise<SchemaState> {
+  const [table] = await db.all(raw("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'minimum'"));
+  const applied = table ? await db.all<AppliedStep>(READ_STEPS) : [];
+  return schemaState(STEPS, versionOf(db, applied), applied);
+}
+
+/** Pages of a call's commit and more, of what no disk has seen before: a row that fits where a call does not would tell nothing. */
+const PROBE_BYTES = 65_536;
+
+/** Writes a row of its own, committed as a call's are. */
+export async function probeSqlite({ all }: SqliteConnection, at: number): Promise<void> {
+  await all({
+    text: `INSERT INTO probes (name, at, body) VALUES ('ready', $1, randomblob($2))
+      ON CONFLICT (name) DO UPDATE SET at = excluded.at, body = excluded.body`,
+    values: [at, PROBE_BYTES],
   });
 }

@@ -1,6 +1,7 @@
 /** The Store over SQLite: one file that several processes may have open at once. */
 import { Database as SqliteFile } from 'bun:sqlite';
 import type { Statement } from '../database.ts';
+import { probeDatabase } from '../readiness.ts';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -11,7 +12,7 @@ import { verifyBooks } from '../verify.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { prepareLedger } from './ledger-tables.ts';
-import { migrateSqlite, SCHEMA_VERSION, schemaVersion } from './migrations.ts';
+import { migrateSqlite, probeSqlite, sqliteSchema } from './migrations.ts';
 
 export async function openSqliteStore(path: string, sync: SqliteSync): Promise<Store> {
   const db = await openConnection(path, sync);
@@ -26,7 +27,15 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
   return {
     ...tableStore(db),
     migrate: () => migrateSqlite(db),
-    ready: async () => isReady(db),
+    ready() {
+      return probeDatabase(
+        () => sqliteSchema(db),
+        () => {
+          checkpointer.writes();
+          return probeSqlite(db, Date.now());
+        },
+      );
+    },
     async close() {
       await checkpointer.close();
       db.file.close();
@@ -51,14 +60,6 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
       while (await dropCalls(db, keepFrom)) await breath();
     },
   };
-}
-
-function isReady(db: SqliteConnection): boolean {
-  try {
-    return schemaVersion(db.file) === SCHEMA_VERSION;
-  } catch {
-    return false;
-  }
 }
 
 /** Calls dropped in one transaction: more would keep other processes waiting. */

@@ -1,0 +1,191 @@
+/** Whether a database takes calls: of today's schema, of a newer program's, read-only. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SQL } from 'bun';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import { hasPostgres, testPostgres } from '../../test/postgres.ts';
+import { createReadiness } from '../http/readiness.ts';
+import { openStore } from './open-store.ts';
+import { notReady, READY, type Readiness } from './readiness.ts';
+import type { CallRow, HoldRow, Store } from './store.ts';
+
+/** The step of a program that knows one more than this one. */
+const newerStep = (minimum: number | 'NULL') =>
+  `INSERT INTO migrations (version, fingerprint, minimum) SELECT max(version) + 1, 'x', ${minimum} FROM migrations`;
+
+const TABLES = ['accounts', 'keys', 'spendings', 'entries', 'holds', 'calls', 'call_sums', 'prices', 'models'];
+
+describe.each(ENGINES)('readiness over $name', (engine) => {
+  test('a newer program that only added leaves this one ready, with a warning, and its calls work', async () => {
+    const { store, tamper, settings } = await freshStore(engine);
+    await useAll(store, 'before');
+    for (const table of TABLES)
+      await tamper(
+        `ALTER TABLE ${table} ADD COLUMN of_tomorrow bigint DEFAULT 7`.replace(
+          'bigint',
+          engine.name === 'SQLite' ? 'INTEGER' : 'bigint',
+        ),
+      );
+    await tamper(newerStep(0));
+    expect(await store.ready()).toEqual({
+      ready: true,
+      reasons: [],
+      warnings: [expect.stringContaining('newer than this Modelport')],
+    });
+    await useAll(store, 'after');
+    expect((await store.verify()).faults).toEqual([]);
+    await store.close();
+    const again = await openStore(settings);
+    await again.migrate();
+    expect((await again.ready()).ready).toBe(true);
+    await useAll(again, 'again');
+    await again.close();
+  });
+
+  test.each([1_000, 'NULL'] as const)(
+    'a newer program that asks for more than this one knows (%p) ends it',
+    async (minimum) => {
+      const { store, tamper } = await freshStore(engine);
+      expect((await store.ready()).ready).toBe(true);
+      await tamper(newerStep(minimum));
+      const { ready, reasons } = await store.ready();
+      expect(ready).toBe(false);
+      expect(reasons).toEqual([expect.stringContaining('start a newer Modelport')]);
+      await expect(store.migrate()).rejects.toThrow('start a newer Modelport');
+      await store.close();
+    },
+  );
+});
+
+describe.skipIf(!hasPostgres)('a Postgres that takes no writes', () => {
+  test('is not ready', async () => {
+    const databaseUrl = await (await testPostgres()).freshDatabase();
+    const first = await openStore({ dataDir: '', databaseUrl });
+    await first.migrate();
+    await first.close();
+    const sql = new SQL({ url: databaseUrl, max: 1 });
+    await sql.unsafe(`ALTER DATABASE ${new URL(databaseUrl).pathname.slice(1)} SET default_transaction_read_only = on`);
+    await sql.close();
+    const store = await openStore({ dataDir: '', databaseUrl });
+    expect(await store.ready()).toEqual(notReady('The database is read-only.'));
+    await store.close();
+  });
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-read-only-'));
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]).status === 0;
+if (!isMounted) console.warn('No disk can be mounted here: the test of a read-only one is skipped.');
+afterAll(() => {
+  if (isMounted) spawnSync('umount', ['-l', folder]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf(!isMounted)('an SQLite file on a read-only disk', () => {
+  test('is not ready', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'modelport-written-'));
+    const written = await openStore({ dataDir });
+    await written.migrate();
+    // With its log, as a disk leaves it that turned read-only while the program ran.
+    cpSync(dataDir, folder, { recursive: true });
+    await written.close();
+    expect(spawnSync('mount', ['-o', 'remount,ro', folder]).status).toBe(0);
+    const store = await openStore({ dataDir: folder });
+    expect(await store.ready()).toEqual(notReady('The database is read-only.'));
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+});
+
+describe('asking', () => {
+  test('the database is asked once a second, however many want to know', async () => {
+    let at = 0;
+    let asked = 0;
+    const ask = () => Promise.resolve(asked++ === 0 ? READY : notReady('x'));
+    const readiness = createReadiness({ ask, now: () => at });
+    expect(await Promise.all([readiness(), readiness()])).toEqual([READY, READY]);
+    at = 999;
+    expect(await readiness()).toEqual(READY);
+    at = 1000;
+    expect(await readiness()).toEqual(notReady('x'));
+    expect(asked).toBe(2);
+  });
+
+  test('a database that is silent is not ready, and is not asked again meanwhile', async () => {
+    const answer = Promise.withResolvers<Readiness>();
+    let asked = 0;
+    const ask = () => {
+      asked++;
+      return answer.promise;
+    };
+    const readiness = createReadiness({ ask, patienceMs: 5 });
+    const late = notReady('The database has not answered for 5 ms.');
+    expect(await readiness()).toEqual(late);
+    expect(await readiness()).toEqual(late);
+    answer.resolve(READY);
+    expect(await readiness()).toEqual(READY);
+    expect(asked).toBe(1);
+  });
+});
+
+/** Everything that a program writes as it serves: an account, a key, a price, a model, money, a call. */
+async function useAll(store: Store, name: string): Promise<void> {
+  await store.createAccount({ id: `acc_${name}`, name, balance: 0n, held: 0n, createdAt: 1 });
+  await store.createKey({
+    id: `key_${name}`,
+    account: `acc_${name}`,
+    kind: 'caller',
+    name,
+    hash: name,
+    last4: 'abcd',
+    createdAt: 1,
+  });
+  await store.savePrice({ id: `price_${name}`, model: name, components: '{}', createdAt: 1 });
+  await store.saveModel({
+    name,
+    kind: 'chat',
+    priceId: `price_${name}`,
+    ownedBy: 'o',
+    onDisconnect: 'abort',
+    createdAt: 1,
+    targets: [],
+  });
+  const hold: HoldRow = {
+    callId: `call_${name}`,
+    account: `acc_${name}`,
+    key: `key_${name}`,
+    amount: 5n,
+    model: name,
+    priceId: `price_${name}`,
+    at: 1,
+    owner: 'o',
+  };
+  const call: CallRow = {
+    id: hold.callId,
+    account: hold.account,
+    key: hold.key,
+    at: 1,
+    model: name,
+    provider: 'p',
+    targetModel: 'm',
+    dialect: 'd',
+    upstreamDialect: 'd',
+    stream: false,
+    status: 200,
+    outcome: 'ok',
+    attempts: 1,
+    cost: 3n,
+    priceId: hold.priceId,
+    durationMs: 1,
+  };
+  const outcomes = await store.ledger([
+    { type: 'enter', account: hold.account, kind: 'top-up', amount: 10n, counter: 'cash', at: 1 },
+    { type: 'hold', hold },
+    { type: 'resolve', callId: hold.callId, amount: 3n, call },
+  ]);
+  expect(outcomes.map(({ type }) => type)).toEqual(['entered', 'held', 'resolved']);
+  expect((await store.account(hold.account))?.balance).toBe(7n);
+  expect((await store.models()).find((model) => model.name === name)?.kind).toBe('chat');
+}
