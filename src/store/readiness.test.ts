@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { SQL } from 'bun';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { hasPostgres, testPostgres } from '../../test/postgres.ts';
-import { createReadiness } from '../http/readiness.ts';
 import { openStore } from './open-store.ts';
-import { notReady, READY, type Readiness } from './readiness.ts';
+import { notReady } from './readiness.ts';
 import type { CallRow, HoldRow, Store } from './store.ts';
 
 /** The step of a program that knows one more than this one. */
@@ -96,37 +95,6 @@ describe.skipIf(!isMounted)('an SQLite file on a read-only disk', () => {
     expect(await store.ready()).toEqual(notReady('The database is read-only.'));
     await store.close();
     rmSync(dataDir, { recursive: true });
-  });
-});
-
-describe('asking', () => {
-  test('the database is asked once a second, however many want to know', async () => {
-    let at = 0;
-    let asked = 0;
-    const ask = () => Promise.resolve(asked++ === 0 ? READY : notReady('x'));
-    const readiness = createReadiness({ ask, now: () => at });
-    expect(await Promise.all([readiness(), readiness()])).toEqual([READY, READY]);
-    at = 999;
-    expect(await readiness()).toEqual(READY);
-    at = 1000;
-    expect(await readiness()).toEqual(notReady('x'));
-    expect(asked).toBe(2);
-  });
-
-  test('a database that is silent is not ready, and is not asked again meanwhile', async () => {
-    const answer = Promise.withResolvers<Readiness>();
-    let asked = 0;
-    const ask = () => {
-      asked++;
-      return answer.promise;
-    };
-    const readiness = createReadiness({ ask, patienceMs: 5 });
-    const late = notReady('The database has not answered for 5 ms.');
-    expect(await readiness()).toEqual(late);
-    expect(await readiness()).toEqual(late);
-    answer.resolve(READY);
-    expect(await readiness()).toEqual(READY);
-    expect(asked).toBe(1);
   });
 });
 

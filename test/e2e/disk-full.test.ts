@@ -1,7 +1,7 @@
 /** SQLite on a disk that fills up under load: calls are refused before anything is sent, and go on when there is room again. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatRequest, USED, wholeAnswer } from '../chat-answers.ts';
@@ -20,7 +20,15 @@ afterAll(() => {
 
 /** Writes until nothing fits any more. */
 function fillUp(path: string): void {
-  spawnSync('dd', ['if=/dev/zero', `of=${path}`, 'bs=4k', 'count=1024']);
+  const page = new Uint8Array(4096);
+  const file = openSync(path, 'w');
+  try {
+    for (;;) writeSync(file, page);
+  } catch (thrown) {
+    expect(thrown).toMatchObject({ code: 'ENOSPC' });
+  } finally {
+    closeSync(file);
+  }
 }
 
 const WORKERS = 8;
