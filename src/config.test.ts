@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Environment, SettingError } from './config/setting-error.ts';
-import { loadConfig, SETTINGS, settingsInForce } from './config.ts';
+import { SETTINGS } from './config/settings.ts';
+import { loadConfig, settingsInForce } from './config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -273,4 +274,8 @@ test('the file shown in docs/configuration.md can be read', () => {
   const shown = /```yaml\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
   const path = file('shown.yaml', shown);
   expect(Object.keys(readCatalogueFile(path, { OPENAI_API_KEY: 'sk-x' }))).toEqual(['providers', 'models']);
+});
+
+test('the name under which the README has people export their key does not stop a start', () => {
+  expect(load({ MODELPORT_KEY: 'sk-1234' })).toEqual(load());
 });

@@ -1,13 +1,24 @@
 /** Environment and file to one frozen Config; a wrong setting is a sentence at boot. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readRange } from './access/cidr.ts';
 import { type Money, readMoney } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
+import {
+  LONGEST_MS,
+  readAddress,
+  readKey,
+  readMs,
+  readRanges,
+  readSetting,
+  readSwitch,
+  readWhole,
+  readWord,
+} from './config/read-settings.ts';
 import { type Environment, SettingError } from './config/setting-error.ts';
+import { refuseUnknown, SECRETS, SETTINGS, type Setting } from './config/settings.ts';
 import type { BucketPlace } from './files/files.ts';
 import type { TimeLimits } from './transport/transport.ts';
 
@@ -105,72 +116,6 @@ export interface Config {
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const FILE_NAME = 'modelport.yaml';
-
-/** Every setting with its default as people write it; empty: not set. */
-export const SETTINGS = {
-  HOST: '127.0.0.1',
-  PORT: '8080',
-  MODELPORT_PROCESSES: '1',
-  DATABASE_URL: '',
-  MODELPORT_DATABASE_CONNECTIONS: '5',
-  REDIS_URL: '',
-  MODELPORT_REDIS_PREFIX: 'modelport:',
-  MODELPORT_REDIS_TIMEOUT_MS: '100',
-  MODELPORT_LIMITS_WITHOUT_REDIS: 'open',
-  MODELPORT_CONFIG: '',
-  MODELPORT_DATA_DIR: './data',
-  MODELPORT_KEEP_CALLS_DAYS: '0',
-  MODELPORT_SQLITE_SYNC: 'normal',
-  MODELPORT_API_KEY: '',
-  MODELPORT_ADMIN_KEY: '',
-  MODELPORT_STARTING_CREDIT: '10',
-  MODELPORT_SANDBOX: 'on',
-  MODELPORT_CONNECT_TIMEOUT_MS: '10000',
-  MODELPORT_HEADERS_TIMEOUT_MS: '300000',
-  MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '300000',
-  MODELPORT_SILENCE_TIMEOUT_MS: '120000',
-  MODELPORT_WHOLE_TIMEOUT_MS: '1800000',
-  MODELPORT_KEEP_ALIVE_MS: '15000',
-  MODELPORT_MAX_BODY_BYTES: '67108864',
-  MODELPORT_MAX_IMAGES: '10',
-  MODELPORT_FETCH_ALLOW: '',
-  MODELPORT_FETCH_MAX_BYTES: '20971520',
-  MODELPORT_FETCH_TIMEOUT_MS: '15000',
-  MODELPORT_VIDEO_MODEL: '',
-  MODELPORT_VIDEO_TIMEOUT_MS: '86400000',
-  MODELPORT_PUBLIC_URL: '',
-  MODELPORT_PICTURES_KEEP_HOURS: '24',
-  MODELPORT_FILES_KEEP_DAYS: '7',
-  MODELPORT_FILES_MAX_BYTES: '1073741824',
-  MODELPORT_FILES_BUCKET: '',
-  MODELPORT_FILES_ENDPOINT: '',
-  MODELPORT_FILES_REGION: '',
-  MODELPORT_FILES_ACCESS_KEY: '',
-  MODELPORT_FILES_SECRET_KEY: '',
-  MODELPORT_DRAIN_MS: '30000',
-  MODELPORT_ON_DISCONNECT: 'abort',
-  MODELPORT_DISCONNECT_DRAIN_MS: '120000',
-  MODELPORT_LOG_LEVEL: 'info',
-  MODELPORT_TRUSTED_PROXIES: '',
-  MODELPORT_METRICS_TOKEN: '',
-  MODELPORT_KEEP_RESPONSES_DAYS: '30',
-  MODELPORT_KEEP_PROOFS_HOURS: '24',
-} as const;
-
-export type Setting = keyof typeof SETTINGS;
-
-const SECRETS: ReadonlySet<Setting> = new Set([
-  'DATABASE_URL',
-  'REDIS_URL',
-  'MODELPORT_API_KEY',
-  'MODELPORT_ADMIN_KEY',
-  'MODELPORT_METRICS_TOKEN',
-  'MODELPORT_FILES_ACCESS_KEY',
-  'MODELPORT_FILES_SECRET_KEY',
-]);
-
-/** Ours by name, but read by the tests, or said by the launcher to its child. */
-const NOT_SETTINGS = ['MODELPORT_FIXTURES', 'MODELPORT_KILLS', 'MODELPORT_LAUNCHER', 'MODELPORT_WORKER'];
 
 /** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
 export function loadConfig(
@@ -295,56 +240,10 @@ function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables
 }
 
 const MOST_PROCESSES = 256;
-/** A timer waits no longer than this. */
-const LONGEST_MS = 2 ** 31 - 1;
-
-function readSetting(env: Environment, setting: Setting): string {
-  return env[setting]?.trim() || SETTINGS[setting];
-}
-
-/** Words parted by commas or blanks. */
-function readWords(env: Environment, setting: Setting): string[] {
-  return readSetting(env, setting)
-    .split(/[\s,]+/)
-    .filter(Boolean);
-}
-
-function readRanges(env: Environment, setting: Setting): string[] {
-  const words = readWords(env, setting);
-  const wrong = words.find((word) => !readRange(word));
-  if (wrong === undefined) return words;
-  throw new SettingError(`${setting} must list addresses or ranges such as 10.0.0.0/8, not "${wrong}".`);
-}
-
-function readWhole(env: Environment, setting: Setting, least: number, most: number): number {
-  const text = readSetting(env, setting);
-  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least && number <= most) return number;
-  throw new SettingError(`${setting} must be a whole number from ${least} to ${most}, not "${text}".`);
-}
 
 function readProcesses(env: Environment): number | 'auto' {
   if (readSetting(env, 'MODELPORT_PROCESSES') === 'auto') return 'auto';
   return readWhole(env, 'MODELPORT_PROCESSES', 1, MOST_PROCESSES);
-}
-
-const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);
-
-function readWord<W extends string>(env: Environment, setting: Setting, words: readonly W[]): W {
-  const text = readSetting(env, setting);
-  const word = words.find((known) => known === text.toLowerCase());
-  if (word) return word;
-  throw new SettingError(`${setting} must be one of ${words.join(', ')}, not "${text}".`);
-}
-
-const ON = ['on', 'true', '1', 'yes'] as const;
-const OFF = ['off', 'false', '0', 'no'] as const;
-
-function readSwitch(env: Environment, setting: Setting): boolean {
-  const text = readSetting(env, setting).toLowerCase();
-  if (ON.some((word) => word === text)) return true;
-  if (OFF.some((word) => word === text)) return false;
-  throw new SettingError(`${setting} must be on or off, not "${text}".`);
 }
 
 function readCredit(env: Environment): Money {
@@ -352,46 +251,6 @@ function readCredit(env: Environment): Money {
   const amount = readMoney(text);
   if (amount !== undefined && amount >= 0n) return amount;
   throw new SettingError(`MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "${text}".`);
-}
-
-/** An address may hold a password: the sentence does not repeat it. */
-function readAddress(env: Environment, setting: Setting, protocols: readonly string[], example: string) {
-  const text = readSetting(env, setting);
-  if (text === '' || protocols.includes(URL.parse(text)?.protocol ?? '')) return text;
-  throw new SettingError(`${setting} must be an address such as ${example}.`);
-}
-
-function readKey(env: Environment, setting: Setting, form: RegExp, prefix: string): string {
-  const text = readSetting(env, setting);
-  if (text === '' || form.test(text)) return text;
-  throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
-}
-
-function refuseUnknown(env: Environment): void {
-  const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
-  for (const variable of Object.keys(env)) {
-    if (!variable.startsWith('MODELPORT_') || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
-    const far = (setting: string) => distance(sortWords(variable), sortWords(setting));
-    const nearest = known.toSorted((a, b) => far(a) - far(b))[0];
-    throw new SettingError(`${variable} is not a setting: did you mean ${nearest}?`);
-  }
-}
-
-/** People mistake the order of words as easily as letters. */
-const sortWords = (variable: string) => variable.split('_').sort().join('_');
-
-/** How many characters must be added, removed or replaced to turn one word into the other. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, character] of [...a].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
 
 function freeze<T>(value: T): T {

@@ -1,0 +1,64 @@
+/** Reads single settings out of the environment; a wrong one is a sentence. */
+import { readRange } from '../access/cidr.ts';
+import { type Environment, SettingError } from './setting-error.ts';
+import { SETTINGS, type Setting } from './settings.ts';
+
+/** A timer waits no longer than this. */
+export const LONGEST_MS = 2 ** 31 - 1;
+
+export function readSetting(env: Environment, setting: Setting): string {
+  return env[setting]?.trim() || SETTINGS[setting];
+}
+
+/** Words parted by commas or blanks. */
+export function readWords(env: Environment, setting: Setting): string[] {
+  return readSetting(env, setting)
+    .split(/[\s,]+/)
+    .filter(Boolean);
+}
+
+export function readRanges(env: Environment, setting: Setting): string[] {
+  const words = readWords(env, setting);
+  const wrong = words.find((word) => !readRange(word));
+  if (wrong === undefined) return words;
+  throw new SettingError(`${setting} must list addresses or ranges such as 10.0.0.0/8, not "${wrong}".`);
+}
+
+export function readWhole(env: Environment, setting: Setting, least: number, most: number): number {
+  const text = readSetting(env, setting);
+  const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new SettingError(`${setting} must be a whole number from ${least} to ${most}, not "${text}".`);
+}
+
+export const readMs = (env: Environment, setting: Setting) => readWhole(env, setting, 1, LONGEST_MS);
+
+export function readWord<W extends string>(env: Environment, setting: Setting, words: readonly W[]): W {
+  const text = readSetting(env, setting);
+  const word = words.find((known) => known === text.toLowerCase());
+  if (word) return word;
+  throw new SettingError(`${setting} must be one of ${words.join(', ')}, not "${text}".`);
+}
+
+const ON = ['on', 'true', '1', 'yes'] as const;
+const OFF = ['off', 'false', '0', 'no'] as const;
+
+export function readSwitch(env: Environment, setting: Setting): boolean {
+  const text = readSetting(env, setting).toLowerCase();
+  if (ON.some((word) => word === text)) return true;
+  if (OFF.some((word) => word === text)) return false;
+  throw new SettingError(`${setting} must be on or off, not "${text}".`);
+}
+
+/** An address may hold a password: the sentence does not repeat it. */
+export function readAddress(env: Environment, setting: Setting, protocols: readonly string[], example: string) {
+  const text = readSetting(env, setting);
+  if (text === '' || protocols.includes(URL.parse(text)?.protocol ?? '')) return text;
+  throw new SettingError(`${setting} must be an address such as ${example}.`);
+}
+
+export function readKey(env: Environment, setting: Setting, form: RegExp, prefix: string): string {
+  const text = readSetting(env, setting);
+  if (text === '' || form.test(text)) return text;
+  throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
+}

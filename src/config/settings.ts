@@ -1,0 +1,102 @@
+/** The table of settings: their names and defaults. docs/configuration.md describes each for people. */
+import { type Environment, SettingError } from './setting-error.ts';
+
+/** Every setting with its default as people write it; empty: not set. */
+export const SETTINGS = {
+  HOST: '127.0.0.1',
+  PORT: '8080',
+  MODELPORT_PROCESSES: '1',
+  DATABASE_URL: '',
+  MODELPORT_DATABASE_CONNECTIONS: '5',
+  REDIS_URL: '',
+  MODELPORT_REDIS_PREFIX: 'modelport:',
+  MODELPORT_REDIS_TIMEOUT_MS: '100',
+  MODELPORT_LIMITS_WITHOUT_REDIS: 'open',
+  MODELPORT_CONFIG: '',
+  MODELPORT_DATA_DIR: './data',
+  MODELPORT_KEEP_CALLS_DAYS: '0',
+  MODELPORT_SQLITE_SYNC: 'normal',
+  MODELPORT_API_KEY: '',
+  MODELPORT_ADMIN_KEY: '',
+  MODELPORT_STARTING_CREDIT: '10',
+  MODELPORT_SANDBOX: 'on',
+  MODELPORT_CONNECT_TIMEOUT_MS: '10000',
+  MODELPORT_HEADERS_TIMEOUT_MS: '300000',
+  MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '300000',
+  MODELPORT_SILENCE_TIMEOUT_MS: '120000',
+  MODELPORT_WHOLE_TIMEOUT_MS: '1800000',
+  MODELPORT_KEEP_ALIVE_MS: '15000',
+  MODELPORT_MAX_BODY_BYTES: '67108864',
+  MODELPORT_MAX_IMAGES: '10',
+  MODELPORT_FETCH_ALLOW: '',
+  MODELPORT_FETCH_MAX_BYTES: '20971520',
+  MODELPORT_FETCH_TIMEOUT_MS: '15000',
+  MODELPORT_VIDEO_MODEL: '',
+  MODELPORT_VIDEO_TIMEOUT_MS: '86400000',
+  MODELPORT_PUBLIC_URL: '',
+  MODELPORT_PICTURES_KEEP_HOURS: '24',
+  MODELPORT_FILES_KEEP_DAYS: '7',
+  MODELPORT_FILES_MAX_BYTES: '1073741824',
+  MODELPORT_FILES_BUCKET: '',
+  MODELPORT_FILES_ENDPOINT: '',
+  MODELPORT_FILES_REGION: '',
+  MODELPORT_FILES_ACCESS_KEY: '',
+  MODELPORT_FILES_SECRET_KEY: '',
+  MODELPORT_DRAIN_MS: '30000',
+  MODELPORT_ON_DISCONNECT: 'abort',
+  MODELPORT_DISCONNECT_DRAIN_MS: '120000',
+  MODELPORT_LOG_LEVEL: 'info',
+  MODELPORT_TRUSTED_PROXIES: '',
+  MODELPORT_METRICS_TOKEN: '',
+  MODELPORT_KEEP_RESPONSES_DAYS: '30',
+  MODELPORT_KEEP_PROOFS_HOURS: '24',
+} as const;
+
+export type Setting = keyof typeof SETTINGS;
+
+export const SECRETS: ReadonlySet<Setting> = new Set([
+  'DATABASE_URL',
+  'REDIS_URL',
+  'MODELPORT_API_KEY',
+  'MODELPORT_ADMIN_KEY',
+  'MODELPORT_METRICS_TOKEN',
+  'MODELPORT_FILES_ACCESS_KEY',
+  'MODELPORT_FILES_SECRET_KEY',
+]);
+
+/** Ours by name, but read by the tests, said by the launcher to its child, or set for clients, as the README does. */
+const NOT_SETTINGS = [
+  'MODELPORT_KEY',
+  'MODELPORT_FIXTURES',
+  'MODELPORT_KILLS',
+  'MODELPORT_LAUNCHER',
+  'MODELPORT_WORKER',
+];
+
+/** Throws SettingError where a variable is named like a setting and is none. */
+export function refuseUnknown(env: Environment): void {
+  const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
+  for (const variable of Object.keys(env)) {
+    if (!variable.startsWith('MODELPORT_') || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
+    const far = (setting: string) => distance(sortWords(variable), sortWords(setting));
+    const nearest = known.toSorted((a, b) => far(a) - far(b))[0];
+    throw new SettingError(`${variable} is not a setting: did you mean ${nearest}?`);
+  }
+}
+
+/** People mistake the order of words as easily as letters. */
+const sortWords = (variable: string) => variable.split('_').sort().join('_');
+
+/** How many characters must be added, removed or replaced to turn one word into the other. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, character] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const replaced = (row[j] ?? 0) + (character === b[j] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
