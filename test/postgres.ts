@@ -1,6 +1,6 @@
 /** A Postgres of the tests' own: a fresh cluster in a temporary folder, reached over loopback, gone when the tests are. */
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ interface Installed {
 
 const FOLDERS = '/usr/lib/postgresql';
 const USER = 'modelport';
+const START_TIMEOUT_MS = 60_000;
 
 function findPostgres(): Installed | undefined {
   const versions = existsSync(FOLDERS) ? readdirSync(FOLDERS).sort((a, b) => Number(b) - Number(a)) : [];
@@ -37,19 +38,52 @@ function findPostgres(): Installed | undefined {
 }
 
 const installed = findPostgres();
-let running: TestPostgres | undefined;
 
 /** Tests of Postgres are left out, and say so, where there is none. */
 export const hasPostgres = installed !== undefined;
 if (!hasPostgres) console.warn('Postgres is not installed: its tests are skipped.');
 
-/** One cluster for all tests of this process. */
-export async function testPostgres(): Promise<TestPostgres> {
-  running ??= await startPostgres();
-  return running;
+/**
+ * The cluster that all test files of one run share: each test has databases of its own in it.
+ * A test that stops Postgres needs a cluster of its own: `startPostgres`.
+ */
+export async function testPostgres(): Promise<Pick<TestPostgres, 'freshDatabase'>> {
+  sharing ??= sharedCluster();
+  return sharing;
 }
 
-async function startPostgres(): Promise<TestPostgres> {
+let sharing: Promise<Pick<TestPostgres, 'freshDatabase'>> | undefined;
+
+/** With `bun test --parallel` the files run in several processes of one parent: the first of them makes the cluster, the others wait for it. */
+async function sharedCluster(): Promise<Pick<TestPostgres, 'freshDatabase'>> {
+  const parallel = process.env.BUN_TEST_WORKER_ID !== undefined;
+  if (!parallel) return startPostgres();
+  const portFile = join(tmpdir(), `modelport-postgres-of-${process.ppid}`);
+  try {
+    // `wx`: only one process makes the file.
+    writeFileSync(portFile, '', { flag: 'wx' });
+  } catch {
+    return databasesAt(await portIn(portFile));
+  }
+  const postgres = await startPostgres(process.ppid);
+  writeFileSync(`${portFile}.new`, String(postgres.port));
+  renameSync(`${portFile}.new`, portFile);
+  whenGone(`rm -f ${portFile}`, process.ppid);
+  return postgres;
+}
+
+async function portIn(portFile: string): Promise<number> {
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  while (Date.now() < deadline) {
+    const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : 0;
+    if (port > 0) return port;
+    await Bun.sleep(50);
+  }
+  throw new Error('Postgres did not start in time');
+}
+
+/** A cluster of one's own, gone when the process of this id is. */
+export async function startPostgres(pid = process.pid): Promise<TestPostgres & { port: number }> {
   if (!installed) throw new Error('Postgres is not installed');
   const { folder, as, owner } = installed;
   const home = mkdtempSync(join(tmpdir(), 'modelport-postgres-'));
@@ -62,19 +96,23 @@ async function startPostgres(): Promise<TestPostgres> {
     if (done.status !== 0) throw new Error(`${program} failed: ${done.stderr}`);
   };
   run('initdb', '-D', data, '-A', 'trust', '-U', USER, '-E', 'UTF8', '--locale=C', '--no-sync');
-  const options = `-h 127.0.0.1 -p ${port} -k ${home} -c max_connections=200 -c fsync=off`;
+  const options = `-h 127.0.0.1 -p ${port} -k ${home} -c max_connections=400 -c fsync=off`;
   const start = () => run('pg_ctl', '-D', data, '-o', options, '-l', join(home, 'log'), '-w', 'start');
   const stop = (mode: string) => run('pg_ctl', '-D', data, '-m', mode, '-w', 'stop');
   start();
   const stopCommand = [...as, join(folder, 'pg_ctl'), '-D', data, '-m', 'immediate', 'stop'].join(' ');
-  whenGone(`${stopCommand}; rm -rf ${home}`);
+  whenGone(`${stopCommand}; rm -rf ${home}`, pid);
+  return { port, start, stop, ...databasesAt(port) };
+}
+
+function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {
   let databases = 0;
   return {
-    start,
-    stop,
     async freshDatabase() {
-      const name = `test_${++databases}`;
+      const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
       const sql = new SQL({ url: `postgres://${USER}@127.0.0.1:${port}/postgres`, max: 1 });
+      // Two copies of one template at once are refused: the lock makes them wait for each other.
+      await sql.unsafe(`SELECT pg_advisory_lock(1)`);
       await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);
       await sql.close();
       return `postgres://${USER}@127.0.0.1:${port}/${name}`;
@@ -82,9 +120,9 @@ async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** A shell command for when this process is no more, however it ends: the test runner does not tell that it exits. */
-export function whenGone(command: string): void {
-  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 1; done; ${command}`;
+/** A shell command for when a process is no more, however it ends: the test runner does not tell that it exits. */
+export function whenGone(command: string, pid = process.pid): void {
+  const watch = `while kill -0 ${pid} 2>/dev/null; do sleep 1; done; ${command}`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
-import { hasPostgres, type TestPostgres, testPostgres } from '../postgres.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../postgres.ts';
 import { costOf, nanoOf, PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
@@ -20,7 +20,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   let folder: string;
 
   beforeAll(async () => {
-    postgres = await testPostgres();
+    postgres = await startPostgres();
     upstream = await startScriptedUpstream();
     upstream.script('/whole/', wholeAnswer('Hello', { repeat: true }));
     upstream.script('/streamed/', streamAnswer(['one ', 'two ', 'three'], { repeat: true, paceMs: 30 }));
