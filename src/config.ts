@@ -12,8 +12,8 @@ import {
   readKey,
   readMs,
   readRanges,
+  readSandbox,
   readSetting,
-  readSwitch,
   readWhole,
   readWord,
 } from './config/read-settings.ts';
@@ -72,7 +72,8 @@ export interface Config {
   adminKey?: string;
   /** What the account of the first start is given. */
   startingCredit: Money;
-  sandbox: boolean;
+  /** `auto`: on while no other provider is configured. */
+  sandbox: 'on' | 'off' | 'auto';
   timeLimits: TimeLimits;
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
@@ -148,7 +149,7 @@ export function loadConfig(
     ...(apiKey && { apiKey }),
     ...(adminKey && { adminKey }),
     startingCredit: readCredit(env),
-    sandbox: readSwitch(env, 'MODELPORT_SANDBOX'),
+    sandbox: readSandbox(env),
     timeLimits: {
       connectMs: readMs(env, 'MODELPORT_CONNECT_TIMEOUT_MS'),
       headersMs: readMs(env, 'MODELPORT_HEADERS_TIMEOUT_MS'),

@@ -236,16 +236,18 @@ function requiredDialect(name: string) {
   return dialect;
 }
 
-/** Addresses and keys by provider type: keys of the environment never enter the database. A sandbox switched off is not called. */
+/** Addresses and keys by provider type: keys of the environment never enter the database. A sandbox that is off is not called. */
 function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
   const defaults: { [type: string]: ProviderDefaults } = {};
   for (const provider of PROVIDERS.values()) {
-    if (provider === sandbox && !config.sandbox) continue;
+    if (provider === sandbox && config.sandbox === 'off') continue;
     const vendor = config.vendors.find(({ type }) => type === provider.name);
     const { baseUrl = provider.baseUrl, credential, settings } = vendor ?? {};
-    const { name, needsCredential, addressOf, credentialSetting } = provider;
+    const { name, needsCredential, addressOf, credentialSetting, failsOnRequest } = provider;
     defaults[name] = {
       needsCredential,
+      ...(failsOnRequest && { failsOnRequest }),
+      ...(provider === sandbox && { onlyAlone: config.sandbox === 'auto' }),
       ...(baseUrl !== undefined && { baseUrl }),
       ...(addressOf && { addressOf }),
       ...(credential !== undefined && { credential }),

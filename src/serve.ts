@@ -111,7 +111,7 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keys = await firstStart(store, { ...given, credit: config.startingCredit });
   await ensureKeys(store, given);
-  if (config.sandbox) await house.apply(SANDBOX_CATALOGUE, 'start', true);
+  if (config.sandbox !== 'off') await house.apply(SANDBOX_CATALOGUE, 'start', true);
   await house.apply(await vendorCatalogue(config, transport), 'start', true);
   await house.apply(config.file, 'start');
   await tidy(config, house);

@@ -9,6 +9,8 @@ import type { Config, Vendor, VendorVariables } from './config.ts';
 import { createSigning } from './gateway/tokens.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
 import type { Outgoing, Provider } from './providers/provider.ts';
+import { CONTEXT_TOKENS } from './sandbox/conversation.ts';
+import { MOST_OUTPUT_TOKENS } from './sandbox/output.ts';
 import type { ProviderRow } from './store/store.ts';
 import { Cancellation, type TimeLimits, type Transport } from './transport/transport.ts';
 
@@ -38,8 +40,8 @@ export const SANDBOX_CATALOGUE: CatalogueForm = {
     ...['sandbox-chat', 'sandbox-reasoner'].map((name) =>
       sandboxModel(name, 'chat', {
         price: { input: '0.10', cachedInput: '0.05', output: '0.40' },
-        maxOutputTokens: 4096,
-        contextTokens: 128_000,
+        maxOutputTokens: MOST_OUTPUT_TOKENS,
+        contextTokens: CONTEXT_TOKENS,
       }),
     ),
     sandboxModel('sandbox-image', 'image', { price: { perImage: '0.002' } }),

@@ -101,6 +101,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_CONFIG: configFile,
     MODELPORT_API_KEY: API_KEY,
     MODELPORT_ADMIN_KEY: ADMIN_KEY,
+    MODELPORT_SANDBOX: 'on',
     ...setup.environment,
   });
   const url = `http://127.0.0.1:${port}`;

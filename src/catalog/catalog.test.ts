@@ -154,3 +154,24 @@ function refusal(run: () => unknown): GatewayError {
   }
   throw new Error('nothing was refused');
 }
+
+test('a provider that stands in is called only while no other can be', async () => {
+  const defaults = {
+    'openai-compatible': { onlyAlone: true },
+    openai: { needsCredential: true, baseUrl: 'http://main/v1' },
+  };
+  const { catalog } = await open(defaults);
+  expect(catalog.list().map(({ name }) => name)).toEqual(['Two-Targets']);
+  expect(catalog.find('Two-Targets')?.targets.map(({ provider }) => provider)).toEqual(['main']);
+  const alone = await open({ 'openai-compatible': { onlyAlone: true } });
+  expect(alone.catalog.list().map(({ name }) => name)).toEqual(['Two-Targets', 'spare-only']);
+});
+
+test('failures that callers ask for put nothing into cooldown', async () => {
+  const { catalog, model } = await open({ 'openai-compatible': { failsOnRequest: true } });
+  const spare = model('spare-only');
+  const limited = new GatewayError('rate_limited', 'Later.', { retryAfterSeconds: 60 });
+  for (let i = 0; i < 20; i++)
+    for (const error of [failure, limited]) catalog.observe(spare.targets[0]!, { ok: false, error }, 0);
+  expect(order(catalog, spare)).toEqual(['spare/spare-only']);
+});

@@ -69,6 +69,10 @@ export interface ProviderDefaults {
   settings?: ProviderRow['settings'];
   /** `true`: without any credential the provider is not called. */
   needsCredential?: boolean;
+  /** Callers make it fail by asking for it: a failure says nothing of the next call, so it has no health. */
+  failsOnRequest?: boolean;
+  /** Providers of this type are called only while no other may be. */
+  onlyAlone?: boolean;
 }
 
 export interface CatalogOptions {
@@ -119,7 +123,9 @@ export function createCatalog({ store, providerDefaults }: CatalogOptions): Cata
       return ready.length === 1 ? ready : weightedOrder(ready, random);
     },
 
-    observe: (target, seen, now) => health.observe(target.id, seen, now),
+    observe(target, seen, now) {
+      if (!providerDefaults?.[target.type]?.failsOnRequest) health.observe(target.id, seen, now);
+    },
 
     credential({ provider, credentials }) {
       if (credentials.length < 2) return credentials[0];
@@ -156,7 +162,17 @@ function callable(
     if (defaults && !baseUrl) continue;
     providers.set(row.name, { ...row, credentials, settings, ...(baseUrl && { baseUrl }) });
   }
-  return providers;
+  return withoutStandIns(providers, defaults);
+}
+
+/** Those that stand in only while there is no other provider make way for it. */
+function withoutStandIns(
+  providers: Map<string, ProviderRow>,
+  defaults: CatalogOptions['providerDefaults'],
+): Map<string, ProviderRow> {
+  const standsIn = ({ type }: ProviderRow) => defaults?.[type]?.onlyAlone === true;
+  const all = [...providers];
+  return all.every(([, row]) => standsIn(row)) ? providers : new Map(all.filter(([, row]) => !standsIn(row)));
 }
 
 function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, ProviderRow>): Model {

@@ -43,11 +43,12 @@ export function readWord<W extends string>(env: Environment, setting: Setting, w
 const ON = ['on', 'true', '1', 'yes'] as const;
 const OFF = ['off', 'false', '0', 'no'] as const;
 
-export function readSwitch(env: Environment, setting: Setting): boolean {
-  const text = readSetting(env, setting).toLowerCase();
-  if (ON.some((word) => word === text)) return true;
-  if (OFF.some((word) => word === text)) return false;
-  throw new SettingError(`${setting} must be on or off, not "${text}".`);
+export function readSandbox(env: Environment): 'on' | 'off' | 'auto' {
+  const text = readSetting(env, 'MODELPORT_SANDBOX').toLowerCase();
+  if (text === 'auto') return text;
+  if (ON.some((word) => word === text)) return 'on';
+  if (OFF.some((word) => word === text)) return 'off';
+  throw new SettingError(`MODELPORT_SANDBOX must be on, off or auto, not "${text}".`);
 }
 
 /** An address may hold a password: the sentence does not repeat it. */

@@ -79,6 +79,8 @@ export interface Provider {
   readonly settingVariables?: { readonly [setting: string]: readonly string[] };
   /** `false`: the vendor may be called without a credential. */
   readonly needsCredential: boolean;
+  /** Callers make it fail by asking for it: its failures put no target into cooldown. */
+  readonly failsOnRequest?: true;
   /** The client's own dialect if listed, else the first. */
   readonly speaks: Partial<Record<Kind, readonly [string, ...string[]]>>;
   /** Dialects that only models of these names speak, and the others do not. */

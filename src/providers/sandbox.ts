@@ -19,6 +19,7 @@ export const sandbox: Provider = {
   name: 'sandbox',
   baseUrl: SANDBOX_BASE_URL,
   needsCredential: false,
+  failsOnRequest: true,
   speaks: {
     chat: ['openai-chat', 'openai-completions', 'openai-responses', 'anthropic-messages', 'gemini'],
     image: ['openai-images'],

@@ -126,7 +126,7 @@ describe('tools', () => {
       const [head, ...rest] = deltas.filter((delta) => delta.index === index);
       expect(head).toEqual({
         index,
-        id: call.id,
+        id: expect.stringMatching(/^call_\w+$/),
         type: 'function',
         function: { name: call.function.name, arguments: '' },
       });

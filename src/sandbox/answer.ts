@@ -2,78 +2,88 @@
 import type { ChatCall, Effort, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
-import type { Finish } from '../canonical/reply.ts';
 import { lastPrompt, mediaNote, mostPlain, sealsHandedBack, textOf, toolResults } from './conversation.ts';
 import { readDirectives, withoutDirectives } from './directives.ts';
 import { fitSchema } from './fit-schema.ts';
+import { tokensOfAtLeast } from './output.ts';
 import { DRAWING_MODEL, drawPicture, pictureSize } from './picture.ts';
 import { type Sound, speak } from './sound.ts';
 import { tokensOf } from './tokens.ts';
 
+/** What one choice says: tokens are made as they are taken, and can be taken once. */
 export interface Answer {
-  /** Tokens of each. */
-  reasoning: string[];
-  text: string[];
-  refusal: string[];
+  reasoning: Iterator<string>;
+  text: Iterator<string>;
+  refusal: Iterator<string>;
   calls: AnswerCall[];
   /** PNG. */
-  picture?: Uint8Array;
+  picture?: () => Uint8Array;
   sound?: Sound & { words: string };
-  finish: Finish;
+  /** The text ends before the first of these. */
+  stops: readonly string[];
+  /** Why it ends, unless a stop sequence or the ceiling comes before. */
+  finish: 'stop' | 'refusal' | 'tool-calls';
 }
 
 export interface AnswerCall {
   id: string;
   custom: boolean;
   name: string;
-  input: string[];
+  input: string;
 }
 
 const WHO_I_AM = "This is Modelport's sandbox: no model has read your message, this answer is made from it by rule.";
 const REFUSAL = 'The sandbox refuses to answer, as the prompt told it to.';
 const QUOTED_CHARACTERS = 200;
+/** No more of the tools' results than this are quoted. */
+const QUOTED_RESULTS = 100;
+/** Sound is large: what is spoken beside a chat ends here. */
+const SPOKEN_CHARACTERS = 2000;
 /** What the tokens of a picture are said to be. */
 export const PICTURE_TOKENS = 1290;
 
 /** `key` names the call, and its tool calls after it. */
 export function answerChat(call: ChatCall, choice: number, key: string): Answer {
-  const reasoning = call.model === 'sandbox-reasoner' ? tokensOf(thoughtsOn(call)) : [];
-  const answer: Answer = { reasoning, text: [], refusal: [], calls: [], finish: { reason: 'stop' } };
+  const reasoning = call.model === 'sandbox-reasoner' ? tokensOf(thoughtsOn(call)) : nothing();
+  const answer: Answer = { reasoning, text: nothing(), refusal: nothing(), calls: [], stops: [], finish: 'stop' };
   const prompt = lastPrompt(call);
-  if (readDirectives(prompt).refuse)
-    return bounded({ ...answer, refusal: tokensOf(REFUSAL), finish: { reason: 'refusal' } }, call);
+  const { refuse, words = 0 } = readDirectives(prompt);
+  if (refuse) return { ...answer, refusal: tokensOf(REFUSAL), finish: 'refusal' };
   if (call.model === DRAWING_MODEL || call.modalities?.includes('image')) return pictureOf(call, answer, choice);
   const calls = callsOf(call, choice, key);
-  if (calls.length > 0) return bounded({ ...answer, calls, finish: { reason: 'tool-calls' } }, call);
+  if (calls.length > 0) return { ...answer, calls, finish: 'tool-calls' };
   if (call.modalities?.includes('audio')) {
-    const words = chatText(call, choice);
-    return { ...answer, sound: { ...speak(words, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words } };
+    const said = chatText(call, choice).slice(0, SPOKEN_CHARACTERS);
+    return { ...answer, sound: { ...speak(said, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: said } };
   }
-  const said = call.output ? valueFor(schemaOf(call)) : longer(chatText(call, choice), prompt);
-  const { text, stop } = beforeStop(said, call.sampling.stop ?? []);
-  const finish: Finish = stop === undefined ? { reason: 'stop' } : { reason: 'stop-sequence', stopSequence: stop };
-  return bounded({ ...answer, text: tokensOf(text), finish }, call);
+  const text = call.output ? tokensOf(valueFor(schemaOf(call))) : tokensOfAtLeast(chatText(call, choice), words);
+  return { ...answer, text, stops: call.sampling.stop ?? [] };
 }
 
 export function answerCompletion(call: ChatCall, prompt: string, choice: number): Answer {
   const suffix = call.completion?.suffix ?? '';
   const end = suffix === '' ? '' : ` It leads up to: ${quote(suffix)}.`;
-  const said = longer(` ${WHO_I_AM} It goes on from: ${quote(prompt)}.${end}${choiceMark(choice)}`, prompt);
-  const { text } = beforeStop(said, call.sampling.stop ?? []);
-  return bounded({ reasoning: [], text: tokensOf(text), refusal: [], calls: [], finish: { reason: 'stop' } }, call);
+  const said = ` ${WHO_I_AM} It goes on from: ${quote(prompt)}.${end}${choiceMark(choice)}`;
+  return {
+    reasoning: nothing(),
+    text: tokensOfAtLeast(said, readDirectives(prompt).words ?? 0),
+    refusal: nothing(),
+    calls: [],
+    stops: call.sampling.stop ?? [],
+    finish: 'stop',
+  };
 }
 
-export function countTokens({ reasoning, text, refusal, calls, picture, sound }: Answer): number {
-  const spoken = reasoning.length + text.length + refusal.length + (sound?.tokens ?? 0);
-  return calls.reduce((sum, call) => sum + call.input.length, spoken + (picture ? PICTURE_TOKENS : 0));
-}
+const nothing = () => tokensOf('');
 
 function chatText(call: ChatCall, choice: number): string {
   const said = [WHO_I_AM];
   const instructions = call.messages.filter(({ role }) => role === 'system');
   if (instructions.length > 0)
     said.push(`My instructions: ${quote(instructions.map(({ parts }) => textOf(parts)).join(' '))}.`);
-  const results = toolResults(call).map(({ name, text }) => `${name} said ${quote(text)}`);
+  const results = toolResults(call)
+    .slice(0, QUOTED_RESULTS)
+    .map(({ name, text }) => `${name} said ${quote(text)}`);
   const prompt = lastPrompt(call);
   if (results.length > 0) said.push(`The tools answered: ${results.join('; ')}.`);
   else if (prompt !== '') said.push(`You wrote: ${quote(prompt)}.`);
@@ -136,14 +146,14 @@ function callsOf(call: ChatCall, choice: number, key: string): AnswerCall[] {
   const { allowed, force } = choiceOf(call, offered);
   const [first] = allowed;
   if (!first || (!force && toolResults(call).length > 0)) return [];
-  const prompt = mostPlain(lastPrompt(call));
+  const prompt = mostPlain(lastPrompt(call).slice(0, LOOKED_AT_CHARACTERS));
   const meant = allowed.filter((tool) => isMeant(tool, prompt));
   const called = call.parallelToolCalls === false ? meant.slice(0, 1) : meant;
   return (called.length > 0 ? called : [first]).map((tool, index) => ({
     id: `call_${key}${choice}${index}`,
     custom: tool.type === 'custom',
     name: tool.name,
-    input: tokensOf(tool.type === 'custom' ? withoutDirectives(lastPrompt(call)) : valueFor(parametersOf(tool))),
+    input: tool.type === 'custom' ? withoutDirectives(lastPrompt(call)) : valueFor(parametersOf(tool)),
   }));
 }
 
@@ -177,20 +187,24 @@ function choiceOf({ toolChoice }: ChatCall, offered: readonly Callable[]): { all
 }
 
 const WORD = /[a-z]{4,}/g;
+/** Of a prompt and of a tool's description; the rest does not decide which tool is meant. */
+const LOOKED_AT_CHARACTERS = 4096;
 
 /** The user names the tool, or says at least half of what its description says. */
 function isMeant({ name, description = '' }: Callable, prompt: string): boolean {
   if (prompt.includes(mostPlain(name))) return true;
-  const words = [...new Set(mostPlain(description).match(WORD) ?? [])];
+  const words = [...new Set(mostPlain(description.slice(0, LOOKED_AT_CHARACTERS)).match(WORD) ?? [])];
   const said = words.filter((word) => prompt.includes(word)).length;
   return said >= 2 && said * 2 >= words.length;
 }
 
 function pictureOf(call: ChatCall, answer: Answer, choice: number): Answer {
   const prompt = withoutDirectives(lastPrompt(call));
-  const picture = drawPicture(`${prompt}${choiceMark(choice)}`, pictureSize(call.image ?? {}));
+  const size = pictureSize(call.image ?? {});
+  const picture = () => drawPicture(`${prompt}${choiceMark(choice)}`, size);
   const wantsWords = call.modalities?.includes('text') === true;
-  return { ...answer, text: wantsWords ? tokensOf(`The sandbox drew a pattern for ${quote(prompt)}.`) : [], picture };
+  const text = wantsWords ? tokensOf(`The sandbox drew a pattern for ${quote(prompt)}.`) : nothing();
+  return { ...answer, text, picture };
 }
 
 function schemaOf({ output }: ChatCall): Json {
@@ -211,41 +225,4 @@ function quote(text: string): string {
 
 function choiceMark(choice: number): string {
   return choice > 0 ? ` (Choice ${choice + 1}.)` : '';
-}
-
-/** The text, gone on with until it has the words the prompt asks for. */
-function longer(text: string, prompt: string): string {
-  const { words = 0 } = readDirectives(prompt);
-  const have = text.split(/\s+/).length;
-  return text + Array.from({ length: Math.max(0, words - have) }, (_, index) => ` word ${have + index + 1}`).join('');
-}
-
-/** The text up to the first of these, and which one that is. */
-function beforeStop(text: string, stops: readonly string[]): { text: string; stop?: string } {
-  let end = text.length;
-  let met: string | undefined;
-  for (const stop of stops) {
-    const at = stop === '' ? -1 : text.indexOf(stop);
-    if (at < 0 || at >= end) continue;
-    end = at;
-    met = stop;
-  }
-  return met === undefined ? { text } : { text: text.slice(0, end), stop: met };
-}
-
-/** The ceiling holds over all that is said: first over the thoughts, then over the text or the calls' input. */
-function bounded(answer: Answer, { maxOutputTokens = Number.POSITIVE_INFINITY }: ChatCall): Answer {
-  if (countTokens(answer) <= maxOutputTokens) return answer;
-  let left = maxOutputTokens;
-  const take = (tokens: string[]) => {
-    const taken = tokens.slice(0, left);
-    left -= taken.length;
-    return taken;
-  };
-  const reasoning = take(answer.reasoning);
-  const text = take(answer.text);
-  const refusal = take(answer.refusal);
-  const calls: AnswerCall[] = [];
-  for (const call of answer.calls) if (left > 0) calls.push({ ...call, input: take(call.input) });
-  return { ...answer, reasoning, text, refusal, calls, finish: { reason: 'length' } };
 }

@@ -1,7 +1,8 @@
 /** What a conversation holds, as far as the sandbox's rules look at it. */
 import type { ChatCall, Media, Part } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
 import { pngSize } from './picture.ts';
-import { tokensOf } from './tokens.ts';
+import { countTokens } from './tokens.ts';
 
 /** What the last user turn says, in text. */
 export function lastPrompt(call: ChatCall): string {
@@ -93,30 +94,45 @@ export interface InputCount {
 
 const IMAGE_TOKENS = 258;
 const BYTES_PER_TOKEN = 1000;
+/** What a model of the sandbox can be told at once, as its row in the catalog has it. */
+export const CONTEXT_TOKENS = 128_000;
 
-/** The tokens of what was sent: as the sandbox counts them, which is what it bills. */
+/** The tokens of what was sent: as the sandbox counts them, which is what it bills. Counting ends where they are too many. */
 export function countInput({ messages, tools, completion }: ChatCall): InputCount {
   const count: InputCount = { text: 0, image: 0, audio: 0 };
+  const seeText = (text: string): void => {
+    count.text += countTokens(text, CONTEXT_TOKENS);
+    if (count.text > CONTEXT_TOKENS) throw tooLong();
+  };
   const see = (parts: readonly Part[]): void => {
     for (const part of parts) {
-      if (part.type === 'media') seeMedia(part.media, count);
+      if (part.type === 'media') seeMedia(part.media, count, seeText);
       else if (part.type === 'tool-result') see(part.parts);
-      else if (part.type === 'tool-call') count.text += tokensOf(part.name + part.input).length;
-      else if (part.type !== 'vendor') count.text += tokensOf(part.text).length;
+      else if (part.type === 'tool-call') seeText(part.name + part.input);
+      else if (part.type !== 'vendor') seeText(part.text);
     }
   };
   if (completion) {
-    for (const prompt of completion.prompts)
-      count.text += typeof prompt === 'string' ? tokensOf(prompt).length : prompt.length;
-    return count;
+    for (const prompt of completion.prompts) {
+      if (typeof prompt === 'string') seeText(prompt);
+      else count.text += prompt.length;
+    }
+  } else {
+    for (const { parts } of messages) see(parts);
+    if (tools.length > 0) seeText(JSON.stringify(tools));
+    count.text += messages.length;
   }
-  for (const { parts } of messages) see(parts);
-  if (tools.length > 0) count.text += tokensOf(JSON.stringify(tools)).length;
-  return { ...count, text: count.text + messages.length };
+  if (count.text + count.image + count.audio > CONTEXT_TOKENS) throw tooLong();
+  return count;
 }
 
-function seeMedia({ kind, source }: Media, count: InputCount): void {
-  if (source.type === 'text') count.text += tokensOf(source.text).length;
+function tooLong(): GatewayError {
+  const sentence = `This model's maximum context length is ${CONTEXT_TOKENS} tokens. However, your messages resulted in more. Please reduce the length of the messages.`;
+  return new GatewayError('invalid_request', sentence, { param: 'messages', vendorCode: 'context_length_exceeded' });
+}
+
+function seeMedia({ kind, source }: Media, count: InputCount, seeText: (text: string) => void): void {
+  if (source.type === 'text') seeText(source.text);
   else if (kind === 'image') count.image += IMAGE_TOKENS;
   else {
     const size = source.type === 'inline' ? source.base64.length * 0.75 : BYTES_PER_TOKEN;

@@ -1,7 +1,7 @@
 /** The sandbox's embeddings: hashed n-grams, so near texts have near vectors; the same text has the same one. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
-import { tokensOf } from './tokens.ts';
+import { countTokens } from './tokens.ts';
 
 export const EMBED_MODEL = 'sandbox-embed';
 
@@ -9,10 +9,17 @@ export interface EmbedAsked {
   texts: string[];
   dimensions: number;
   base64: boolean;
+  tokens: number;
 }
 
 const DEFAULT_DIMENSIONS = 256;
 const MOST_DIMENSIONS = 4096;
+/** As OpenAI has them: inputs of one call, tokens of one input, tokens of them all. */
+const MOST_INPUTS = 2048;
+const MOST_INPUT_TOKENS = 8192;
+const MOST_TOKENS = 300_000;
+/** All numbers of a reply, which is held in memory whole. */
+const MOST_NUMBERS = 1 << 20;
 const NGRAM = 3;
 /** A whole word says more than the letters it shares with others. */
 const WORD_WEIGHT = 2;
@@ -22,7 +29,12 @@ export function readEmbed(body: JsonObject): EmbedAsked {
     throw new GatewayError('model_not_found', `The model \`${body.model}\` does not exist.`, { param: 'model' });
   }
   const { input, dimensions, encoding_format: encoding } = body;
-  const texts = (Array.isArray(input) ? input : [input]).map(readText);
+  const inputs = Array.isArray(input) ? input : [input];
+  if (inputs.length === 0 || inputs.length > MOST_INPUTS)
+    throw new GatewayError('invalid_request', `\`input\` must hold from 1 to ${MOST_INPUTS} texts.`, {
+      param: 'input',
+    });
+  const texts = inputs.map(readText);
   if (
     dimensions != null &&
     !(Number.isInteger(dimensions) && Number(dimensions) >= 1 && Number(dimensions) <= MOST_DIMENSIONS)
@@ -32,7 +44,23 @@ export function readEmbed(body: JsonObject): EmbedAsked {
     });
   }
   const length = typeof dimensions === 'number' ? dimensions : DEFAULT_DIMENSIONS;
-  return { texts, dimensions: length, base64: encoding === 'base64' };
+  if (texts.length * length > MOST_NUMBERS)
+    throw new GatewayError('invalid_request', `The sandbox returns at most ${MOST_NUMBERS} numbers at once.`, {
+      param: 'input',
+    });
+  return { texts, dimensions: length, base64: encoding === 'base64', tokens: tokensIn(texts) };
+}
+
+function tokensIn(texts: readonly string[]): number {
+  let sum = 0;
+  for (const text of texts) {
+    const tokens = countTokens(text, MOST_INPUT_TOKENS);
+    sum += tokens;
+    if (tokens <= MOST_INPUT_TOKENS && sum <= MOST_TOKENS) continue;
+    const sentence = `\`input\` must have at most ${MOST_INPUT_TOKENS} tokens in each text and ${MOST_TOKENS} in all.`;
+    throw new GatewayError('invalid_request', sentence, { param: 'input' });
+  }
+  return sum;
 }
 
 function readText(text: Json | undefined): string {
@@ -40,14 +68,15 @@ function readText(text: Json | undefined): string {
   throw new GatewayError('invalid_request', 'The sandbox embeds texts: it has no token ids.', { param: 'input' });
 }
 
-export function embedReply({ texts, dimensions, base64 }: EmbedAsked): JsonObject {
-  const tokens = texts.reduce((sum, text) => sum + tokensOf(text).length, 0);
-  const data = texts.map((text, index) => {
+/** The reply as text, a vector at a time. */
+export function* embedReply({ texts, dimensions, base64, tokens }: EmbedAsked): Generator<string> {
+  yield '{"object":"list","data":[';
+  for (const [index, text] of texts.entries()) {
     const vector = vectorOf(text, dimensions);
     const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : [...vector];
-    return { object: 'embedding', index, embedding };
-  });
-  return { object: 'list', data, model: EMBED_MODEL, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+    yield (index > 0 ? ',' : '') + JSON.stringify({ object: 'embedding', index, embedding });
+  }
+  yield `],"model":"${EMBED_MODEL}","usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
 }
 
 /** Of length 1, so that the product of two is their likeness. */

@@ -1,5 +1,6 @@
 /** The sandbox's videos, in OpenAI's format: nothing is remembered, a task's id says all of it, so a restart loses none. */
 import { GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import { openaiError } from '../dialects/error-bodies.ts';
 import { type Directives, readDirectives, withoutDirectives } from './directives.ts';
@@ -18,6 +19,8 @@ const LONGEST_PROMPT = 300;
 interface Job {
   /** Milliseconds since 1970. */
   at: number;
+  /** Tells two of the same moment and prompt apart. */
+  key: string;
   prompt: string;
   width: number;
   height: number;
@@ -49,10 +52,10 @@ function begun(members: JsonObject, now: number): JsonObject {
   const { model, prompt, size, seconds } = members;
   if (model !== VIDEO_MODEL)
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
-  if (typeof prompt !== 'string' || prompt === '') {
-    throw new GatewayError('invalid_request', '`prompt` must be a text that is not empty.', { param: 'prompt' });
-  }
-  const { failStatus } = readDirectives(prompt);
+  if (prompt !== undefined && typeof prompt !== 'string')
+    throw new GatewayError('invalid_request', '`prompt` must be a text.', { param: 'prompt' });
+  const said = (prompt ?? '').slice(0, LONGEST_PROMPT);
+  const { failStatus } = readDirectives(said);
   if (failStatus !== undefined) {
     throw new GatewayError('invalid_request', `The sandbox failed with ${failStatus}, as the prompt told it to.`, {
       status: failStatus,
@@ -64,7 +67,8 @@ function begun(members: JsonObject, now: number): JsonObject {
     throw new GatewayError('invalid_request', '`seconds` must be from 0 to 60.', { param: 'seconds' });
   const job: Job = {
     at: now,
-    prompt: prompt.slice(0, LONGEST_PROMPT),
+    key: newId('', 12),
+    prompt: said,
     width: Number(width ?? DEFAULT.width),
     height: Number(height ?? DEFAULT.height),
     seconds: length,

@@ -6,8 +6,18 @@ import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
  * ranges, lengths, formats, arrays, objects, `$ref`, `allOf`, `anyOf` and `oneOf`; passes over `pattern`, `not` and conditions.
  */
 export function fitSchema(schema: Json, name = 'value'): Json | undefined {
-  return fit(schema, { root: schema, name, variant: 0, open: [] });
+  return fit(schema, {
+    root: schema,
+    name,
+    variant: 0,
+    open: [],
+    left: { steps: MOST_STEPS, characters: MOST_CHARACTERS },
+  });
 }
+
+/** A schema that takes more than this is taken for one that nothing fits: it may ask for a value without end. */
+const MOST_STEPS = 50_000;
+const MOST_CHARACTERS = 100_000;
 
 interface Place {
   root: Json;
@@ -17,22 +27,37 @@ interface Place {
   variant: number;
   /** References being followed: a value that needs itself has no end. */
   open: readonly string[];
+  /** What may still be spent on the whole value; shared by all of its places. */
+  left: { steps: number; characters: number };
+}
+
+/** Whether so many more steps may be taken. */
+function spend({ left }: Place, steps: number): boolean {
+  left.steps -= steps;
+  return left.steps >= 0;
 }
 
 function fit(schema: Json, place: Place): Json | undefined {
+  if (!spend(place, 1)) return undefined;
   if (schema === true) return place.name;
   if (!isObject(schema)) return undefined;
   const { $ref: ref, allOf, anyOf, oneOf, ...own } = schema;
   if (typeof ref === 'string') {
     if (place.open.includes(ref)) return undefined;
     const rest = withDefined({ ...own, allOf, anyOf, oneOf });
-    return fit(merge(rest, pointAt(place.root, ref)), { ...place, open: [...place.open, ref] });
+    return fit(mergeAt(place, rest, pointAt(place.root, ref)), { ...place, open: [...place.open, ref] });
   }
-  if (Array.isArray(allOf)) return fit(allOf.reduce(merge, withDefined({ ...own, anyOf, oneOf })), place);
+  if (Array.isArray(allOf)) {
+    const rest: Json = withDefined({ ...own, anyOf, oneOf });
+    return fit(
+      allOf.reduce((all, one) => mergeAt(place, all, one), rest),
+      place,
+    );
+  }
   const branches = anyOf ?? oneOf;
   if (Array.isArray(branches)) {
     const rest = anyOf && oneOf ? withDefined({ ...own, oneOf }) : own;
-    return firstDefined(branches, (branch) => fit(merge(rest, branch), place));
+    return firstDefined(branches, (branch) => fit(mergeAt(place, rest, branch), place));
   }
   return fitOwn(own, place);
 }
@@ -84,19 +109,19 @@ function fitObject(schema: JsonObject, place: Place): Json | undefined {
   const names = required.length > 0 ? required : Object.keys(properties);
   const fewest = numberIn(schema, 'minProperties') ?? 0;
   const most = numberIn(schema, 'maxProperties') ?? Number.POSITIVE_INFINITY;
-  const value: JsonObject = {};
+  const value = new Map<string, Json>();
   const add = (name: string): boolean => {
     const member = fit(properties[name] ?? schema.additionalProperties ?? true, { ...place, name });
-    if (member !== undefined) value[name] = member;
+    if (member !== undefined) value.set(name, member);
     return member !== undefined;
   };
   for (const name of names) {
-    if (required.length === 0 && Object.keys(value).length >= most) break;
+    if (required.length === 0 && value.size >= most) break;
     if (!add(name) && required.length > 0) return undefined;
   }
-  for (const name of Object.keys(properties)) if (Object.keys(value).length < fewest && !(name in value)) add(name);
-  for (let i = 1; Object.keys(value).length < fewest; i++) if (!add(`${place.name}_${i}`)) return undefined;
-  return value;
+  for (const name of Object.keys(properties)) if (value.size < fewest && !value.has(name)) add(name);
+  for (let i = 1; value.size < fewest; i++) if (!add(`${place.name}_${i}`)) return undefined;
+  return Object.fromEntries(value);
 }
 
 function fitArray(schema: JsonObject, place: Place): Json | undefined {
@@ -164,17 +189,30 @@ function day(variant: number): string {
   return new Date(Date.UTC(2026, 0, 1 + variant)).toISOString().slice(0, 10);
 }
 
-function fitString(schema: JsonObject, { name, variant }: Place): string | undefined {
+function fitString(schema: JsonObject, { name, variant, left }: Place): string | undefined {
   const format = FORMATS[String(schema.format)];
   if (format) return format(variant);
   const fewest = numberIn(schema, 'minLength') ?? 0;
   const most = numberIn(schema, 'maxLength') ?? Number.POSITIVE_INFINITY;
   if (fewest > most) return undefined;
+  left.characters -= Math.max(fewest, name.length);
+  if (left.characters < 0) return undefined;
   const mark = variant > 0 ? String(variant) : '';
   const letters = Array.from(name);
   const room = Math.max(0, Math.min(most, Math.max(fewest, letters.length + mark.length)) - mark.length);
   const stem = Array.from({ length: room }, (_, i) => letters[i] ?? '.').join('');
   return (stem + mark).slice(0, most);
+}
+
+/** As `merge`, and its cost is spent: what is wide is dear to copy again and again. */
+function mergeAt(place: Place, a: Json, b: Json): Json {
+  return spend(place, widthOf(a) + widthOf(b)) && merge(a, b);
+}
+
+function widthOf(schema: Json | undefined): number {
+  if (!isObject(schema)) return Array.isArray(schema) ? schema.length : 0;
+  const { properties, required } = schema;
+  return Object.keys(schema).length + (isObject(properties) ? Object.keys(properties).length : 0) + widthOf(required);
 }
 
 /** Both schemas at once: bounds narrow, members and requirements add up. */
@@ -201,7 +239,7 @@ function mergeMember(member: string, a: Json, b: Json): Json {
     case 'allOf':
       return Array.isArray(a) && Array.isArray(b) ? [...new Set([...a, ...b])] : b;
     case 'enum':
-      return Array.isArray(a) && Array.isArray(b) ? a.filter((choice) => b.includes(choice)) : b;
+      return Array.isArray(a) && Array.isArray(b) ? withinBoth(a, b) : b;
     case 'type':
       return narrowTypes(a, b);
     case 'minimum':
@@ -219,6 +257,11 @@ function mergeMember(member: string, a: Json, b: Json): Json {
     default:
       return b;
   }
+}
+
+function withinBoth(a: readonly Json[], b: readonly Json[]): Json[] {
+  const others = new Set(b);
+  return a.filter((choice) => others.has(choice));
 }
 
 function mergeProperties(a: Json, b: Json): Json {

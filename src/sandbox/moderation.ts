@@ -23,6 +23,8 @@ const WORDS: { readonly [category: string]: readonly string[] } = {
 /** A word is enough; more of them are surer. */
 const DOUBT = 0.2;
 const FLAGGED_FROM = 0.5;
+const MOST_TEXTS = 1000;
+const MOST_CHARACTERS = 1_000_000;
 
 export interface ModerationAsked {
   /** What is judged together. */
@@ -33,11 +35,18 @@ export interface ModerationAsked {
 export function readModeration({ model, input }: JsonObject): ModerationAsked {
   if (model !== MODERATION_MODEL)
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
-  if (typeof input === 'string') return { texts: [input] };
+  if (typeof input === 'string') return bounded([input]);
   if (!Array.isArray(input) || input.length === 0)
     throw new GatewayError('invalid_request', '`input` must be a text or a list.', { param: 'input' });
-  if (input.every((one) => typeof one === 'string')) return { texts: input };
-  return { texts: [input.map(textOf).join('\n')] };
+  if (input.every((one): one is string => typeof one === 'string')) return bounded(input);
+  return bounded([input.map(textOf).join('\n')]);
+}
+
+function bounded(texts: string[]): ModerationAsked {
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  if (texts.length <= MOST_TEXTS && characters <= MOST_CHARACTERS) return { texts };
+  const sentence = `\`input\` must hold at most ${MOST_TEXTS} texts of ${MOST_CHARACTERS} characters together.`;
+  throw new GatewayError('invalid_request', sentence, { param: 'input' });
 }
 
 function textOf(part: Json): string {

@@ -8,7 +8,8 @@ export interface Film {
   seconds: number;
 }
 
-const FRAMES_A_SECOND = 8;
+/** Few: a film is drawn at once, and nothing else happens meanwhile. */
+const FRAMES_A_SECOND = 4;
 /** Pictures are uncompressed: small ones keep the file small, whatever was asked for. */
 const LARGEST_SIDE = 160;
 const LONGEST_SECONDS = 20;

@@ -8,7 +8,7 @@ import { PICTURE_TOKENS } from './answer.ts';
 import { withoutDirectives } from './directives.ts';
 import { drawPicture, pngSize, type Size } from './picture.ts';
 import { base64, type ReplyHead } from './reply-events.ts';
-import { tokensOf } from './tokens.ts';
+import { countTokens } from './tokens.ts';
 
 const USUAL_SIZE: Size = { width: 1024, height: 1024 };
 const LARGEST_SIDE = 4096;
@@ -17,20 +17,23 @@ const MOST_PICTURES = 10;
 /** A sketch is smaller by this. */
 const SKETCH_SCALE = 8;
 
-export function pictureEvents(call: ImageCall, { id, createdSeconds }: ReplyHead): ReplyEvent[][] {
+/** What is wrong with the call is said at once; each picture is drawn when it is taken. */
+export function pictureEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEvent[]> {
   const size = sizeOf(call);
   if (call.n > MOST_PICTURES)
     throw new GatewayError('invalid_request', `\`n\` must be from 1 to ${MOST_PICTURES}.`, { param: 'n' });
   if (call.format !== undefined && call.format !== 'png')
     throw new GatewayError('invalid_request', 'The sandbox draws `png` alone.', { param: 'output_format' });
+  return drawAll(call, head, size);
+}
+
+function* drawAll(call: ImageCall, { id, createdSeconds }: ReplyHead, size: Size): Generator<ReplyEvent[]> {
   const prompt = withoutDirectives(call.prompt) + givenMark(call);
-  const pictures = Array.from({ length: call.n }, (_, choice) => choice);
-  return [
-    [{ type: 'reply-start', id, model: call.model, createdSeconds }],
-    ...sketches(call, prompt, size),
-    ...pictures.map((choice) => drawn(choice === 0 ? prompt : `${prompt} (${choice + 1})`, choice, size)),
-    [usageOf(call), { type: 'reply-end' }],
-  ];
+  yield [{ type: 'reply-start', id, model: call.model, createdSeconds }];
+  yield* sketches(call, prompt, size);
+  for (let choice = 0; choice < call.n; choice++)
+    yield drawn(choice === 0 ? prompt : `${prompt} (${choice + 1})`, choice, size);
+  yield [usageOf(call), { type: 'reply-end' }];
 }
 
 function drawn(prompt: string, choice: number, size: Size): ReplyEvent[] {
@@ -43,16 +46,20 @@ function drawn(prompt: string, choice: number, size: Size): ReplyEvent[] {
   ];
 }
 
-function sketches({ stream, partialImages = 0, origin }: ImageCall, prompt: string, size: Size): ReplyEvent[][] {
-  if (!stream) return [];
+function* sketches(
+  { stream, partialImages = 0, origin }: ImageCall,
+  prompt: string,
+  size: Size,
+): Generator<ReplyEvent[]> {
+  if (!stream) return;
   const small = {
     width: Math.max(SMALLEST_SIDE, Math.floor(size.width / SKETCH_SCALE)),
     height: Math.max(SMALLEST_SIDE, Math.floor(size.height / SKETCH_SCALE)),
   };
-  return Array.from({ length: partialImages }, (_, index) => {
+  for (let index = 0; index < partialImages; index++) {
     const sketch = base64(drawPicture(`${prompt} sketch ${index}`, small));
-    return [{ type: 'aside', dialect: origin.dialect, members: { b64_json: sketch, partial_image_index: index } }];
-  });
+    yield [{ type: 'aside', dialect: origin.dialect, members: { b64_json: sketch, partial_image_index: index } }];
+  }
 }
 
 /** What was given to be changed shows in the pattern. */
@@ -76,7 +83,7 @@ function sizeOf(call: ImageCall): Size {
 }
 
 function usageOf({ prompt, n }: ImageCall): ReplyEvent {
-  const input = tokensOf(prompt).length;
+  const input = countTokens(prompt);
   const output = n * PICTURE_TOKENS;
   return { type: 'usage', usage: { input, output, imageOutput: output, images: n, source: 'reported' } };
 }

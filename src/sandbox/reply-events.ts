@@ -1,9 +1,11 @@
 /** The sandbox's answers as the events of a reply: a token each, choices in turns. */
 import type { ChatCall } from '../canonical/call.ts';
-import type { ReplyEvent } from '../canonical/reply.ts';
+import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { type Answer, countTokens, PICTURE_TOKENS } from './answer.ts';
+import { type Answer, PICTURE_TOKENS } from './answer.ts';
 import { countInput, ownSeal } from './conversation.ts';
+import { Allowance, ceilingOf, untilStop } from './output.ts';
+import { tokensOf } from './tokens.ts';
 
 /** What a reply is made of. */
 interface Told extends ReplyHead {
@@ -13,74 +15,171 @@ interface Told extends ReplyHead {
 
 /** What every reply has. */
 export interface ReplyHead {
-  /** Names the reply: the same call has the same one. */
+  /** Names the reply; no two have the same one. */
   key: string;
   id: string;
   createdSeconds: number;
 }
 
-/** Groups of events that belong together, in order: the first holds the start and the input's size. */
-export function* replyEvents(told: Told): Generator<ReplyEvent[]> {
+/** Groups of events that belong together, in order: the first holds the start and the input's size. Each is made as it is taken. */
+export function replyEvents(told: Told): Generator<ReplyEvent[]> {
+  return allEvents(told, inputOf(told.call));
+}
+
+function* allEvents(told: Told, input: ReturnType<typeof inputOf>): Generator<ReplyEvent[]> {
   const { call, id, createdSeconds, answers } = told;
-  const usage = usageOf(call, answers);
   yield [
     { type: 'reply-start', id, model: call.model, createdSeconds },
-    { type: 'usage', usage: { ...usage, output: 0, source: 'partial' } },
+    { type: 'usage', usage: { ...input, output: 0, source: 'partial' } },
   ];
-  const running = answers.map((answer, choice) => choiceEvents(told, answer, choice));
+  const ceiling = ceilingOf(call.maxOutputTokens, answers.length);
+  const running = answers.map((answer, choice) => choiceEvents(told, answer, choice, ceiling));
+  const counts = { reasoning: 0, imageOutput: 0, audioOutput: 0 };
+  let output = 0;
   while (running.length > 0) {
     for (const one of [...running]) {
       const { value, done } = one.next();
-      if (done) running.splice(running.indexOf(one), 1);
-      else yield value;
+      if (!done) {
+        yield value;
+        continue;
+      }
+      running.splice(running.indexOf(one), 1);
+      output += value.output;
+      counts.reasoning += value.reasoning;
+      counts.imageOutput += value.imageOutput;
+      counts.audioOutput += value.audioOutput;
     }
   }
+  const usage: Usage = { ...input, output, ...counted(counts), source: 'reported' };
   yield [{ type: 'usage', usage }];
   yield [{ type: 'reply-end' }];
 }
 
-function* choiceEvents({ call, key, createdSeconds }: Told, answer: Answer, choice: number): Generator<ReplyEvent[]> {
-  let part = -1;
-  const open = (opens: Extract<ReplyEvent, { type: 'part-start' }>['opens']): ReplyEvent => {
-    part++;
-    return { type: 'part-start', choice, part, opens };
-  };
-  const delta = (text: string): ReplyEvent => ({ type: 'part-delta', choice, part, delta: text });
-  const end = (): ReplyEvent => ({ type: 'part-end', choice, part });
-  const { reasoning, text, refusal, calls, picture, sound } = answer;
-  if (reasoning.length > 0) {
-    yield [open({ type: 'reasoning' })];
+/** What a choice has cost. */
+type ChoiceCount = Required<Pick<Usage, 'output' | 'reasoning' | 'imageOutput' | 'audioOutput'>>;
+
+function* choiceEvents(
+  told: Told,
+  answer: Answer,
+  choice: number,
+  ceiling: number,
+): Generator<ReplyEvent[], ChoiceCount> {
+  const allowance = new Allowance(ceiling);
+  const parts = new Parts(choice);
+  yield* thoughts(told, answer, parts, allowance);
+  const reasoning = allowance.spent;
+  const stop = yield* texts(told, answer, parts, allowance);
+  const { picture, sound, calls } = answer;
+  if (picture) yield parts.whole({ type: 'image', mimeType: 'image/png' }, base64(picture()));
+  if (sound) yield* soundOf(told, sound, parts);
+  yield* callEvents(calls, parts, allowance);
+  yield [{ type: 'choice-end', choice, finish: finishOf(answer, allowance, stop) }];
+  const imageOutput = picture ? PICTURE_TOKENS : 0;
+  const audioOutput = sound?.tokens ?? 0;
+  return { output: allowance.spent + imageOutput + audioOutput, reasoning, imageOutput, audioOutput };
+}
+
+/** The events of a choice's parts, which are numbered as they open. */
+class Parts {
+  readonly choice: number;
+  part = -1;
+
+  constructor(choice: number) {
+    this.choice = choice;
+  }
+
+  open(opens: Extract<ReplyEvent, { type: 'part-start' }>['opens']): ReplyEvent {
+    this.part++;
+    return { type: 'part-start', choice: this.choice, part: this.part, opens };
+  }
+
+  delta(delta: string): ReplyEvent {
+    return { type: 'part-delta', choice: this.choice, part: this.part, delta };
+  }
+
+  end(): ReplyEvent {
+    return { type: 'part-end', choice: this.choice, part: this.part };
+  }
+
+  whole(opens: Extract<ReplyEvent, { type: 'part-start' }>['opens'], content: string): ReplyEvent[] {
+    return [this.open(opens), this.delta(content), this.end()];
+  }
+}
+
+function* thoughts(
+  { call, key }: Told,
+  { reasoning }: Answer,
+  parts: Parts,
+  allowance: Allowance,
+): Generator<ReplyEvent[]> {
+  let isOpen = false;
+  for (const token of allowance.take(reasoning)) {
+    if (!isOpen) yield [parts.open({ type: 'reasoning' })];
+    isOpen = true;
     // Hidden thoughts are counted and proved all the same.
-    if (call.reasoning?.summary !== 'none') for (const token of reasoning) yield [delta(token)];
-    const { dialect } = call.origin;
-    if (SEALING.has(dialect))
-      yield [{ type: 'part-seal', choice, part, seal: { dialect, value: ownSeal(`${key}${choice}`) } }];
-    yield [end()];
+    if (call.reasoning?.summary !== 'none') yield [parts.delta(token)];
   }
-  const texts = [
-    [{ type: 'text' }, text],
-    [{ type: 'refusal' }, refusal],
-  ] as const;
-  for (const [opens, tokens] of texts) {
-    if (tokens.length === 0) continue;
-    yield [open(opens)];
-    for (const token of tokens) yield [delta(token), ...logprobsOf(call, choice, part, token)];
-    yield [end()];
+  if (!isOpen) return;
+  const { choice, part } = parts;
+  const { dialect } = call.origin;
+  if (SEALING.has(dialect))
+    yield [{ type: 'part-seal', choice, part, seal: { dialect, value: ownSeal(`${key}${choice}`) } }];
+  yield [parts.end()];
+}
+
+/** Returns the stop sequence that ended the text. */
+function* texts(
+  { call }: Told,
+  { text, refusal, stops }: Answer,
+  parts: Parts,
+  allowance: Allowance,
+): Generator<ReplyEvent[], string | undefined> {
+  let stop: string | undefined;
+  for (const [type, tokens] of [
+    ['text', untilStop({ [Symbol.iterator]: () => text }, stops)],
+    ['refusal', refusal],
+  ] as const) {
+    let isOpen = false;
+    const taken = allowance.take<string | undefined>(tokens);
+    for (let next = taken.next(); ; next = taken.next()) {
+      if (next.done) {
+        stop ??= next.value;
+        break;
+      }
+      if (!isOpen) yield [parts.open({ type })];
+      isOpen = true;
+      yield [parts.delta(next.value), ...logprobsOf(call, parts.choice, parts.part, next.value)];
+    }
+    if (isOpen) yield [parts.end()];
   }
-  if (picture) yield [open({ type: 'image', mimeType: 'image/png' }), delta(base64(picture)), end()];
-  if (sound) {
-    const id = `audio_${key}${choice}`;
-    yield [open({ type: 'audio', id, mimeType: sound.mimeType, expiresAtSeconds: createdSeconds + 3600 })];
-    yield [{ type: 'part-transcript', choice, part, delta: sound.words }];
-    for (const piece of piecesOf(sound.bytes)) yield [delta(base64(piece))];
-    yield [end()];
-  }
+  return stop;
+}
+
+function* soundOf({ key, createdSeconds }: Told, sound: NonNullable<Answer['sound']>, parts: Parts) {
+  const { choice } = parts;
+  const { mimeType, words } = sound;
+  const expiresAtSeconds = createdSeconds + SOUND_SECONDS;
+  yield [parts.open({ type: 'audio', id: `audio_${key}${choice}`, mimeType, expiresAtSeconds })];
+  yield [{ type: 'part-transcript' as const, choice, part: parts.part, delta: words }];
+  for (const piece of inPieces(sound.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
+  yield [parts.end()];
+}
+
+function* callEvents(calls: Answer['calls'], parts: Parts, allowance: Allowance): Generator<ReplyEvent[]> {
   for (const { id, name, custom, input } of calls) {
-    yield [open({ type: 'tool-call', id, name, ...(custom && { custom }) })];
-    for (const token of input) yield [delta(token)];
-    yield [end()];
+    if (allowance.isSpent) {
+      allowance.isOver = true;
+      return;
+    }
+    yield [parts.open({ type: 'tool-call', id, name, ...(custom && { custom }) })];
+    for (const token of allowance.take(tokensOf(input))) yield [parts.delta(token)];
+    yield [parts.end()];
   }
-  yield [{ type: 'choice-end', choice, finish: answer.finish }];
+}
+
+function finishOf({ finish }: Answer, { isOver }: Allowance, stop: string | undefined): Finish {
+  if (isOver) return { reason: 'length' };
+  return stop === undefined ? { reason: finish } : { reason: 'stop-sequence', stopSequence: stop };
 }
 
 /** Formats whose vendors prove what their models thought. */
@@ -94,23 +193,36 @@ function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: nu
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
+/** How long the sound of a chat is said to be kept. */
+const SOUND_SECONDS = 3600;
 /** Of a length whose base64 has no padding: the pieces' texts join to the whole's. */
 const PIECE_BYTES = 30_000;
 
-function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+/** The bytes cut anew, each piece but the last of this length. */
+export function* inPieces(bytes: Iterable<Uint8Array>, length: number): Generator<Uint8Array> {
+  let held = new Uint8Array(length);
+  let filled = 0;
+  for (const piece of bytes) {
+    for (let at = 0; at < piece.length; ) {
+      const part = piece.subarray(at, at + length - filled);
+      held.set(part, filled);
+      at += part.length;
+      filled += part.length;
+      if (filled < length) continue;
+      yield held;
+      held = new Uint8Array(length);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield held.subarray(0, filled);
 }
 
-function usageOf(call: ChatCall, answers: readonly Answer[]): Usage {
+/** The input as it is billed. */
+function inputOf(call: ChatCall): Pick<Usage, 'input' | 'imageInput' | 'audioInput'> {
   const { text, image, audio } = countInput(call);
-  const sum = (count: (answer: Answer) => number) => answers.reduce((total, answer) => total + count(answer), 0);
-  const shares = {
-    imageInput: image,
-    audioInput: audio,
-    reasoning: sum(({ reasoning }) => reasoning.length),
-    imageOutput: sum(({ picture }) => (picture ? PICTURE_TOKENS : 0)),
-    audioOutput: sum(({ sound }) => sound?.tokens ?? 0),
-  };
-  const said = Object.fromEntries(Object.entries(shares).filter(([, count]) => count > 0));
-  return { input: text + image + audio, output: sum(countTokens), ...said, source: 'reported' };
+  return { input: text + image + audio, ...counted({ imageInput: image, audioInput: audio }) };
+}
+
+function counted<T extends { [name: string]: number }>(counts: T): Partial<T> {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)) as Partial<T>;
 }

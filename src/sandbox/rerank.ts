@@ -1,7 +1,7 @@
 /** The sandbox's ranking: BM25 over the documents of the call. */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
-import { tokensOf } from './tokens.ts';
+import { countTokens } from './tokens.ts';
 
 export const RERANK_MODEL = 'sandbox-rerank';
 
@@ -9,11 +9,15 @@ export interface RerankAsked {
   query: string;
   documents: string[];
   topN: number;
+  tokens: number;
 }
 
 /** The field's usual figures: how soon repetition stops to count, and how much length does. */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
+const MOST_DOCUMENTS = 1000;
+const MOST_QUERY_TOKENS = 2048;
+const MOST_TOKENS = 300_000;
 
 export function readRerank(body: JsonObject): RerankAsked {
   if (body.model !== RERANK_MODEL) {
@@ -24,11 +28,34 @@ export function readRerank(body: JsonObject): RerankAsked {
     throw new GatewayError('invalid_request', '`query` must be a text.', { param: 'query' });
   if (!Array.isArray(documents))
     throw new GatewayError('invalid_request', '`documents` must be a list.', { param: 'documents' });
+  if (documents.length > MOST_DOCUMENTS)
+    throw new GatewayError('invalid_request', `\`documents\` must be at most ${MOST_DOCUMENTS}.`, {
+      param: 'documents',
+    });
+  const texts = documents.map(readDocument);
   return {
     query,
-    documents: documents.map(readDocument),
+    documents: texts,
     topN: typeof topN === 'number' ? topN : documents.length,
+    tokens: tokensIn(query, texts),
   };
+}
+
+function tokensIn(query: string, documents: readonly string[]): number {
+  const asked = countTokens(query, MOST_QUERY_TOKENS);
+  if (asked > MOST_QUERY_TOKENS)
+    throw new GatewayError('invalid_request', `\`query\` must have at most ${MOST_QUERY_TOKENS} tokens.`, {
+      param: 'query',
+    });
+  let said = 0;
+  for (const document of documents) {
+    said += countTokens(document, MOST_TOKENS);
+    if (said > MOST_TOKENS)
+      throw new GatewayError('invalid_request', `\`documents\` must have at most ${MOST_TOKENS} tokens together.`, {
+        param: 'documents',
+      });
+  }
+  return said + asked * documents.length;
 }
 
 function readDocument(document: Json): string {
@@ -42,32 +69,30 @@ export function rerankReply(asked: RerankAsked, key: string): JsonObject {
     .map((score, index) => ({ index, relevance_score: score }))
     .sort((a, b) => b.relevance_score - a.relevance_score || a.index - b.index)
     .slice(0, asked.topN);
-  const query = tokensOf(asked.query).length;
-  const tokens = asked.documents.reduce((sum, document) => sum + query + tokensOf(document).length, 0);
   return {
     id: `rerank-${key}`,
     model: RERANK_MODEL,
     results,
     meta: { api_version: { version: '1' } },
-    usage: { total_tokens: tokens },
+    usage: { total_tokens: asked.tokens },
   };
 }
 
 /** From 0 to 1, exclusive, whatever the documents. */
 function scoresOf({ query, documents }: RerankAsked): number[] {
   const asked = new Set(wordsOf(query));
-  const bags = documents.map(wordsOf);
-  const mean = bags.reduce((sum, words) => sum + words.length, 0) / Math.max(1, bags.length) || 1;
+  const bags = documents.map(bagOf);
+  const mean = bags.reduce((sum, { length }) => sum + length, 0) / Math.max(1, bags.length) || 1;
   const rarity = new Map<string, number>();
   for (const word of asked) {
-    const holding = bags.filter((words) => words.includes(word)).length;
+    const holding = bags.filter(({ counts }) => counts.has(word)).length;
     rarity.set(word, Math.log(1 + (bags.length - holding + 0.5) / (holding + 0.5)));
   }
-  return bags.map((words) => {
+  return bags.map(({ length, counts }) => {
     let score = 0;
     for (const [word, weight] of rarity) {
-      const count = words.filter((one) => one === word).length;
-      const damping = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * words.length) / mean);
+      const count = counts.get(word) ?? 0;
+      const damping = SATURATION * (1 - LENGTH_WEIGHT + (LENGTH_WEIGHT * length) / mean);
       score += (weight * count * (SATURATION + 1)) / (count + damping);
     }
     return score / (score + 1);
@@ -76,4 +101,12 @@ function scoresOf({ query, documents }: RerankAsked): number[] {
 
 function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** How often each word is said. */
+function bagOf(text: string): { length: number; counts: Map<string, number> } {
+  const words = wordsOf(text);
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return { length: words.length, counts };
 }

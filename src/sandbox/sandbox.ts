@@ -1,6 +1,7 @@
 /** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
 import type { ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
@@ -17,6 +18,7 @@ import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
 import { SPEECH_MODEL, soundEvents, soundOf } from './speech.ts';
+import { checkStrictly } from './strict.ts';
 import { TRANSCRIPTION_MODEL, transcriptOf } from './transcript.ts';
 
 export interface SandboxOptions {
@@ -52,16 +54,18 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     if (delayMs !== undefined) await sleep(delayMs, request.signal);
     if (failStatus !== undefined) throw toldToFail(failStatus);
     const headers = { 'content-type': told.contentType, 'x-request-id': `req_${told.key}` };
-    const pieces = told.pieces();
     if (told.stream) {
-      const sent = cut ? pieces.slice(0, pieces.length / 2) : pieces;
-      const stream = paced(sent, (signal) => sleep(paceMs, signal), request.signal, cut);
+      const pieces = told.pieces(cut ? told.groups() / 2 : undefined);
+      const stream = paced(pieces, (signal) => sleep(paceMs, signal), request.signal, cut);
       return new Response(stream, { headers: { ...headers, 'cache-control': 'no-cache' } });
     }
-    const whole = Buffer.concat(pieces);
+    const whole = await gather(told.pieces(), request.signal);
     if (!cut) return new Response(whole, { headers });
-    const half = paced([whole.subarray(0, whole.length / 2)], () => Promise.resolve(), request.signal, true);
-    return new Response(half, { headers });
+    const half = [whole.subarray(0, whole.length / 2)].values();
+    return new Response(
+      paced(half, () => Promise.resolve(), request.signal, true),
+      { headers },
+    );
   }
 
   return async (request) => {
@@ -86,7 +90,10 @@ interface Told {
   key: string;
   contentType: string;
   stream: boolean;
-  pieces(): Uint8Array[];
+  /** The reply's bytes, made as they are taken; some are empty. No more groups of events than `most` are told, and no end then. */
+  pieces(most?: number): Iterator<Uint8Array>;
+  /** How many groups of events there are. */
+  groups(): number;
 }
 
 interface Route {
@@ -111,7 +118,7 @@ const PATHS: { readonly [path: string]: string } = {
 const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
 /** What comes whole. */
 const WHOLE: {
-  readonly [path: string]: (body: JsonObject, key: string) => { prompt: string; reply: () => JsonObject };
+  readonly [path: string]: (body: JsonObject, key: string) => { prompt: string; reply: () => Iterable<string> };
 } = {
   '/v1/embeddings': (body) => {
     const asked = readEmbed(body);
@@ -119,11 +126,11 @@ const WHOLE: {
   },
   '/v1/rerank': (body, key) => {
     const asked = readRerank(body);
-    return { prompt: asked.query, reply: () => rerankReply(asked, key) };
+    return { prompt: asked.query, reply: () => [JSON.stringify(rerankReply(asked, key))] };
   },
   '/v1/moderations': (body, key) => {
     const asked = readModeration(body);
-    return { prompt: asked.texts.join(' '), reply: () => moderationReply(asked, key) };
+    return { prompt: asked.texts.join(' '), reply: () => [JSON.stringify(moderationReply(asked, key))] };
   },
 };
 
@@ -143,11 +150,20 @@ function routeOf(pathname: string): Route | undefined {
     tell({ body }) {
       const said = parseBody(body);
       if (!isObject(said)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
-      const key = keyOf(said);
+      const key = newId('');
       const { prompt, reply } = whole(said, key);
-      const pieces = () => [Buffer.from(JSON.stringify(reply()))];
-      return { prompt, key, contentType: 'application/json', stream: false, pieces };
+      return { prompt, key, contentType: 'application/json', stream: false, ...told(reply) };
     },
+  };
+}
+
+/** A reply that is not streamed, from its text. */
+function told(reply: () => Iterable<string>): Pick<Told, 'pieces' | 'groups'> {
+  return {
+    *pieces() {
+      for (const text of reply()) yield Buffer.from(text);
+    },
+    groups: () => 1,
   };
 }
 
@@ -161,6 +177,7 @@ const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
 
 function answered(dialect: Dialect, request: WireRequest, createdSeconds: number): Told {
   const call = dialect.readCall(request);
+  if (call.kind === 'chat') checkStrictly(dialect.name, parseBody(request.body));
   if (call.kind === 'transcription') return heard(call);
   if (call.kind !== 'chat' && call.kind !== 'image' && call.kind !== 'speech')
     throw new GatewayError('not_found', 'The sandbox converses, draws and speaks here.');
@@ -168,19 +185,28 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
   if (!models.some((name) => name === call.model))
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
   call.receivedSeconds = createdSeconds;
-  const { origin, extras, headers, stream, receivedSeconds, ...said } = { ...call, wantsUsage: undefined };
-  const key = keyOf(said);
+  const key = newId('');
   const id = (ID_BEGINNINGS[call.origin.dialect] ?? '') + key;
+  const eventsOf = () => eventsFor(call, { key, id, createdSeconds });
+  const { events, contentType } = eventsOf();
   const writer = dialect.writer(call);
-  const events = eventsFor(call, { key, id, createdSeconds });
   return {
     prompt: promptOf(call),
     key,
-    contentType: call.kind === 'speech' && call.mute ? soundOf(call).mimeType : writer.contentType,
-    stream,
-    pieces() {
-      const pieces = [...events].map((group) => writer.write({ bytes: NO_BYTES, events: group }));
-      return [...pieces, writer.end()].filter((piece) => piece.length > 0);
+    contentType: contentType ?? writer.contentType,
+    stream: call.stream,
+    *pieces(most = Number.POSITIVE_INFINITY) {
+      let left = Math.floor(most);
+      for (const group of events) {
+        if (left-- === 0) return;
+        yield writer.write({ bytes: NO_BYTES, events: group });
+      }
+      yield writer.end();
+    },
+    groups() {
+      let count = 0;
+      for (const _ of eventsOf().events) count++;
+      return count;
     },
   };
 }
@@ -191,7 +217,7 @@ function heard(call: TranscriptionCall): Told {
   const prompt = call.fields.find(([name]) => name === 'prompt')?.[1] ?? '';
   const text = transcriptOf(call);
   const contentType = text.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
-  return { prompt, key: keyOf([text]), contentType, stream: false, pieces: () => [Buffer.from(text)] };
+  return { prompt, key: newId(''), contentType, stream: false, ...told(() => [text]) };
 }
 
 function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
@@ -200,32 +226,34 @@ function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
   return call.completion ? promptsOf(call).join(' ') : lastPrompt(call);
 }
 
-function eventsFor(call: ChatCall | ImageCall | SpeechCall, head: ReplyHead): Iterable<ReplyEvent[]> {
-  if (call.kind === 'image') return pictureEvents(call, head);
-  if (call.kind === 'speech') return soundEvents(call);
-  return replyEvents({ call, ...head, answers: answersTo(call, head.key) });
+/** The reply's events, made as they are taken; what is wrong with the call is said at once. */
+function eventsFor(
+  call: ChatCall | ImageCall | SpeechCall,
+  head: ReplyHead,
+): { events: Iterable<ReplyEvent[]>; contentType?: string } {
+  if (call.kind === 'image') return { events: pictureEvents(call, head) };
+  if (call.kind === 'chat') return { events: replyEvents({ call, ...head, answers: answersTo(call, head.key) }) };
+  const sound = soundOf(call);
+  return { events: soundEvents(call, sound), ...(call.mute && { contentType: sound.mimeType }) };
 }
 
 const MOST_CHOICES = 128;
 
 function answersTo(call: ChatCall, key: string): Answer[] {
   const { n = 1 } = call.sampling;
-  if (n > MOST_CHOICES)
-    throw new GatewayError('invalid_request', `\`n\` must be an integer from 1 to ${MOST_CHOICES}.`, { param: 'n' });
+  const prompts = call.completion ? promptsOf(call) : [];
+  if (n > MOST_CHOICES || n * prompts.length > MOST_CHOICES) {
+    const sentence = `\`n\` must be an integer from 1 to ${MOST_CHOICES}, over all prompts.`;
+    throw new GatewayError('invalid_request', sentence, { param: 'n' });
+  }
   const times = <T>(one: (choice: number) => T): T[] => Array.from({ length: n }, (_, choice) => one(choice));
   if (!call.completion) return times((choice) => answerChat(call, choice, key));
-  return promptsOf(call).flatMap((prompt) => times((choice) => answerCompletion(call, prompt, choice)));
+  return prompts.flatMap((prompt) => times((choice) => answerCompletion(call, prompt, choice)));
 }
 
 /** Token ids mean nothing to the sandbox, and it says so. */
 function promptsOf({ completion }: ChatCall): string[] {
   return (completion?.prompts ?? []).map((one) => (typeof one === 'string' ? one : `(${one.length} token ids)`));
-}
-
-/** The same call has the same one. */
-function keyOf(said: object): string {
-  const text = JSON.stringify(said);
-  return (Bun.hash(text, 1).toString(36) + Bun.hash(text, 2).toString(36)).padEnd(24, '0').slice(0, 24);
 }
 
 function modelList(): JsonObject {
@@ -268,28 +296,53 @@ function toldToFail(status: number): GatewayError {
   return new GatewayError(code, sentence, { status, ...(status === 429 && { retryAfterSeconds: 1 }) });
 }
 
-/** The pieces one after another with a pause before each but the first; `breaksOff`: an error stands in place of the end. */
+/** How long the event loop may be kept from turning. */
+const SLICE_MS = 10;
+
+/** All pieces in one, made a slice of time at a time: others are served meanwhile. */
+async function gather(pieces: Iterator<Uint8Array>, aborted: AbortSignal): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let began = performance.now();
+  for (let next = pieces.next(); !next.done; next = pieces.next()) {
+    if (next.value.length > 0) parts.push(next.value);
+    if (performance.now() - began < SLICE_MS) continue;
+    await new Promise(setImmediate);
+    aborted.throwIfAborted();
+    began = performance.now();
+  }
+  return Buffer.concat(parts);
+}
+
+/**
+ * The pieces one after another with a pause before each but the first, each made when the reader asks for it; `breaksOff`: an
+ * error stands in place of the end.
+ */
 function paced(
-  pieces: readonly Uint8Array[],
+  pieces: Iterator<Uint8Array>,
   pause: (signal: AbortSignal) => Promise<void>,
   aborted: AbortSignal,
   breaksOff: boolean,
 ): ReadableStream<Uint8Array> {
   const left = new AbortController();
   const signal = AbortSignal.any([left.signal, aborted]);
-  let next = 0;
-  return new ReadableStream({
-    async pull(controller) {
-      const piece = pieces[next];
-      if (piece === undefined) {
-        if (breaksOff) controller.error(new Error('The sandbox broke off, as the prompt told it to.'));
-        else controller.close();
-        return;
-      }
+  let isFirst = true;
+  const nextPiece = () => {
+    let next = pieces.next();
+    while (!next.done && next.value.length === 0) next = pieces.next();
+    return next;
+  };
+  const source = {
+    async pull(controller: ReadableStreamDefaultController<Uint8Array>) {
       try {
-        if (next > 0) await pause(signal);
-        next++;
-        controller.enqueue(piece);
+        const next = nextPiece();
+        if (next.done) {
+          if (breaksOff) controller.error(new Error('The sandbox broke off, as the prompt told it to.'));
+          else controller.close();
+          return;
+        }
+        if (!isFirst) await pause(signal);
+        isFirst = false;
+        controller.enqueue(next.value);
       } catch (thrown) {
         // A reader that left needs no error; an aborted request does.
         if (!left.signal.aborted) controller.error(thrown);
@@ -297,8 +350,11 @@ function paced(
     },
     cancel() {
       left.abort();
+      pieces.return?.();
     },
-  });
+  };
+  // Nothing is made ahead of the reader.
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 function sleepUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {

@@ -2,7 +2,14 @@
 
 const TOKEN = /\s?[\p{L}\p{N}_]{1,12}|\s?[^\s\p{L}\p{N}_]|\s+/gu;
 
-/** The text in tokens; joined they are the text. */
-export function tokensOf(text: string): string[] {
-  return text.match(TOKEN) ?? [];
+/** The text in tokens, one at a time; joined they are the text. */
+export function* tokensOf(text: string): Generator<string> {
+  for (const [token] of text.matchAll(TOKEN)) yield token;
+}
+
+/** How many tokens the text has. Counting stops above `most`: a long text costs no more than what is asked. */
+export function countTokens(text: string, most = Number.POSITIVE_INFINITY): number {
+  let count = 0;
+  for (const _ of text.matchAll(TOKEN)) if (++count > most) break;
+  return count;
 }
