@@ -112,6 +112,8 @@ export interface Config {
   kept: { responsesMs: number; proofsMs: number };
   /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
   file: CatalogueForm;
+  /** Where that was read from; absent: there is no file. */
+  filePath?: string;
   vendors: readonly Vendor[];
 }
 
@@ -179,7 +181,7 @@ export function loadConfig(
       responsesMs: readWhole(env, 'MODELPORT_KEEP_RESPONSES_DAYS', 0, 3650) * 86_400_000,
       proofsMs: readWhole(env, 'MODELPORT_KEEP_PROOFS_HOURS', 0, 87_600) * 3_600_000,
     },
-    file: readFile(env, folder),
+    ...readFile(env, folder),
     vendors: readVendors(env, vendorVariables, folder),
   });
 }
@@ -196,10 +198,10 @@ export function settingsInForce(config: Config, env: Environment): { name: Setti
     .filter(({ value }) => value !== '');
 }
 
-function readFile(env: Environment, folder: string): CatalogueForm {
+function readFile(env: Environment, folder: string): { file: CatalogueForm; filePath?: string } {
   const named = readSetting(env, 'MODELPORT_CONFIG');
   const path = resolve(folder, named || FILE_NAME);
-  return named || existsSync(path) ? readCatalogueFile(path, env) : {};
+  return named || existsSync(path) ? { file: readCatalogueFile(path, env), filePath: path } : { file: {} };
 }
 
 /** A server of one's own is on when its address is named, a vendor when its key is. */

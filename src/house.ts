@@ -5,12 +5,15 @@ import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
+import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import type { Json } from './canonical/json.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
 import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
+import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
+import type { AppliedFile } from './cli/rooms.ts';
 import type { Config } from './config.ts';
 import { vendorDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
@@ -52,6 +55,8 @@ export interface House {
   runTasks(): Runner;
   /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
   apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
+  /** The same of a file, which says what it changed. */
+  applyFile(form: CatalogueForm, file: ConfigFile): Promise<AppliedFile>;
   trouble(sentence: string, cause: unknown): void;
   /** Lets go of what calls use beside the database: Redis, the tokenizer. */
   close(): void;
@@ -133,13 +138,26 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     },
     trouble,
   });
-  const apply = (form: CatalogueForm, actor: string, keepExisting = false) =>
+  const apply = (
+    form: CatalogueForm,
+    actor: string,
+    keepExisting = false,
+    changed?: (change: RecordedChange) => void,
+  ) =>
     applyCatalogue(store, form, now(), {
       types: [...PROVIDERS.keys()],
       onDisconnect: config.onDisconnect,
       keepExisting,
-      audit: (what, subject) => (before, after) =>
-        auditRow({ actor, action: `${what}.${before ? 'changed' : 'created'}`, subject, before, after }, now()),
+      audit: (what, subject, price) => (old, saved) => {
+        const before = old && withPrice(old, price?.before);
+        const after = saved && withPrice(saved, price?.after);
+        const row = auditRow(
+          { actor, action: `${what}.${old ? 'changed' : 'created'}`, subject, before, after },
+          now(),
+        );
+        changed?.({ what, row });
+        return row;
+      },
     });
   const close = () => {
     access.close();
@@ -156,10 +174,15 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     metrics,
     ...tasks,
     apply,
+    applyFile: (form, file) => applyFile(store, apply, form, file, now()),
     trouble,
     close,
   };
 }
+
+/** A model names its price's version; the record of changes says the price. */
+const withPrice = (row: object, components: string | undefined): object =>
+  components === undefined ? row : { ...row, price: writePeoplesPrice(readComponents(components)) };
 
 /** Only who knows where clients reach it can give them addresses that hold. */
 function openShelf({ publicUrl, keepPicturesMs: keepMs }: Config, files: Files): PictureShelf | undefined {

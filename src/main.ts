@@ -1,6 +1,7 @@
 /** The program `modelport`: hands its commands the rooms; the only place that knows them all. */
 
 import { version } from '../package.json';
+import { configFile } from './apply-file.ts';
 import type { Opener } from './cli/rooms.ts';
 import { runCommand } from './cli/run-command.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
@@ -53,7 +54,7 @@ const opener: Opener = {
     return serve(config(), count, { version, proxied, launcher, worker, main: Bun.main, env, out });
   },
   readForm: async (path) => readCatalogueFile(path, env),
-  apply: async (form) => (await house()).apply(form, 'cli'),
+  apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),
   probe: (row) => probe(row, config(), openTransport(proxied)),
 };
 

@@ -1,4 +1,5 @@
 /** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
+import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
 import { cannotListen } from './config/cannot-listen.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
@@ -46,7 +47,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
     await store.migrate();
     for (const warning of (await store.ready()).warnings) log.warn(warning);
     const house = openHouse(config, store, openTransport(options.proxied), log);
-    const keys = options.worker === undefined ? await furnish(config, house) : undefined;
+    const keys = options.worker === undefined ? await furnish(config, house, log) : undefined;
     if (count === 1) return await serveAlone(config, house, keys, { ...options, log });
     house.close();
     const ready = (port: number) => greet(config, port, keys, options.out);
@@ -90,6 +91,7 @@ async function serveAlone(
   const edge = createEdge(link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms);
   const server = openServer(config, edge, house.trouble, link !== undefined);
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
+  const showing = setInterval(() => void show(config, house), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   const tasks = house.runTasks();
   const stopped = stopAsked(launcher);
@@ -97,6 +99,7 @@ async function serveAlone(
   else greet(config, server.port, keys, out);
   await stopped;
   clearInterval(watch);
+  clearInterval(showing);
   clearInterval(tidying);
   await Promise.all([stop(config, house, server, log), tasks.stop(config.drainMs)]);
   house.close();
@@ -105,7 +108,7 @@ async function serveAlone(
 }
 
 /** What a start puts in order: keys, models on sale, what killed processes left behind. */
-async function furnish(config: Config, house: House): Promise<FirstKeys | undefined> {
+async function furnish(config: Config, house: House, log: Log): Promise<FirstKeys | undefined> {
   const { store, transport } = house;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
@@ -113,9 +116,24 @@ async function furnish(config: Config, house: House): Promise<FirstKeys | undefi
   await ensureKeys(store, given);
   if (config.sandbox !== 'off') await house.apply(SANDBOX_CATALOGUE, 'start', true);
   await house.apply(await vendorCatalogue(config, transport), 'start', true);
-  await house.apply(config.file, 'start');
+  if (config.filePath !== undefined) {
+    const file = configFile(config.filePath, config.file);
+    const { events } = await house.applyFile(config.file, file);
+    for (const { isWarning, message, members } of events) log[isWarning ? 'warn' : 'info'](message, members);
+    await showFile(store, file, now);
+  }
   await tidy(config, house);
   return keys;
+}
+
+/** Other processes may have another file, and want to know whose they undo. */
+async function show({ filePath, file }: Config, { store, trouble }: House): Promise<void> {
+  if (filePath === undefined) return;
+  try {
+    await showFile(store, configFile(filePath, file), Date.now());
+  } catch (thrown) {
+    trouble('The file of providers and models could not be shown to other processes.', thrown);
+  }
 }
 
 /** Room for the records of calls to come, and an end for those older than they are kept; and for pictures whose time is over. */

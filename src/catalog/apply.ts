@@ -12,7 +12,13 @@ export interface ApplyOptions {
   /** Leaves providers and models that are there as they are: the list prices never overwrite an operator's own. */
   keepExisting?: boolean;
   /** Keeps each provider and model that is added or changed on record. */
-  audit?: (what: 'provider' | 'model', name: string) => Audit<object>;
+  audit?: (what: 'provider' | 'model', name: string, price?: PriceChange) => Audit<object>;
+}
+
+/** The components of a model's price, as they are kept; no `before` where the model is new. */
+export interface PriceChange {
+  before?: string | undefined;
+  after: string;
 }
 
 /** What changed, by name; what was already so is in none of the lists. */
@@ -77,7 +83,7 @@ export async function applyCatalogue(
     if (!before) changes.models.added.push(entry.name);
     else if (repriced) changes.models.repriced.push(entry.name);
     if (before && Bun.deepEquals(before, row)) return;
-    await store.saveModel(row, options.audit?.('model', row.name));
+    await store.saveModel(row, options.audit?.('model', row.name, { before: version?.components, after: components }));
     if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
   }
 

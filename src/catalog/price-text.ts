@@ -208,6 +208,16 @@ function writeRates(rates: TokenRates): { [name: string]: string } {
 }
 
 /** A Price as the store keeps it. Equal prices give equal text. */
+/** On one line: "input 2, output 12, tiers (from 200001, input 4, output 18)". */
+export function priceLine(price: PeoplesPrice): string {
+  const members = Object.entries(price).map(([name, written]) => {
+    if (typeof written === 'string') return `${name} ${written}`;
+    const lines = written.map((line) => Object.entries(line).map(([word, value]) => `${word} ${value}`));
+    return `${name} ${lines.map((words) => `(${words.join(', ')})`).join(' ')}`;
+  });
+  return members.join(', ');
+}
+
 export function writeComponents(price: Price): string {
   const components: { [name: string]: unknown } = {};
   for (const { component } of Object.values(COMPONENTS)) {

@@ -1,5 +1,5 @@
 /** What is on sale, from a terminal. */
-import { type PeoplesPrice, readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
+import { priceLine, readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
 import { migratedStore } from './opened.ts';
@@ -16,7 +16,12 @@ const apply: Command = {
     if (file === undefined) throw new UsageError('Say which file: modelport apply -f modelport.yaml');
     const form = await open.readForm(file);
     await migratedStore(open);
-    const { providers, models } = await open.apply(form);
+    const { changes, events } = await open.apply(form, file);
+    const { providers, models } = changes;
+    for (const { isWarning, message } of events) {
+      if (isWarning) open.terminal.err(message);
+      else if (!given.json) open.terminal.out(message);
+    }
     printRow(open, given, {
       'providers added': providers.added,
       'providers changed': providers.changed,
@@ -42,7 +47,7 @@ const models: Command = {
       rows.push({
         name: model.name,
         kind: model.kind,
-        price: priceText(components),
+        price: priceLine(components),
         targets: model.targets.map((target) => `${target.provider}/${target.model}`),
       });
     }
@@ -50,15 +55,5 @@ const models: Command = {
     return 0;
   },
 };
-
-/** On one line: "input 2, output 12, tiers (from 200001, input 4, output 18)". */
-function priceText(price: PeoplesPrice): string {
-  const members = Object.entries(price).map(([name, written]) => {
-    if (typeof written === 'string') return `${name} ${written}`;
-    const lines = written.map((line) => Object.entries(line).map(([word, value]) => `${word} ${value}`));
-    return `${name} ${lines.map((words) => `(${words.join(', ')})`).join(' ')}`;
-  });
-  return members.join(', ');
-}
 
 export const CATALOG_COMMANDS: readonly Command[] = [models, apply];

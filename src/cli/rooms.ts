@@ -20,9 +20,24 @@ export interface Opener {
   serve(processes?: number | 'auto'): Promise<number>;
   /** Reads a `modelport.yaml`, `${VARIABLE}` filled in. Throws a sentence where it is none. */
   readForm(path: string): Promise<CatalogueForm>;
-  apply(form: CatalogueForm): Promise<CatalogueChanges>;
+  /** `path`: the file that it was read from. */
+  apply(form: CatalogueForm, path: string): Promise<AppliedFile>;
   /** Looks whether a provider could be called. */
   probe(provider: ProviderRow): Promise<Probed>;
+}
+
+/** What a file has brought, and what is to be said of it. */
+export interface AppliedFile {
+  changes: CatalogueChanges;
+  events: readonly FileEvent[];
+}
+
+/** A change that a file made, `old -> new`; a warning where it undid what another file had set. */
+export interface FileEvent {
+  isWarning: boolean;
+  /** A sentence. */
+  message: string;
+  members: { readonly [name: string]: string };
 }
 
 export interface Terminal {

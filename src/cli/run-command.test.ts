@@ -56,7 +56,7 @@ async function runOver(changes: Partial<Opener>, ...argv: string[]): Promise<Ran
     ],
     serve: () => Promise.resolve(7),
     readForm: async (path) => (await Bun.file(path).json()) as object,
-    apply: async (form) => applyCatalogue((await store()).store, form, Date.now()),
+    apply: async (form) => ({ changes: await applyCatalogue((await store()).store, form, Date.now()), events: [] }),
     probe: () => Promise.resolve<Probed>({ credential: 'there', answers: true }),
     ...changes,
   };

@@ -10,7 +10,7 @@ import { type AnsweredRoute, route } from './route.ts';
 const AuditEntry = Type.Object({
   id: Type.String(),
   at: Time,
-  actor: Type.String({ description: "an admin key's id; cli, start" }),
+  actor: Type.String({ description: "an admin key's id; cli, start; file, its name and its fingerprint" }),
   action: Type.String(),
   subject: Type.String({ description: 'the id or name of what was changed' }),
   before: Type.Optional(Type.Object({})),

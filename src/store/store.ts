@@ -1,6 +1,7 @@
 /** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
 import type { Readiness } from './readiness.ts';
 import type { TaskStore } from './tasks.ts';
@@ -89,7 +90,7 @@ export interface KeyChange {
 export interface AuditRow {
   id: string;
   at: number;
-  /** The admin key's id; `cli`, `file`, `start` where no key was used. */
+  /** The admin key's id; `cli`, `start`, `file NAME FINGERPRINT` where no key was used. */
   actor: string;
   /** What was done: `key.created`, `model.changed` … */
   action: string;
@@ -314,7 +315,7 @@ export interface FirstRows {
 }
 
 /** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
-export interface Store {
+export interface Store extends ConfigFileStore {
   /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
   migrate(): Promise<void>;
   /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */

@@ -6,6 +6,7 @@ import { auditTable } from './tables/audit-table.ts';
 import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
 import { callTable } from './tables/call-table.ts';
 import { modelTable, priceTable, providerTable } from './tables/catalog-tables.ts';
+import { configFileTable } from './tables/config-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
 import { taskTable } from './tables/task-table.ts';
@@ -27,6 +28,7 @@ export function tableStore(db: Database): Omit<Store, OwnWay> {
     ...providerTable(db),
     ...modelTable(db),
     ...auditTable(db),
+    ...configFileTable(db),
     ...callTable(db),
     ...ownerTable(db),
     kept: keptTables(db),

@@ -275,6 +275,14 @@ const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE probes (name text COLLATE "C" PRIMARY KEY, at bigint NOT NULL) WITH (fillfactor = 50);
   `,
+  `
+  CREATE TABLE config_files (
+    fingerprint text COLLATE "C" PRIMARY KEY,
+    name text COLLATE "C" NOT NULL,
+    host text COLLATE "C" NOT NULL,
+    seen_at bigint NOT NULL
+  );
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

@@ -305,6 +305,14 @@ const STEPS: readonly MigrationStep[] = [
     body BLOB NOT NULL
   ) STRICT;
   `,
+  `
+  CREATE TABLE config_files (
+    fingerprint TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    host TEXT NOT NULL,
+    seen_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The first databases remembered their version alone. */

@@ -1,0 +1,129 @@
+/** Applies a file of providers and models, and says what that changed and whose file it undid. */
+import { hash } from 'node:crypto';
+import { hostname } from 'node:os';
+import { basename } from 'node:path';
+import type { CatalogueChanges } from './catalog/apply.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import { type PeoplesPrice, priceLine } from './catalog/price-text.ts';
+import type { AppliedFile, FileEvent } from './cli/rooms.ts';
+import type { ConfigFileRow } from './store/config-files.ts';
+import type { AuditRow, Store } from './store/store.ts';
+
+/** A file as the record of changes knows it: what it says, not where it lies. */
+export interface ConfigFile {
+  name: string;
+  /** Of its contents, variables filled in. */
+  fingerprint: string;
+}
+
+export interface RecordedChange {
+  what: 'provider' | 'model';
+  row: AuditRow;
+}
+
+/** Applies as this actor, and tells of each change that was put on record. */
+export type Apply = (
+  form: CatalogueForm,
+  actor: string,
+  keepExisting: boolean,
+  changed: (change: RecordedChange) => void,
+) => Promise<CatalogueChanges>;
+
+/** A change that another file made so lately was hardly meant to be undone. */
+const LATELY_MS = 10 * 60_000;
+/** Processes show every few seconds which file they were started with. */
+export const SHOW_FILE_MS = 10_000;
+const LIVES_MS = 3 * SHOW_FILE_MS;
+
+export function configFile(path: string, form: CatalogueForm): ConfigFile {
+  return { name: basename(path), fingerprint: hash('sha256', JSON.stringify(form), 'hex').slice(0, 8) };
+}
+
+/** As the record of changes names who did it. */
+const actorOf = ({ name, fingerprint }: ConfigFile) => `file ${name} ${fingerprint}`;
+
+/** Shows other processes that one lives which was started with this file. */
+export function showFile(store: Store, { name, fingerprint }: ConfigFile, now: number): Promise<void> {
+  return store.sawConfigFile({ fingerprint, name, host: hostname(), seenAt: now });
+}
+
+export async function applyFile(
+  store: Store,
+  apply: Apply,
+  form: CatalogueForm,
+  file: ConfigFile,
+  now: number,
+): Promise<AppliedFile> {
+  const recorded = new Map<string, RecordedChange>();
+  const changes = await apply(form, actorOf(file), false, (change) => {
+    // A transaction that collided is run again: the last time is the one that counts.
+    recorded.set(`${change.what} ${change.row.subject}`, change);
+  });
+  const others = recorded.size > 0 ? await store.configFiles(now - LIVES_MS) : [];
+  const events: FileEvent[] = [];
+  for (const change of recorded.values()) {
+    events.push(eventOf(file, change));
+    const undone = change.row.before === undefined ? undefined : await undoneBy(store, change, file, others, now);
+    if (undone !== undefined) events.push(undone);
+  }
+  return { changes, events };
+}
+
+function eventOf(file: ConfigFile, { what, row }: RecordedChange): FileEvent {
+  const before = membersOf(row.before);
+  const after = membersOf(row.after);
+  const version = row.before === undefined || before.priceId !== after.priceId ? versionOf(after) : '';
+  const differences = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+    .filter((member) => member !== 'priceId' && member !== 'createdAt' && member !== 'name')
+    .filter((member) => !Bun.deepEquals(before[member], after[member]))
+    .map((member) => difference(member, before[member], after[member]) + (member === 'price' ? version : ''));
+  const subject = `${what} "${row.subject}"`;
+  const message =
+    row.before === undefined
+      ? `${file.name} added ${subject}${after.price === undefined ? '' : `: price ${textOf('price', after.price)}${version}`}.`
+      : `${file.name} changed ${subject}: ${differences.join('; ') || 'its credentials'}.`;
+  return { isWarning: false, message, members: { ...membersOfFile(file), [what]: row.subject } };
+}
+
+type Members = { readonly [member: string]: unknown };
+
+const membersOf = (text: string | undefined): Members => (text === undefined ? {} : (JSON.parse(text) as Members));
+const membersOfFile = ({ name, fingerprint }: ConfigFile) => ({ file: name, fingerprint });
+const versionOf = ({ priceId }: Members) => (priceId === undefined ? '' : ` (price version ${String(priceId)})`);
+const difference = (member: string, before: unknown, after: unknown) =>
+  `${member} ${textOf(member, before)} -> ${textOf(member, after)}`;
+
+function textOf(member: string, value: unknown): string {
+  if (value === undefined) return 'none';
+  if (member === 'price') return priceLine(value as PeoplesPrice);
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** `file NAME FINGERPRINT`. */
+const FILE_ACTOR = /^file (.+) ([0-9a-f]{8})$/;
+/** How far back whoever changed it before is looked for. */
+const LOOKED_THROUGH = 20;
+
+/** What this file has changed may be what another file had just set, or sets whenever its own process starts. */
+async function undoneBy(
+  store: Store,
+  { what, row }: RecordedChange,
+  file: ConfigFile,
+  living: readonly ConfigFileRow[],
+  now: number,
+): Promise<FileEvent | undefined> {
+  const history = await store.audits({ limit: LOOKED_THROUGH, subject: row.subject });
+  const place = history.findIndex(({ id }) => id === row.id);
+  const last = history.slice(place + 1).find(({ action }) => action.startsWith(`${what}.`));
+  const [, name, fingerprint] = FILE_ACTOR.exec(last?.actor ?? '') ?? [];
+  if (!last || name === undefined || fingerprint === undefined || fingerprint === file.fingerprint) return undefined;
+  const alive = living.find((one) => one.fingerprint === fingerprint);
+  if (!alive && last.at < now - LATELY_MS) return undefined;
+  const when = new Date(last.at).toISOString();
+  const where = alive ? `, with which a process on ${alive.host} runs` : '';
+  return {
+    isWarning: true,
+    message: `${file.name} (${file.fingerprint}) undid what ${name} (${fingerprint}) set for ${what} "${row.subject}" at ${when}${where}: give every process of one database the same file.`,
+    members: { ...membersOfFile(file), [what]: row.subject, otherFile: name, otherFingerprint: fingerprint },
+  };
+}
