@@ -31,6 +31,11 @@ const Call = Type.Object({
   status: Type.Integer(),
   outcome: Type.String({ description: 'one of ok, refused, failed, broken, aborted, interrupted' }),
   errorCode: Type.Optional(Type.String()),
+  provisional: Type.Optional(
+    Type.Boolean({
+      description: 'settled for a process that seemed dead; its own settlement, should one come, replaces it',
+    }),
+  ),
   attempts: Type.Integer(),
   cost: Usd,
   priceId: Type.String(),

@@ -21,7 +21,15 @@ interface Model {
   balances: bigint[];
   /** Spent and held of the key with a budget, one for each account. */
   spent: bigint[];
-  calls: { id: string; account: number; budgeted: boolean; amount: bigint; checkpoint?: bigint; cost?: bigint }[];
+  calls: {
+    id: string;
+    account: number;
+    budgeted: boolean;
+    amount: bigint;
+    checkpoint?: bigint;
+    cost?: bigint;
+    isProvisional?: boolean;
+  }[];
   /** What each idempotency key has topped up. */
   keys: Map<string, bigint>;
 }
@@ -31,11 +39,14 @@ const open = (model: Model, account: number, budgeted?: true) =>
     .filter((call) => call.account === account && call.cost === undefined && (!budgeted || call.budgeted))
     .reduce((sum, call) => sum + call.amount, 0n);
 
-function end(model: Model, call: Model['calls'][number], cost: bigint): void {
-  if (call.cost !== undefined) return;
+/** What a crash made of a call holds until the call is settled after all. */
+function end(model: Model, call: Model['calls'][number], cost: bigint, isProvisional = false): void {
+  if (call.cost !== undefined && (isProvisional || !call.isProvisional)) return;
+  const difference = cost - (call.cost ?? 0n);
   call.cost = cost;
-  model.balances[call.account]! -= cost;
-  if (call.budgeted) model.spent[call.account]! += cost;
+  call.isProvisional = isProvisional;
+  model.balances[call.account]! -= difference;
+  if (call.budgeted) model.spent[call.account]! += difference;
 }
 
 /** Does the act to the books and, in the same turn, to the model: what is done in one turn is decided in that order. */
@@ -135,7 +146,7 @@ test.each(ENGINES)(
             const later = AT + ++generation * MINUTE_MS;
             books = await openBooks(settings, `own_${generation}`, () => later);
             await books.ledger.sweep(later, () => 'gone');
-            for (const call of model.calls) end(model, call, call.checkpoint ?? 0n);
+            for (const call of model.calls) end(model, call, call.checkpoint ?? 0n, true);
           }
           await agree(books, model);
         }

@@ -4,6 +4,7 @@ import type { EntryKind } from '../store/store.ts';
 export const COUNTERS: { readonly [kind in EntryKind]: string } = {
   'top-up': 'cash',
   charge: 'revenue',
+  completion: 'revenue',
   refund: 'revenue',
   adjustment: 'adjustments',
   redemption: 'codes',

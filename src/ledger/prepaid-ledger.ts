@@ -198,7 +198,8 @@ function uncovered(outcome: Extract<LedgerOutcome, { type: 'refused' }>, amount:
 function resolveAbandoned(hold: HoldRow, at: number): LedgerStep {
   const wasSent = hold.sentAt !== undefined;
   const cost = wasSent ? (hold.checkpoint ?? 0n) : 0n;
-  return resolveUnseen(hold, at, { cost, outcome: 'interrupted', status: 0, attempts: wasSent ? 1 : 0 });
+  const attempts = wasSent ? 1 : 0;
+  return resolveUnseen(hold, at, { cost, outcome: 'interrupted', provisional: true, status: 0, attempts });
 }
 
 /** The call was refused when its hold could not be confirmed: it costs nothing. */
@@ -210,7 +211,7 @@ function resolveStray(hold: HoldRow, at: number): LedgerStep {
 function resolveUnseen(
   hold: HoldRow,
   at: number,
-  known: Pick<CallRow, 'cost' | 'outcome' | 'status' | 'attempts' | 'errorCode'>,
+  known: Pick<CallRow, 'cost' | 'outcome' | 'provisional' | 'status' | 'attempts' | 'errorCode'>,
 ): LedgerStep {
   const call: CallRow = {
     id: hold.callId,

@@ -1,6 +1,6 @@
 /** Sums of calls by account, hour, key and model: what a batch adds to them, so that nobody ever adds up the calls themselves. */
 import type { Money } from '../canonical/money.ts';
-import type { RecordedCall } from './ledger-rules.ts';
+import type { CompletedCall, RecordedCall } from './ledger-rules.ts';
 import type { CallRow, UsageSum } from './store.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -37,23 +37,34 @@ function whole(figure: number): number {
 
 const MOST_TOKENS = 2 ** 40;
 
-/** The sums of one batch: one for each account, hour, key and model in it. */
-export function sumCalls(calls: readonly RecordedCall[]): CallSum[] {
+/** The sums of one batch: one for each account, hour, key and model in it. Of a completed call they have the difference. */
+export function sumCalls(calls: readonly RecordedCall[], completed: readonly CompletedCall[]): CallSum[] {
   const sums: CallSum[] = [];
   for (const { row, tokens } of calls) {
-    const hour = Math.floor(row.at / HOUR_MS);
-    let sum = sums.find((one) => isOf(one, row, hour));
-    if (!sum) {
-      const { account, key, model } = row;
-      sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
-      sums.push(sum);
-    }
+    const sum = sumOf(sums, row);
     sum.calls++;
     sum.cost += row.cost;
     sum.inputTokens += tokens.input;
     sum.outputTokens += tokens.output;
   }
+  for (const { row, tokens, before } of completed) {
+    const sum = sumOf(sums, row);
+    sum.cost += row.cost - before.cost;
+    sum.inputTokens += tokens.input - before.tokens.input;
+    sum.outputTokens += tokens.output - before.tokens.output;
+  }
   return sums;
+}
+
+function sumOf(sums: CallSum[], row: CallRow): CallSum {
+  const hour = Math.floor(row.at / HOUR_MS);
+  let sum = sums.find((one) => isOf(one, row, hour));
+  if (!sum) {
+    const { account, key, model } = row;
+    sum = { account, hour, key, model, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
+    sums.push(sum);
+  }
+  return sum;
 }
 
 function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boolean {

@@ -1,9 +1,20 @@
 /** What a batch of ledger steps does to what the database holds: the rules of money, the same over every engine. */
-import type { Money } from '../canonical/money.ts';
+import { type Money, writeMoney } from '../canonical/money.ts';
 import { type Tokens, tokensOf } from './call-sums.ts';
 import { entryHash } from './entry-hash.ts';
-import { budgetLeft, noSpending, type Spending, spend, turnTo } from './spending.ts';
-import type { AuditRow, CallRow, CodeRow, EntryRow, HeldFor, HoldRow, LedgerOutcome, LedgerStep } from './store.ts';
+import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
+import type {
+  AuditRow,
+  CallOutcome,
+  CallRow,
+  CodeRow,
+  EntryKind,
+  EntryRow,
+  HeldFor,
+  HoldRow,
+  LedgerOutcome,
+  LedgerStep,
+} from './store.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
@@ -23,9 +34,8 @@ export interface LedgerView {
   spending(key: string): Spending | undefined;
   /** Removes an open hold and returns it; `known`: what it is, if it is still there. */
   takeHold(callId: string, known: HeldFor | undefined): HeldFor | undefined;
-  /** A recorded call: whose it is and what it cost. */
-  call(callId: string): { account: string; cost: Money } | undefined;
-  /** What was entered for a call beside its charge. */
+  call(callId: string): FormerCall | undefined;
+  /** What was entered for a call beside its charge and its completion. */
   corrections(callId: string): Money;
   entryByKey(account: string, idempotencyKey: string): EntryRow | undefined;
   code(hash: string): CodeRow | undefined;
@@ -38,7 +48,30 @@ export interface RecordedCall {
   row: CallRow;
   /** The seq of the charge; `undefined` where nothing was charged. */
   entrySeq: number | undefined;
+  /** The seq of its completion, where that moved money. */
+  completionSeq: number | undefined;
   tokens: Tokens;
+}
+
+/** A call as it is on record. */
+export interface FormerCall {
+  account: string;
+  key: string;
+  model: string;
+  at: number;
+  endedAt: number;
+  cost: Money;
+  outcome: CallOutcome;
+  tokens: Tokens;
+  isProvisional: boolean;
+}
+
+/** A call whose provisional record is replaced by the true one. */
+export interface CompletedCall {
+  row: CallRow;
+  completionSeq: number | undefined;
+  tokens: Tokens;
+  before: FormerCall;
 }
 
 export interface RedeemedCode {
@@ -55,6 +88,7 @@ export interface LedgerChanges {
   readonly marks: MarkStep[];
   readonly entries: EntryRow[];
   readonly calls: RecordedCall[];
+  readonly completed: CompletedCall[];
   readonly redeemed: RedeemedCode[];
   readonly audits: AuditRow[];
 }
@@ -79,6 +113,7 @@ export function applySteps(
     marks: [],
     entries: [],
     calls: [],
+    completed: [],
     redeemed: [],
     audits: [],
   };
@@ -139,11 +174,12 @@ function mark(batch: Batch, step: MarkStep): LedgerOutcome {
   return { type: 'marked' };
 }
 
-/** A call that never had a hold is recorded and charged all the same; one that is recorded stays as it is. */
+/** A call that never had a hold is recorded and charged all the same; one that is recorded stays as it is, unless that was provisional. */
 function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'resolve'>): LedgerOutcome {
   const hold = takeHold(batch, callId, known);
   if (!hold) {
     const recorded = callOf(batch, callId);
+    if (recorded?.isProvisional && !call.provisional) return complete(batch, recorded, call, amount);
     if (recorded) return { type: 'resolved', repeated: true, amount: recorded.cost };
   }
   const account = accountOf(batch, hold?.account ?? call.account);
@@ -162,8 +198,57 @@ function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'re
     entrySeq = enter(batch, account, { kind: 'charge', amount: -amount, counter: 'revenue', callId, at }).seq;
   }
   const row = call.cost === amount ? call : { ...call, cost: amount };
-  batch.calls.push({ row, entrySeq, tokens: tokensOf(row) });
+  batch.calls.push({ row, entrySeq, completionSeq: undefined, tokens: tokensOf(row) });
   return { type: 'resolved', repeated: false, amount };
+}
+
+/**
+ * The true settlement of a call that another process has settled provisionally: the difference is entered, the record and all sums
+ * become those of the true one. The hold is gone: what it does not cover any more takes the balance below zero.
+ */
+function complete(batch: Batch, before: FormerCall, call: CallRow, amount: Money): LedgerOutcome {
+  const account = accountOf(batch, before.account);
+  if (!account) return { type: 'unknown-account' };
+  const { key, model, at } = before;
+  const row: CallRow = { ...call, account: account.id, key, model, at, cost: amount };
+  const endedAt = call.at + Math.round(call.durationMs);
+  const difference = amount - before.cost;
+  let completionSeq: number | undefined;
+  if (difference !== 0n) {
+    spendMore(spendingOf(batch, key), difference, before.endedAt, endedAt);
+    spendMore(account, difference, before.endedAt, endedAt);
+    const line: EntryLine = {
+      kind: 'completion',
+      amount: -difference,
+      counter: 'revenue',
+      callId: row.id,
+      note: 'settled by the process that held the call',
+      at: endedAt,
+    };
+    completionSeq = enter(batch, account, line).seq;
+  }
+  const tokens = tokensOf(row);
+  const fresh = batch.calls.find((one) => one.row.id === row.id);
+  if (fresh) Object.assign(fresh, { row, completionSeq, tokens });
+  else batch.completed.push({ row, completionSeq, tokens, before });
+  // Without a difference too: the account's version guards the record.
+  batch.accounts.add(account);
+  batch.audits.push(completionAudit(before, row, endedAt));
+  return { type: 'resolved', repeated: false, amount };
+}
+
+function completionAudit(before: FormerCall, row: CallRow, at: number): AuditRow {
+  const text = ({ cost, outcome }: { cost: Money; outcome: CallOutcome }) =>
+    JSON.stringify({ cost: writeMoney(cost), outcome });
+  return {
+    id: `audit_${row.id}`,
+    at,
+    actor: 'gateway',
+    action: 'call.completed',
+    subject: row.id,
+    before: text(before),
+    after: text(row),
+  };
 }
 
 function enterOnce(batch: Batch, step: StepOf<'enter'>): LedgerOutcome {
@@ -223,14 +308,24 @@ function redeem(batch: Batch, step: StepOf<'redeem'>): LedgerOutcome {
   return outcome;
 }
 
-function callOf(batch: Batch, callId: string): { account: string; cost: Money } | undefined {
-  return batch.calls.find(({ row }) => row.id === callId)?.row ?? batch.view.call(callId);
+function callOf(batch: Batch, callId: string): FormerCall | undefined {
+  const here = batch.calls.find(({ row }) => row.id === callId) ?? batch.completed.find(({ row }) => row.id === callId);
+  return here ? formerOf(here.row, here.tokens) : batch.view.call(callId);
+}
+
+function formerOf(row: CallRow, tokens: Tokens): FormerCall {
+  const { account, key, model, at, cost, outcome } = row;
+  const endedAt = at + Math.round(row.durationMs);
+  return { account, key, model, at, endedAt, cost, outcome, tokens, isProvisional: row.provisional === true };
 }
 
 function correctionsOf(batch: Batch, callId: string): Money {
-  const here = batch.entries.filter((entry) => entry.callId === callId && entry.kind !== 'charge');
+  const here = batch.entries.filter((entry) => entry.callId === callId && !isOfBill(entry.kind));
   return here.reduce((sum, { amount }) => sum + amount, batch.view.corrections(callId));
 }
+
+/** A call's charge and its completion together are what it cost. */
+export const isOfBill = (kind: EntryKind): boolean => kind === 'charge' || kind === 'completion';
 
 type EntryLine = Pick<EntryRow, 'kind' | 'amount' | 'counter' | 'callId' | 'note' | 'idempotencyKey' | 'at'>;
 

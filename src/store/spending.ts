@@ -24,8 +24,7 @@ export function turnTo(spending: Spending, at: number): void {
   if (day <= spending.day) return;
   spending.day = day;
   spending.daySpent = 0n;
-  const date = new Date(at);
-  const month = (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
+  const month = monthOf(at);
   if (month <= spending.month) return;
   spending.month = month;
   spending.monthSpent = 0n;
@@ -37,6 +36,19 @@ export function spend(spending: Spending, amount: Money, at: number): void {
   spending.total += amount;
   spending.daySpent += amount;
   spending.monthSpent += amount;
+}
+
+/** Books what is spent more, or less, than was booked at `before`: less only in the windows in which it was booked. */
+export function spendMore(spending: Spending, difference: Money, before: number, at: number): void {
+  turnTo(spending, at);
+  spending.total += difference;
+  if (difference > 0n || Math.floor(before / DAY_MS) === spending.day) spending.daySpent += difference;
+  if (difference > 0n || monthOf(before) === spending.month) spending.monthSpent += difference;
+}
+
+function monthOf(at: number): number {
+  const date = new Date(at);
+  return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
 /** Spent and held together, per window. Money on hold counts in every window: it may be spent in any. */

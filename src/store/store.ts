@@ -104,7 +104,8 @@ export interface AuditRow {
 /** Says how a change is kept on record, in the change's own transaction. `before` is absent of what was made, `after` of what was removed. */
 export type Audit<Row> = (before: Row | undefined, after: Row | undefined) => AuditRow;
 
-export type EntryKind = 'top-up' | 'charge' | 'refund' | 'adjustment' | 'redemption';
+/** `completion`: what a call's true settlement adds to a provisional one, or gives back of it. */
+export type EntryKind = 'top-up' | 'charge' | 'completion' | 'refund' | 'adjustment' | 'redemption';
 
 /** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`, `adjustments`, `codes`). */
 export interface EntryRow {
@@ -179,6 +180,8 @@ export interface CallRow {
   status: number;
   outcome: CallOutcome;
   errorCode?: string;
+  /** Settled by another process for one that seemed dead: whoever held the call completes it, should it be alive. */
+  provisional?: true;
   attempts: number;
   cost: Money;
   priceId: string;
@@ -230,7 +233,8 @@ export interface ModelRow {
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
   | { type: 'mark'; callId: string; sentAt?: number; checkpoint?: Money }
-  /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look. */
+  /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look.
+   *  Of a call that was settled provisionally it enters the difference. */
   | { type: 'resolve'; callId: string; amount: Money; call: CallRow; hold?: HeldFor }
   | {
       type: 'enter';

@@ -2,6 +2,7 @@
 import type { Money } from '../canonical/money.ts';
 import { HOUR_MS } from './call-sums.ts';
 import { CHAIN_START, entryHash } from './entry-hash.ts';
+import { isOfBill } from './ledger-rules.ts';
 import type { EntryRow, VerifyReport } from './store.ts';
 
 /** Rows read at once: the process has calls to serve meanwhile. */
@@ -28,8 +29,9 @@ export interface CallLine {
   at: number;
   cost: Money;
   entrySeq: number | undefined;
-  /** Whether the entry it names charges it. */
-  isCharged: boolean;
+  completionSeq: number | undefined;
+  /** What the charge and the completion that it names add up to. */
+  charged: Money;
   model: string;
   inputTokens: number;
   outputTokens: number;
@@ -120,7 +122,7 @@ async function verifyAccount(
     for (const entry of entries) {
       verifyEntry(entry, last, faults);
       counters[entry.counter] = (counters[entry.counter] ?? 0n) - entry.amount;
-      if (entry.kind === 'charge') charged -= entry.amount;
+      if (isOfBill(entry.kind)) charged -= entry.amount;
       last = { seq: entry.seq, balance: last.balance + entry.amount, hash: entry.hash };
     }
     count += entries.length;
@@ -157,7 +159,7 @@ async function verifyCharges(
   keptFrom: number,
   faults: string[],
 ): Promise<void> {
-  const charges = entries.filter(({ kind }) => kind === 'charge');
+  const charges = entries.filter(({ kind }) => isOfBill(kind));
   if (charges.length === 0) return;
   const times = charges.map(({ at }) => at);
   const ids = charges.map(({ callId = '' }) => callId);
@@ -169,9 +171,11 @@ async function verifyCharges(
       // It may have begun a day earlier, and calls are dropped by their beginning.
       if (entry.at >= keptFrom + DAY_MS)
         faults.push(`${nameOf(entry)} charges call ${entry.callId}, which is not recorded.`);
-    } else if (call.entrySeq !== entry.seq || call.account !== entry.account || call.cost !== -entry.amount) {
+    } else {
+      const named = entry.kind === 'charge' ? call.entrySeq : call.completionSeq;
+      if (named === entry.seq && call.account === entry.account && call.cost === call.charged) continue;
       faults.push(
-        `${nameOf(entry)} charges ${-entry.amount} for call ${call.id}, whose record says ${call.cost} by entry ${call.entrySeq}.`,
+        `${nameOf(entry)} charges ${-entry.amount} for call ${call.id}, whose record says ${call.cost} by entry ${named}.`,
       );
     }
   }
@@ -188,8 +192,10 @@ async function verifyCalls(books: BooksReader, keptFrom: number, faults: string[
   for (let more = true; more; ) {
     const calls = await books.calls(last, CHUNK);
     for (const call of calls) {
-      if (call.cost !== 0n && !call.isCharged)
-        faults.push(`Call ${call.id} cost ${call.cost} but no entry charges it.`);
+      if (call.cost !== call.charged) {
+        const charged = call.charged === 0n ? 'no entry charges it' : `its entries charge ${call.charged}`;
+        faults.push(`Call ${call.id} cost ${call.cost} but ${charged}.`);
+      }
       const callHour = Math.floor(call.at / HOUR_MS);
       if (callHour < fromHour) continue;
       // The hours before are complete.

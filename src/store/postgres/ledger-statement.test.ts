@@ -25,6 +25,7 @@ const CHANGES: LedgerChanges = {
   marks: [],
   entries: [],
   calls: [],
+  completed: [],
   redeemed: [],
   audits: [],
 };

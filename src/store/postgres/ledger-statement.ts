@@ -3,7 +3,7 @@
 import type { Money } from '../../canonical/money.ts';
 import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
-import type { AccountBooks, LedgerChanges, RecordedCall } from '../ledger-rules.ts';
+import type { AccountBooks, CompletedCall, LedgerChanges, RecordedCall } from '../ledger-rules.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../store.ts';
 
 /** The books of an account and the version of its row they were read at. */
@@ -20,6 +20,9 @@ export interface DecidedBatch {
   changes: LedgerChanges;
 }
 
+const CALL_COLUMNS =
+  'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint';
+
 /** Tables of rows that a batch may bring along, in the order of their values: each a JSON array of objects, which costs this
  *  process less than arrays by column. */
 const TABLES = {
@@ -31,8 +34,8 @@ const TABLES = {
   marked: 'call_id text, sent_at bigint, checkpoint bigint',
   entered:
     'account text, seq bigint, kind text, amount bigint, balance_after bigint, counter text, call_id text, note text, idempotency_key text, at bigint, hash text',
-  recorded:
-    'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint',
+  recorded: CALL_COLUMNS,
+  completed: CALL_COLUMNS,
   summed:
     'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint',
   spent: 'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint',
@@ -40,6 +43,26 @@ const TABLES = {
 } as const;
 type Table = keyof typeof TABLES;
 const TABLE_NAMES = Object.keys(TABLES) as readonly Table[];
+
+const COMPLETED_COLUMNS = [
+  'provider',
+  'target_model',
+  'dialect',
+  'upstream_dialect',
+  'stream',
+  'status',
+  'outcome',
+  'error_code',
+  'attempts',
+  'cost',
+  'price_id',
+  'usage',
+  'duration_ms',
+  'first_byte_ms',
+  'input_tokens',
+  'output_tokens',
+  'completion_seq',
+] as const;
 
 /**
  * What is done with the rows of each table that has some. The accounts are locked first, in the order of their ids, so that no
@@ -55,6 +78,11 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   FROM ${rows} WHERE holds.call_id = x.call_id AND (SELECT open FROM gate)`,
   entered: (rows) => `INSERT INTO entries SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
   recorded: (rows) => `INSERT INTO calls SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
+  // One by one, each in the partition of its day.
+  completed: (
+    rows,
+  ) => `UPDATE calls SET provisional = 0, ${COMPLETED_COLUMNS.map((name) => `${name} = x.${name}`).join(', ')}
+  FROM ${rows} WHERE calls.id = x.id AND calls.at = x.at AND (SELECT open FROM gate)`,
   summed: (rows) => `INSERT INTO call_sums AS sums SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (account, hour, key, model) DO UPDATE SET calls = sums.calls + excluded.calls, cost = sums.cost + excluded.cost,
     input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens`,
@@ -139,8 +167,9 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
     opened: [...changes.opened.values()].map(holdColumns),
     marked: markColumns(batch),
     entered: changes.entries.map(entryColumns),
-    recorded: changes.calls.map(callColumns),
-    summed: sumCalls(changes.calls).map(({ inputTokens, outputTokens, cost, ...sum }) => ({
+    recorded: changes.calls.map((call) => callColumns(call, call.entrySeq)),
+    completed: changes.completed.map((call) => callColumns(call, undefined)),
+    summed: sumCalls(changes.calls, changes.completed).map(({ inputTokens, outputTokens, cost, ...sum }) => ({
       ...sum,
       cost: `${cost}`,
       input_tokens: inputTokens,
@@ -224,7 +253,7 @@ function entryColumns(entry: EntryRow) {
   };
 }
 
-function callColumns({ row, entrySeq, tokens }: RecordedCall) {
+function callColumns({ row, completionSeq, tokens }: RecordedCall | CompletedCall, entrySeq: number | undefined) {
   return {
     id: row.id,
     account: row.account,
@@ -248,5 +277,7 @@ function callColumns({ row, entrySeq, tokens }: RecordedCall) {
     entry_seq: entrySeq,
     input_tokens: tokens.input,
     output_tokens: tokens.output,
+    provisional: row.provisional ? 1 : 0,
+    completion_seq: completionSeq,
   };
 }

@@ -5,6 +5,7 @@ import type { Spending } from '../spending.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 import { type Needs, needsOf } from './batch-needs.ts';
 import type { PostgresConnection, Run } from './connection.ts';
@@ -152,15 +153,13 @@ export async function decideUnderLock(
       ? none<HeldFor & { call_id: string }>()
       : run<HeldFor & { call_id: string }>(sql`SELECT call_id, account, key, amount FROM holds WHERE call_id ${calls}`),
     needs.looked.size === 0
-      ? none<{ id: string; account: string; cost: bigint }>()
-      : run<{ id: string; account: string; cost: bigint }>(
-          sql`SELECT id, account, cost FROM calls WHERE id ${among(needs.looked, NOT_HELD)}`,
-        ),
+      ? none<FormerColumns>()
+      : run<FormerColumns>(sql`SELECT ${raw(FORMER_COLUMNS)} FROM calls WHERE id ${among(needs.looked, NOT_HELD)}`),
     needs.corrected.size === 0
       ? none<{ call_id: string; sum: bigint }>()
       : run<{ call_id: string; sum: bigint }>(
           sql`SELECT call_id, CAST(sum(amount) AS BIGINT) AS sum FROM entries
-            WHERE call_id ${corrected} AND kind <> 'charge' GROUP BY call_id`,
+            WHERE call_id ${corrected} AND kind <> 'charge' AND kind <> 'completion' GROUP BY call_id`,
         ),
     needs.idempotencyKeys.size + needs.codes.size === 0
       ? none<EntryColumns>()
@@ -184,7 +183,7 @@ export async function decideUnderLock(
     account: (id) => copyBooks(known.get(id), accounts),
     spending: (key) => optional(spendingOf.get(key), toSpending),
     takeHold: (callId) => takeOnce(taken, callId, optional(holdOf.get(callId), toHeldFor)),
-    call: (callId) => callOf.get(callId),
+    call: (callId) => optional(callOf.get(callId), toFormer),
     corrections: (callId) => corrections.find(({ call_id }) => call_id === callId)?.sum ?? 0n,
     entryByKey: (account, key) =>
       optional(

@@ -283,6 +283,11 @@ const STEPS: readonly MigrationStep[] = [
     seen_at bigint NOT NULL
   );
   `,
+  `
+  ALTER TABLE calls ADD COLUMN provisional bigint NOT NULL DEFAULT 0;
+  ALTER TABLE calls ADD COLUMN completion_seq bigint;
+  ALTER TABLE owners ADD COLUMN ended_at bigint;
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

@@ -4,6 +4,7 @@ import { type CallSum, sumCalls } from '../call-sums.ts';
 import {
   type AccountBooks,
   applySteps,
+  type CompletedCall,
   type LedgerChanges,
   type LedgerView,
   type RecordedCall,
@@ -11,6 +12,7 @@ import {
 import type { Spending } from '../spending.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
+import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';
 
 /** Applies a batch within the caller's transaction. */
@@ -41,9 +43,9 @@ function prepareView(db: Database): LedgerView {
   const findHold = find<HeldFor>('SELECT account, key, amount FROM holds WHERE call_id = ?');
   const deleteHold = db.prepare('DELETE FROM holds WHERE call_id = ?');
   const deleteKnown = db.prepare('DELETE FROM holds WHERE call_id = ? AND account = ? AND key = ? AND amount = ?');
-  const call = find<{ account: string; cost: bigint }>('SELECT account, cost FROM calls WHERE id = ?');
+  const call = find<FormerColumns>(`SELECT ${FORMER_COLUMNS} FROM calls WHERE id = ?`);
   const corrections = find<{ sum: bigint }>(
-    "SELECT coalesce(sum(amount), 0) AS sum FROM entries WHERE call_id = ? AND kind <> 'charge'",
+    "SELECT coalesce(sum(amount), 0) AS sum FROM entries WHERE call_id = ? AND kind <> 'charge' AND kind <> 'completion'",
   );
   const entryByKey = find<EntryColumns>('SELECT * FROM entries WHERE account = ? AND idempotency_key = ?');
   const code = find<CodeColumns>('SELECT * FROM codes WHERE hash = ?');
@@ -63,7 +65,10 @@ function prepareView(db: Database): LedgerView {
       if (hold) deleteHold.run(callId);
       return hold ?? undefined;
     },
-    call: (callId) => call.get(callId) ?? undefined,
+    call(callId) {
+      const row = call.get(callId);
+      return row ? toFormer(row) : undefined;
+    },
     corrections: (callId) => corrections.get(callId)?.sum ?? 0n,
     entryByKey(id, idempotencyKey) {
       const row = entryByKey.get(id, idempotencyKey);
@@ -105,6 +110,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
     'INSERT INTO audits (id, at, actor, action, subject, before, after) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const insertCall = prepareCallInsert(db);
+  const completeCall = prepareCompletion(db);
   const addSum = prepareSum(db);
   return (changes) => {
     for (const h of changes.opened.values()) {
@@ -120,7 +126,8 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
       enter.run(e.account, e.seq, e.kind, e.amount, e.balanceAfter, e.counter, callId, note, key, e.at, e.hash);
     }
     for (const call of changes.calls) insertCall(call);
-    for (const sum of sumCalls(changes.calls)) addSum(sum);
+    for (const call of changes.completed) completeCall(call);
+    for (const sum of sumCalls(changes.calls, changes.completed)) addSum(sum);
     for (const a of changes.accounts) {
       const { balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash } = a;
       saveAccount.run(balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash, a.id);
@@ -139,10 +146,11 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
 function prepareCallInsert(db: Database): (call: RecordedCall) => void {
   const insert = db.prepare(
     `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,
-       outcome, error_code, attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       outcome, error_code, attempts, cost, price_id, usage, duration_ms, first_byte_ms, entry_seq, input_tokens, output_tokens,
+       provisional, completion_seq)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  return ({ row: c, entrySeq, tokens }) => {
+  return ({ row: c, entrySeq, completionSeq, tokens }) => {
     insert.run(
       c.id,
       c.account,
@@ -166,6 +174,39 @@ function prepareCallInsert(db: Database): (call: RecordedCall) => void {
       entrySeq ?? null,
       tokens.input,
       tokens.output,
+      c.provisional ? 1 : 0,
+      completionSeq ?? null,
+    );
+  };
+}
+
+function prepareCompletion(db: Database): (call: CompletedCall) => void {
+  const update = db.prepare(
+    `UPDATE calls SET provisional = 0, provider = ?, target_model = ?, dialect = ?, upstream_dialect = ?, stream = ?, status = ?,
+       outcome = ?, error_code = ?, attempts = ?, cost = ?, price_id = ?, usage = ?, duration_ms = ?, first_byte_ms = ?,
+       input_tokens = ?, output_tokens = ?, completion_seq = ?
+     WHERE id = ?`,
+  );
+  return ({ row: c, completionSeq, tokens }) => {
+    update.run(
+      c.provider,
+      c.targetModel,
+      c.dialect,
+      c.upstreamDialect,
+      c.stream ? 1 : 0,
+      c.status,
+      c.outcome,
+      c.errorCode ?? null,
+      c.attempts,
+      c.cost,
+      c.priceId,
+      c.usage === undefined ? null : JSON.stringify(c.usage),
+      Math.round(c.durationMs),
+      c.firstByteMs === undefined ? null : Math.round(c.firstByteMs),
+      tokens.input,
+      tokens.output,
+      completionSeq ?? null,
+      c.id,
     );
   };
 }

@@ -313,6 +313,11 @@ const STEPS: readonly MigrationStep[] = [
     seen_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE calls ADD COLUMN provisional INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE calls ADD COLUMN completion_seq INTEGER;
+  ALTER TABLE owners ADD COLUMN ended_at INTEGER;
+  `,
 ];
 
 /** The first databases remembered their version alone. */

@@ -59,7 +59,7 @@ export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'cor
 
     async corrections(callId) {
       const [row] = await db.all<{ sum: bigint }>(
-        sql`SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) AS sum FROM entries WHERE call_id = ${callId} AND kind <> 'charge'`,
+        sql`SELECT CAST(coalesce(sum(amount), 0) AS BIGINT) AS sum FROM entries WHERE call_id = ${callId} AND kind <> 'charge' AND kind <> 'completion'`,
       );
       return row?.sum ?? 0n;
     },

@@ -10,7 +10,8 @@ interface CallColumns {
   at: bigint;
   cost: bigint;
   entry_seq: bigint | null;
-  charged: bigint | null;
+  charged: bigint;
+  completion_seq: bigint | null;
   model: string;
   input_tokens: bigint;
   output_tokens: bigint;
@@ -21,9 +22,12 @@ const SLACK_MS = 86_400_000;
 
 const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
 const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, calls.cost, calls.entry_seq, calls.model,
-    calls.input_tokens, calls.output_tokens, entries.seq AS charged
-  FROM calls LEFT JOIN entries
-    ON entries.account = calls.account AND entries.seq = calls.entry_seq AND entries.call_id = calls.id`;
+    calls.input_tokens, calls.output_tokens, calls.completion_seq,
+    - coalesce(charge.amount, 0) - coalesce(completion.amount, 0) AS charged
+  FROM calls LEFT JOIN entries AS charge
+    ON charge.account = calls.account AND charge.seq = calls.entry_seq AND charge.call_id = calls.id
+  LEFT JOIN entries AS completion
+    ON completion.account = calls.account AND completion.seq = calls.completion_seq AND completion.call_id = calls.id`;
 
 export function booksReader(all: Database['all']): BooksReader {
   const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
@@ -128,13 +132,13 @@ interface AccountColumns {
   holds: bigint;
 }
 
-function toCallLine({ entry_seq, charged, at, input_tokens, output_tokens, ...row }: CallColumns): CallLine {
+function toCallLine({ entry_seq, completion_seq, at, input_tokens, output_tokens, ...row }: CallColumns): CallLine {
   return {
     ...row,
     inputTokens: Number(input_tokens),
     outputTokens: Number(output_tokens),
     at: Number(at),
     entrySeq: entry_seq === null ? undefined : Number(entry_seq),
-    isCharged: charged !== null,
+    completionSeq: completion_seq === null ? undefined : Number(completion_seq),
   };
 }

@@ -2,6 +2,7 @@
 import type { Usage } from '../../canonical/usage.ts';
 import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
+import type { FormerCall } from '../ledger-rules.ts';
 import type { CallFilter, CallOutcome, CallRow, Store, UsageSum } from '../store.ts';
 
 interface CallColumns {
@@ -24,6 +25,24 @@ interface CallColumns {
   usage: string | null;
   duration_ms: bigint;
   first_byte_ms: bigint | null;
+  provisional: bigint;
+}
+
+/** What the rules of money ask of a call on record. */
+export type FormerColumns = Pick<
+  CallColumns,
+  'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'provisional'
+> & { id: string; input_tokens: bigint; output_tokens: bigint };
+
+export const FORMER_COLUMNS =
+  'id, account, key, model, at, duration_ms, cost, outcome, provisional, input_tokens, output_tokens';
+
+export function toFormer(row: FormerColumns): FormerCall {
+  const { account, key, model, cost, outcome } = row;
+  const at = Number(row.at);
+  const tokens = { input: Number(row.input_tokens), output: Number(row.output_tokens) };
+  const endedAt = at + Number(row.duration_ms);
+  return { account, key, model, at, endedAt, cost, outcome, tokens, isProvisional: row.provisional !== 0n };
 }
 
 type UsageFilter = Parameters<Store['usage']>[0];
@@ -157,6 +176,7 @@ function toCall(row: CallColumns): CallRow {
     stream: row.stream !== 0n,
     status: Number(row.status),
     outcome: row.outcome,
+    ...(row.provisional !== 0n && { provisional: true }),
     ...(row.error_code !== null && { errorCode: row.error_code }),
     attempts: Number(row.attempts),
     cost: row.cost,

@@ -1,0 +1,144 @@
+/** A call that another process settled for one that seemed dead: its own settlement comes later, and counts. */
+import { describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import type { CallRow, EntryKind } from '../store/store.ts';
+import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from './random-load.ts';
+
+const NOON = Date.UTC(2026, 10, 30, 12);
+const DAY_MS = 86_400_000;
+const gone = () => 'gone' as const;
+const USAGE = { input: 7, output: 5, source: 'reported' } as const;
+
+describe.each(ENGINES)('$name', (engine) => {
+  /** A process that holds a call, and one that takes it for dead. */
+  async function twoProcesses(amount = 1000n) {
+    const { settings, tamper } = await engine.freshDatabase();
+    const owner = await openBooks(settings, 'own_1', () => NOON);
+    const watcher = await openBooks(settings, 'own_2', () => NOON);
+    await openAccount(owner, amount);
+    const provisional = async (checkpoint: bigint | undefined, at = NOON) => {
+      const sent = checkpoint === undefined ? {} : { sentAt: at, checkpoint };
+      const hold = await owner.ledger.hold(holdRequest('call_1', 500n, { at, ...sent }));
+      expect(await watcher.ledger.sweep(at, gone)).toBe(1);
+      const cost = checkpoint ?? 0n;
+      expect(await owner.store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost, provisional: true });
+      return hold;
+    };
+    const settle = (hold: Parameters<typeof owner.ledger.settle>[0], cost: bigint, more: Partial<CallRow> = {}) =>
+      owner.ledger.settle(hold, callRecord(hold.callId, cost, { at: NOON, ...more }));
+    /** What everything says that the account's one call cost. */
+    async function expectCost(cost: bigint) {
+      const { store } = watcher;
+      expect((await store.verify()).faults).toEqual([]);
+      expect(await watcher.ledger.balance(ACCOUNT)).toEqual({ available: amount - cost, held: 0n });
+      expect((await store.keySpending(KEY, NOON)).total).toBe(cost);
+      expect((await store.accountSpending(ACCOUNT, NOON)).total).toBe(cost);
+      expect((await store.call('call_1'))?.cost).toBe(cost);
+      const [sum] = await store.usage({ account: ACCOUNT, from: 0, to: NOON + DAY_MS, groupBy: 'model' });
+      expect(sum).toMatchObject({ calls: 1, cost });
+      return sum;
+    }
+    const kinds = async () => (await owner.store.entries(ACCOUNT, { limit: 9 })).map(({ kind }) => kind);
+    const close = async () => {
+      await owner.store.close();
+      await watcher.store.close();
+    };
+    return { owner, watcher, provisional, settle, expectCost, kinds, tamper, close };
+  }
+
+  test.each<[string, bigint | undefined, bigint, EntryKind[]]>([
+    ['more than the checkpoint', 20n, 90n, ['top-up', 'charge', 'completion']],
+    ['less than the checkpoint', 90n, 20n, ['top-up', 'charge', 'completion']],
+    ['nothing after all', 90n, 0n, ['top-up', 'charge', 'completion']],
+    ['something where nothing was known to be sent', undefined, 90n, ['top-up', 'completion']],
+    ['more than was held', 20n, 800n, ['top-up', 'charge', 'completion']],
+    ['as much as the checkpoint', 90n, 90n, ['top-up', 'charge']],
+    ['nothing, as was thought', undefined, 0n, ['top-up']],
+  ])('it cost %s', async (_, checkpoint, cost, entries) => {
+    const { owner, watcher, provisional, settle, expectCost, kinds, close } = await twoProcesses();
+    const hold = await provisional(checkpoint);
+    await expectCost(checkpoint ?? 0n);
+    const told = { provider: 'vendor', usage: USAGE, durationMs: 50, firstByteMs: 3 };
+    await Promise.all([settle(hold, cost, told), settle(hold, cost + 7n)]);
+    expect(await expectCost(cost)).toMatchObject({ inputTokens: 7, outputTokens: 5 });
+    const call = await watcher.store.call('call_1');
+    expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1, ...told });
+    expect(call).not.toHaveProperty('provisional');
+    // Again, by whoever: nothing more.
+    await settle(hold, cost + 1n);
+    await watcher.ledger.settle(hold, callRecord('call_1', cost + 2n));
+    expect(await watcher.ledger.sweep(NOON, gone)).toBe(0);
+    await expectCost(cost);
+    expect(await kinds()).toEqual(entries);
+    const audits = await owner.store.audits({ limit: 9 });
+    expect(audits).toMatchObject([{ actor: 'gateway', action: 'call.completed', subject: 'call_1' }]);
+    await close();
+  });
+
+  test('where the balance is gone meanwhile, it ends below zero', async () => {
+    const { owner, provisional, settle, close } = await twoProcesses();
+    const hold = await provisional(1n);
+    const other = await owner.ledger.hold(holdRequest('call_2', 999n, { at: NOON }));
+    await settle(other, 999n);
+    await settle(hold, 500n);
+    expect(await owner.ledger.balance(ACCOUNT)).toEqual({ available: -499n, held: 0n });
+    await expect(owner.ledger.hold(holdRequest('call_3', 0n))).rejects.toMatchObject({ code: 'insufficient_balance' });
+    expect((await owner.store.verify()).faults).toEqual([]);
+    await close();
+  });
+
+  test('a refund is of what the call cost in the end', async () => {
+    const { owner, provisional, settle, close } = await twoProcesses();
+    const hold = await provisional(20n);
+    await settle(hold, 90n);
+    const refund = (amount: bigint) =>
+      owner.ledger.topUp(ACCOUNT, amount, { kind: 'refund', callId: 'call_1', at: NOON });
+    await refund(80n);
+    await expect(refund(11n)).rejects.toMatchObject({ code: 'invalid_request' });
+    await refund(10n);
+    expect(await owner.store.corrections('call_1')).toBe(90n);
+    expect((await owner.store.verify()).faults).toEqual([]);
+    await close();
+  });
+
+  test('what it cost less is given back in the day it was booked in, what it cost more counts today', async () => {
+    const { owner, provisional, settle, close } = await twoProcesses();
+    const hold = await provisional(300n, NOON - DAY_MS);
+    await settle(hold, 100n);
+    expect(await owner.store.keySpending(KEY, NOON)).toEqual({ total: 100n, month: 100n, day: 0n });
+    const second = await owner.ledger.hold(holdRequest('call_2', 300n, { at: NOON }));
+    await settle(second, 50n);
+    expect(await owner.store.keySpending(KEY, NOON)).toEqual({ total: 150n, month: 150n, day: 50n });
+    expect((await owner.store.verify()).faults).toEqual([]);
+    await close();
+  });
+
+  test.each([
+    'UPDATE calls SET completion_seq = NULL',
+    "UPDATE calls SET cost = 20 WHERE id = 'call_1'",
+    "DELETE FROM entries WHERE kind = 'completion'",
+    "UPDATE entries SET amount = -69 WHERE kind = 'completion'",
+  ])('verify notices: %s', async (change) => {
+    const { owner, provisional, settle, tamper, close } = await twoProcesses();
+    await settle(await provisional(20n), 90n);
+    await tamper(change);
+    expect((await owner.store.verify()).faults).not.toEqual([]);
+    await close();
+  });
+
+  test('in one batch with the provisional settlement it is the same', async () => {
+    const { owner, watcher, expectCost, close } = await twoProcesses();
+    const hold = await owner.ledger.hold(holdRequest('call_1', 500n, { at: NOON }));
+    const resolve = (cost: bigint, more: Partial<CallRow>) => ({
+      type: 'resolve' as const,
+      callId: 'call_1',
+      amount: cost,
+      call: callRecord('call_1', cost, { at: NOON, ...more }),
+    });
+    const guess = resolve(20n, { outcome: 'interrupted', provisional: true });
+    const outcomes = await watcher.store.ledger([guess, guess, { ...resolve(90n, {}), hold }, resolve(5n, {})]);
+    expect(outcomes).toMatchObject([{ repeated: false }, { repeated: true }, { repeated: false }, { repeated: true }]);
+    await expectCost(90n);
+    await close();
+  });
+});
