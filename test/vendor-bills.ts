@@ -67,6 +67,33 @@ export function ticksOf(recorded: RecordedCase): { model: string; ticks: bigint;
   };
 }
 
+/** OpenRouter's prices of the models in its recordings, in pico-USD per token. */
+const sonnet = { input: 3_000_000n, cachedInput: 300_000n, cacheWrite: 3_750_000n, output: 15_000_000n };
+const haiku = { input: 1_000_000n, cachedInput: 100_000n, cacheWrite: 1_250_000n, output: 5_000_000n };
+const OPENROUTER_PRICES: readonly [model: RegExp, price: Price][] = [
+  [/^anthropic\/claude.*sonnet/, sonnet],
+  [/^anthropic\/claude.*haiku/, haiku],
+  [/^openai\/gpt-5\.6-sol/, { input: 5_000_000n, cacheWrite: 6_250_000n, output: 30_000_000n }],
+  [/^openai\/gpt-5\.2/, { input: 1_750_000n, output: 14_000_000n }],
+  [/^openai\/o3/, { input: 2_000_000n, output: 8_000_000n }],
+  [/^x-ai\/grok-4/, { input: 3_000_000n, cachedInput: 750_000n, output: 15_000_000n }],
+  [/^google\/gemini-2\.5-flash/, { input: 300_000n, output: 2_500_000n }],
+  [/^qwen\/qwen3-30b/, { input: 100_000n, output: 300_000n }],
+];
+
+/** What OpenRouter says it has billed for the tokens, searches of the web aside; `undefined` where it says nothing. */
+export function openrouterBill(recorded: RecordedCase): VendorBill | undefined {
+  const reply = payloads(recorded)
+    .map((payload) => record(payload.response) ?? payload)
+    .findLast((payload) => number(record(payload.usage)?.cost) > 0);
+  const usage = record(reply?.usage);
+  const price = OPENROUTER_PRICES.find(([model]) => model.test(String(reply?.model)))?.[1];
+  if (!usage || !price) return undefined;
+  const details = record(usage.cost_details) ?? {};
+  const ofTokens = number(details.upstream_inference_prompt_cost) + number(details.upstream_inference_completions_cost);
+  return { price, amount: BigInt(Math.round((ofTokens || number(usage.cost)) * 1e9)) };
+}
+
 function countsOf(recorded: RecordedCase): Counts | undefined {
   switch (recorded.wire) {
     case 'openai-chat':

@@ -1,7 +1,10 @@
 /** What a call consumed: one record of which every format's usage object is a view. */
 
-/** Where the figures come from: the vendor's final report, the last partial one, or our count of what was delivered. */
-export type UsageSource = 'reported' | 'partial' | 'counted';
+/**
+ * Where the figures come from: the provider's final report, the last partial one, our count of what was delivered, or our estimate of
+ * the input, where nothing was delivered and the client left.
+ */
+export type UsageSource = 'reported' | 'partial' | 'counted' | 'estimated';
 
 /**
  * Tokens unless said otherwise. `input` and `output` are totals: the members below them are shares of them, never beside
@@ -46,6 +49,20 @@ export interface Usage {
   /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
   largestInput?: number;
   source: UsageSource;
+}
+
+/**
+ * One figure of a provider's report: a whole number from zero up that a JavaScript number holds exactly. Absent and `null` are zero;
+ * all else (`1e999`, `-5`, `1.5`, `"12"`) is `NaN`, which makes the total it belongs to no report.
+ */
+export function figure(value: unknown): number {
+  if (value === undefined || value === null) return 0;
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : Number.NaN;
+}
+
+/** The gate for every provider's report: `undefined` where a total is no whole number from zero up. */
+export function asReport(usage: Usage): Usage | undefined {
+  return Number.isSafeInteger(usage.input) && Number.isSafeInteger(usage.output) ? usage : undefined;
 }
 
 /** Members that are not added up. */

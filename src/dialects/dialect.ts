@@ -121,6 +121,8 @@ export interface Quirks {
   streamUsage?: 'ask' | 'always' | 'never';
   /** The vendor counts reasoning beside `completion_tokens`, not inside. */
   reasoningBesideOutput?: boolean;
+  /** The vendor shows reasoning in `total_tokens` alone: what that holds beyond input and output is reasoning. */
+  reasoningInTotal?: boolean;
   /** Where the vendor takes reasoning back in a conversation; absent: `reasoning_content`. */
   reasoningField?: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts' | 'none';
   /** The word for system prompts above `system` where the vendor does not know `developer`. */

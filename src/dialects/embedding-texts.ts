@@ -2,7 +2,7 @@
 import type { EmbedCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
-import type { Usage } from '../canonical/usage.ts';
+import { figure, type Usage } from '../canonical/usage.ts';
 import { wrong } from './request-body.ts';
 
 /** As many as OpenAI takes in one call. */
@@ -24,6 +24,13 @@ function isTokenIds(value: Json | undefined): value is number[] {
 }
 
 const BYTES_PER_TOKEN = 4;
+
+/** The input by the provider's figure; by our count where that is none, or zero: texts are never empty. */
+export function embeddingUsage(call: EmbedCall, said: Json | undefined): Usage {
+  const counted = countedUsage(call);
+  const input = figure(said);
+  return input > 0 ? { ...counted, input, source: 'reported' } : counted;
+}
 
 /** What the texts have in tokens and characters, where the vendor does not say. */
 export function countedUsage({ inputs }: EmbedCall): Usage {

@@ -65,9 +65,10 @@ const BYTES_PER_TOKEN = 4;
 function meaningOf({ id, results, usage }: JsonObject, call: ModerationCall): ReplyEvent[] {
   if (!Array.isArray(results) || !results.every(isObject)) throw unreadable();
   const input = Math.ceil(Buffer.byteLength(call.texts.join('')) / BYTES_PER_TOKEN);
+  const said = isObject(usage) ? readUsage(usage, {}) : undefined;
   return [
     { type: 'reply-start', id: typeof id === 'string' ? id : '', model: call.model },
     { type: 'result', result: { type: 'ratings', ratings: results } },
-    { type: 'usage', usage: isObject(usage) ? readUsage(usage, {}) : { input, output: 0, source: 'counted' } },
+    { type: 'usage', usage: said && said.input > 0 ? said : { input, output: 0, source: 'counted' } },
   ];
 }

@@ -1,14 +1,15 @@
 /** The usage object of OpenAI's formats, as OpenAI and as everybody who copied it writes it. */
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
-import type { Usage } from '../canonical/usage.ts';
+import { asReport, figure, type Usage } from '../canonical/usage.ts';
 import type { Quirks } from './dialect.ts';
 
-/** Reads a final usage object. Shares never exceed their totals, whatever the vendor says. */
-export function readUsage(raw: JsonObject, quirks: Quirks): Usage {
+/** Reads a final usage object; `undefined`: it is no report. Shares never exceed their totals, whatever the vendor says. */
+export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
   const prompt = objectAt(raw, 'prompt_tokens_details') ?? objectAt(raw, 'input_tokens_details');
   const completion = outputDetails(raw);
   const tools = objectAt(raw, 'server_tool_use_details') ?? objectAt(raw, 'server_tool_use');
-  const input = inputTokens(raw);
+  const sent = inputTokens(raw);
+  const said = saidOutput(raw);
   const output = outputTokens(raw, quirks);
   const read = firstCount(
     prompt?.cached_tokens,
@@ -17,34 +18,48 @@ export function readUsage(raw: JsonObject, quirks: Quirks): Usage {
     raw.num_cached_tokens,
     raw.cache_read_input_tokens,
   );
-  const cachedInput = Math.min(input, read);
   const written = firstCount(
     prompt?.cache_write_tokens,
     prompt?.cache_creation_input_tokens,
     raw.cache_creation_input_tokens,
   );
+  const cachedInput = Math.min(sent, read);
+  const cacheWrite = Math.min(sent, written);
+  // OpenRouter bills tokens that were both written and read under both words: they are input twice.
+  const input = cachedInput + cacheWrite > sent ? sent + Math.min(cachedInput, cacheWrite) : sent;
   const usage: Usage = { input, output, source: 'reported' };
   setCount(usage, 'cachedInput', cachedInput);
-  setCount(usage, 'cacheWrite', Math.min(input - cachedInput, written));
+  setCount(usage, 'cacheWrite', cacheWrite);
   setCount(usage, 'audioInput', Math.min(input, firstCount(prompt?.audio_tokens, raw.audio_prompt_tokens)));
   setCount(usage, 'imageInput', Math.min(input, firstCount(prompt?.image_tokens)));
-  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), unsaidOutput(raw))));
+  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), output - said)));
   setCount(usage, 'audioOutput', Math.min(output, firstCount(completion?.audio_tokens)));
   setCount(usage, 'imageOutput', Math.min(output, firstCount(completion?.image_tokens)));
   setCount(usage, 'acceptedPrediction', firstCount(completion?.accepted_prediction_tokens));
   setCount(usage, 'rejectedPrediction', firstCount(completion?.rejected_prediction_tokens));
   const searches = firstCount(tools?.web_search_requests, tools?.tool_calls_executed);
   setCount(usage, 'serverToolCalls', searches || firstCount(raw.num_search_queries, raw.num_sources_used));
-  return usage;
+  return asReport(usage);
 }
 
-/** All output, where the vendor counts reasoning beside it (xAI) or only in the total (Google) too. */
+/**
+ * All output. The total adds to what is said of it in two recorded cases alone: reasoning that is named and stands beside the
+ * completion (xAI), and Gemini's, which Google's copy of the format shows in the total alone.
+ */
 export function outputTokens(raw: JsonObject, quirks: Quirks): number {
-  const said = firstCount(raw.completion_tokens, raw.output_tokens);
+  const said = saidOutput(raw);
   const reasoning = reasoningTokens(raw);
-  if (firstCount(raw.total_tokens) === 0) return quirks.reasoningBesideOutput ? said + reasoning : said;
-  const unsaid = unsaidOutput(raw);
-  return reasoning === 0 || unsaid === reasoning ? said + unsaid : said;
+  const total = firstCount(raw.total_tokens);
+  if (total === 0) return quirks.reasoningBesideOutput ? said + reasoning : said;
+  const unsaid = Math.max(0, total - inputTokens(raw) - said);
+  if (reasoning > 0) return unsaid === reasoning ? said + unsaid : said;
+  return quirks.reasoningInTotal ? said + unsaid : said;
+}
+
+/** What is said of the output; where nothing is, the total less the input. */
+function saidOutput(raw: JsonObject): number {
+  const said = firstTotal(raw.completion_tokens, raw.output_tokens);
+  return said ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
 }
 
 /** A usage object of specification 2.12. */
@@ -74,8 +89,8 @@ export function writeUsage(usage: Usage): JsonObject {
   return written;
 }
 
-function inputTokens(raw: JsonObject): number {
-  return firstCount(raw.prompt_tokens, raw.input_tokens);
+export function inputTokens(raw: JsonObject): number {
+  return firstTotal(raw.prompt_tokens, raw.input_tokens) ?? 0;
 }
 
 function reasoningTokens(raw: JsonObject): number {
@@ -86,26 +101,20 @@ function outputDetails(raw: JsonObject): JsonObject | undefined {
   return objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
 }
 
-/** What the total holds beyond input and output. */
-function unsaidOutput(raw: JsonObject): number {
-  return Math.max(
-    0,
-    firstCount(raw.total_tokens) - inputTokens(raw) - firstCount(raw.completion_tokens, raw.output_tokens),
-  );
-}
-
 function objectAt(raw: JsonObject, member: string): JsonObject | undefined {
   const value = raw[member];
   return isObject(value) ? value : undefined;
 }
 
-/** The first of the values that is a count above zero. */
-function firstCount(a?: Json, b?: Json, c?: Json, d?: Json, e?: Json): number {
-  return countIn(a) || countIn(b) || countIn(c) || countIn(d) || countIn(e);
+/** A total by the first of its names that says one above zero; `NaN` where what it says is no figure, `undefined` where it is absent. */
+function firstTotal(a: Json | undefined, b: Json | undefined): number | undefined {
+  if (a === undefined || a === null) return b === undefined || b === null ? undefined : figure(b);
+  return figure(a) || figure(b ?? a);
 }
 
-function countIn(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
+/** The first of the values that is a count above zero. */
+function firstCount(a?: Json, b?: Json, c?: Json, d?: Json, e?: Json): number {
+  return figure(a) || figure(b) || figure(c) || figure(d) || figure(e) || 0;
 }
 
 function setCount<Name extends string>(of: { [name in Name]?: Json }, name: Name, count: number): void {

@@ -30,6 +30,13 @@ test('a partial report counts, but never for less than was delivered', async () 
   expect(await meter.final(count)).toEqual({ input: 7, cachedInput: 3, output: 50, source: 'partial' });
 });
 
+test('a report from before the end that no other followed is partial, at the end too', async () => {
+  const meter = new Meter(100);
+  const usage: Usage = { input: 7, output: 1, source: 'partial' };
+  meter.see([{ type: 'usage', usage }, delta('x'.repeat(40)), { type: 'reply-end' }]);
+  expect(await meter.final(count)).toEqual({ input: 7, output: 20, source: 'partial' });
+});
+
 test('without any report the delivered text is counted: of many deltas, tool calls, reasoning', async () => {
   const meter = new Meter(100);
   meter.see([{ type: 'part-start', choice: 0, part: 0, opens: { type: 'tool-call', id: 'a', name: 'look' } }]);

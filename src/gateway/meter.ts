@@ -91,8 +91,8 @@ export class Meter {
   /** Reported, if the vendor said it at the end; the last partial report, never below what was delivered; else counted. */
   final(count: CountTexts): Usage | Promise<Usage> {
     const [only] = this.tallies;
-    if (this.tallies.length === 1 && only.ended && only.reported) return only.usage(0, 0);
-    const unknown = this.tallies.filter((tally) => !(tally.ended && tally.reported));
+    if (this.tallies.length === 1 && only.isKnown) return only.usage(0, 0);
+    const unknown = this.tallies.filter((tally) => !tally.isKnown);
     if (unknown.length === 0) return this.soFar();
     return this.counted(unknown, count);
   }

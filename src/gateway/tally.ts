@@ -32,6 +32,11 @@ export class Tally {
     this.told = usage;
   }
 
+  /** It has come to its end, and its last report was about all of it. */
+  get isKnown(): boolean {
+    return this.ended && this.reported !== undefined && this.reported.source !== 'partial';
+  }
+
   addText(text: string): void {
     this.delivered = true;
     this.bytes += text.length;
@@ -70,7 +75,7 @@ export class Tally {
       if (audio > 0) usage.audioOutput = audio;
       return usage;
     }
-    if (this.ended) return reported;
+    if (this.isKnown) return reported;
     return { ...reported, output: Math.max(reported.output, output), source: 'partial' };
   }
 }

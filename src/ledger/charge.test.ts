@@ -18,6 +18,11 @@ test('each token is charged once, at the rate of its share', () => {
   expect(charge(used, price)).toBe(250n * 3000n + 600n * 300n + 100n * 3750n + 50n * 6000n + 10n * 15000n);
 });
 
+test('what OpenRouter has both written and read costs what it states: 7 tokens, 2,161 read and 2,161 written', () => {
+  const used = usage({ input: 7 + 2161 + 2161, cachedInput: 2161, cacheWrite: 2161 });
+  expect(charge(used, price)).toBe(7n * 3000n + 2161n * 300n + 2161n * 3750n);
+});
+
 test('a share without a rate of its own costs what its parent costs', () => {
   const used = usage({ input: 100, cachedInput: 40, audioInput: 10, cacheWriteHour: 5, output: 10, reasoning: 8 });
   expect(charge(used, { input: 1000n, output: 2000n })).toBe(120n);

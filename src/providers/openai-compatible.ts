@@ -108,6 +108,8 @@ export function joinUrl(baseUrl: string, path: string): string {
 export const openaiCompatible = openaiCompatibleVendor({
   name: 'openai-compatible',
   needsCredential: false,
+  // Google's copy of the format, whatever address it is at.
+  quirks: { models: [{ match: '(^|/)gemini-', quirks: { reasoningInTotal: true } }] },
   completions: true,
   images: { editForm: true },
   embeddings: { plainVectors: true },

@@ -1,16 +1,18 @@
 /** Every figure of usage that was recorded: what we charge is what the vendor's own rule says, to the nano-USD. */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
+import type { Price } from '../../src/canonical/price.ts';
 import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import type { Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
 import { vendorDialectNamed } from '../../src/dialects/index.ts';
+import { quirksOf } from '../../src/dialects/quirks.ts';
 import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
-import { reportsUsage, ticksOf, vendorBill } from '../vendor-bills.ts';
+import { openrouterBill, reportsUsage, ticksOf, vendorBill } from '../vendor-bills.ts';
 
 /** The dialect of each recorded format that reports what it consumed. */
 const DIALECTS: { readonly [wire: string]: string } = {
@@ -56,11 +58,17 @@ const OTHER_NAMES: { readonly [provider: string]: string } = {
   lmstudio: 'lm-studio',
 };
 
-function quirksOf({ provider, wire }: RecordedCase): Quirks {
+function deviationsOf(recorded: RecordedCase): Quirks {
+  const { provider, wire } = recorded;
   const row = PROVIDERS.get(OTHER_NAMES[provider] ?? provider);
   if (!row) throw new Error(`there is no provider ${provider}`);
   // Amazon's own format and Google's have no quirks of a copy of another.
-  return wire.startsWith('openai') ? (row.quirks ?? {}) : {};
+  return wire.startsWith('openai') ? quirksOf(row.quirks ?? {}, modelOf(recorded)) : {};
+}
+
+/** The model that the reply names. */
+function modelOf(recorded: RecordedCase): string {
+  return /"model"\s*:\s*"([^"]+)"/.exec(Buffer.from(replyBytes(recorded)).toString('latin1'))?.[1] ?? '';
 }
 
 const MEMBERS = { kind: 'chat', model: 'm', stream: false, extras: {}, headers: {} } as const;
@@ -82,12 +90,12 @@ function widthOf(recorded: RecordedCase): number {
 }
 
 /** Reads the reply as the gateway does, up to the usage it would charge by. */
-async function usageRead(recorded: RecordedCase) {
+async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
   const dialect = vendorDialectNamed(DIALECTS[recorded.wire] ?? '');
   if (!dialect) throw new Error(`there is no dialect for ${recorded.wire}`);
-  const reader = dialect.reader(callOf(recorded, dialect.kind), replyContentType(recorded), quirksOf(recorded));
+  const reader = dialect.reader(callOf(recorded, dialect.kind), replyContentType(recorded), deviationsOf(recorded));
   const meter = new Meter(0);
-  for (const frame of [...reader.read(replyBytes(recorded)), ...reader.end()]) meter.see(frame.events);
+  for (const frame of [...reader.read(bytes), ...reader.end()]) meter.see(frame.events);
   return meter.final(async (texts) => texts.map(() => 0));
 }
 
@@ -136,4 +144,44 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
     }
     expect(compared).toBeGreaterThan(10);
   });
+
+  test("OpenRouter's own bills: at its prices we charge what it says it has taken for the tokens", async () => {
+    let compared = 0;
+    for (const recorded of everyRecording.filter(({ provider }) => provider === 'openrouter')) {
+      const bill = openrouterBill(recorded);
+      if (!bill) continue;
+      compared++;
+      expect(`${recorded.file}: ${charge(await usageRead(recorded), bill.price)}`).toBe(
+        `${recorded.file}: ${bill.amount}`,
+      );
+    }
+    expect(compared).toBeGreaterThan(35);
+  });
+
+  test('a figure that is none is believed in no format, whatever it says', async () => {
+    const seen = new Set<string>();
+    for (const recorded of everyRecording.filter((one) => one.status === 200 && reportsUsage(one))) {
+      const place = `${recorded.wire} ${recorded.stream}`;
+      const text = Buffer.from(replyBytes(recorded)).toString();
+      if (!(recorded.wire in DIALECTS) || seen.has(place) || replyContentType(recorded).includes('eventstream'))
+        continue;
+      seen.add(place);
+      for (const wrong of ['1e999', '1e308', '-1000', '0.5', '"12"', '{}', 'false']) {
+        const altered = text.replaceAll(A_FIGURE, (_, head: string) => `${head}${wrong}`);
+        const usage = await usageRead(recorded, Buffer.from(altered));
+        const figures = Object.values(usage).filter((value) => typeof value === 'number');
+        expect(`${place} ${wrong} ${figures.every((one) => one >= 0 && Number.isFinite(one))}`).toBe(
+          `${place} ${wrong} true`,
+        );
+        expect(charge(usage, DEAR)).toBeLessThan(10n ** 9n);
+        expect(`${place} ${wrong} ${usage.source}`).toBe(`${place} ${wrong} counted`);
+      }
+    }
+    expect(seen.size).toBeGreaterThan(14);
+  });
 });
+
+/** Any figure of any format's usage. */
+const A_FIGURE =
+  /("(?:\w*_tokens|total_tokens|\w*TokenCount|tokenCount|token_count|\w*Tokens|search_units|billableCharacterCount)"\s*:\s*)-?\d+(?=[\s,}])/g;
+const DEAR: Price = { input: 10_000_000n, output: 50_000_000n, perCharacter: 10_000n };

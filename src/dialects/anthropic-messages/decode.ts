@@ -3,6 +3,7 @@ import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
+import type { UsageSource } from '../../canonical/usage.ts';
 import { answerToolName, isAnswerWrapped, unwrapAnswer, unwrapFreeText } from '../wrapped-tools.ts';
 import { readCitation } from './citations.ts';
 import { readFinish } from './finish.ts';
@@ -132,7 +133,7 @@ export class Decoder {
     this.#events.push(start);
     if (isObject(message.usage)) {
       this.#noteUsage(message.usage);
-      if (!isWhole) this.#events.push({ type: 'usage', usage: readUsage(message.usage, 'partial') });
+      if (!isWhole) this.#report(message.usage, 'partial');
     }
     this.#noteFinish(message);
     if (isObject(message.usage)) this.#noteService(message.usage);
@@ -177,8 +178,13 @@ export class Decoder {
       if (this.#blocks.size > 0) for (const index of this.#blocks.keys()) this.#close(index);
       this.#events.push({ type: 'choice-end', choice: 0, finish: this.#finishSeen() });
     }
-    if (this.#hasNewUsage) this.#events.push({ type: 'usage', usage: readUsage(this.#usage, 'reported') });
+    if (this.#hasNewUsage) this.#report(this.#usage, 'reported');
     this.#hasNewUsage = false;
+  }
+
+  #report(raw: JsonObject, source: UsageSource): void {
+    const usage = readUsage(raw, source);
+    if (usage) this.#events.push({ type: 'usage', usage });
   }
 
   /** A structured answer was a call on the wire alone. */

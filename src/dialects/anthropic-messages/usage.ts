@@ -1,12 +1,12 @@
 /** The usage object of this format: cached input stands beside `input_tokens`, not inside. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Usage, UsageSource } from '../../canonical/usage.ts';
+import { asReport, figure, type Usage, type UsageSource } from '../../canonical/usage.ts';
 
 /** Passes of the vendor that it bills but leaves out of the totals: summing up a long conversation, asking an adviser. */
 const PASSES_BESIDE_TOTALS = new Set(['compaction', 'advisor_message']);
 
-/** Reads a usage object; a stream's later ones name only what has changed (`raw` is then the two merged). */
-export function readUsage(raw: JsonObject, source: UsageSource): Usage {
+/** Reads a usage object; a stream's later ones name only what has changed (`raw` is then the two merged). `undefined`: no report. */
+export function readUsage(raw: JsonObject, source: UsageSource): Usage | undefined {
   const usage = readPass(raw, source);
   const passes = Array.isArray(raw.iterations) ? raw.iterations : [];
   for (const pass of passes) {
@@ -14,26 +14,27 @@ export function readUsage(raw: JsonObject, source: UsageSource): Usage {
     const beside = readPass(pass, source);
     for (const member of ['input', 'output', 'cachedInput', 'cacheWrite', 'cacheWriteHour', 'reasoning'] as const) {
       const sum = (usage[member] ?? 0) + (beside[member] ?? 0);
-      if (sum > 0) usage[member] = sum;
+      // A sum that is no number makes the whole no report.
+      if (sum !== 0) usage[member] = sum;
     }
   }
-  return usage;
+  return asReport(usage);
 }
 
 function readPass(raw: JsonObject, source: UsageSource): Usage {
   const { cache_creation: byAge, server_tool_use: tools, output_tokens_details: details } = raw;
-  const cachedInput = count(raw.cache_read_input_tokens);
-  const inHours = isObject(byAge) ? count(byAge.ephemeral_1h_input_tokens) : 0;
-  const inMinutes = isObject(byAge) ? count(byAge.ephemeral_5m_input_tokens) : 0;
-  const written = Math.max(count(raw.cache_creation_input_tokens), inHours + inMinutes);
-  const output = count(raw.output_tokens);
-  const usage: Usage = { input: count(raw.input_tokens) + cachedInput + written, output, source };
+  const cachedInput = figure(raw.cache_read_input_tokens);
+  const inHours = isObject(byAge) ? figure(byAge.ephemeral_1h_input_tokens) : 0;
+  const inMinutes = isObject(byAge) ? figure(byAge.ephemeral_5m_input_tokens) : 0;
+  const written = Math.max(figure(raw.cache_creation_input_tokens), inHours + inMinutes);
+  const output = figure(raw.output_tokens);
+  const usage: Usage = { input: figure(raw.input_tokens) + cachedInput + written, output, source };
   setCount(usage, 'cachedInput', cachedInput);
   setCount(usage, 'cacheWrite', written - inHours);
   setCount(usage, 'cacheWriteHour', inHours);
-  if (isObject(details)) setCount(usage, 'reasoning', Math.min(output, count(details.thinking_tokens)));
+  if (isObject(details)) setCount(usage, 'reasoning', Math.min(output, figure(details.thinking_tokens)));
   if (isObject(tools))
-    setCount(usage, 'serverToolCalls', count(tools.web_search_requests) + count(tools.web_fetch_requests));
+    setCount(usage, 'serverToolCalls', figure(tools.web_search_requests) + figure(tools.web_fetch_requests));
   return usage;
 }
 
@@ -60,10 +61,6 @@ export function readTier(usage: Json | undefined): { service_tier?: string } {
 export function writeTier(extras: JsonObject | undefined): { service_tier?: string } {
   const tier = extras?.service_tier;
   return typeof tier === 'string' ? { service_tier: tier === 'default' ? 'standard' : tier } : {};
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.floor(value) : 0;
 }
 
 type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality'>;

@@ -112,7 +112,8 @@ export class Decoder {
   #usage(usage: Json | undefined): void {
     if (!isObject(usage)) return;
     this.#hasUsage = true;
-    this.#events.push({ type: 'usage', usage: readUsage(usage) });
+    const read = readUsage(usage);
+    if (read) this.#events.push({ type: 'usage', usage: read });
   }
 
   #finish(finish: Finish): void {

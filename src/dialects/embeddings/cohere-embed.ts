@@ -3,7 +3,7 @@ import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { countedUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
+import { embeddingUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
 import { unreadable, vendorDialect } from '../whole-reply.ts';
@@ -55,10 +55,9 @@ function meaningOf(body: JsonObject, call: EmbedCall): ReplyEvent[] {
   });
   const billed =
     isObject(body.meta) && isObject(body.meta.billed_units) ? body.meta.billed_units.input_tokens : undefined;
-  const counted = countedUsage(call);
   return [
     { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
-    { type: 'usage', usage: typeof billed === 'number' ? { ...counted, input: billed, source: 'reported' } : counted },
+    { type: 'usage', usage: embeddingUsage(call, billed) },
   ];
 }

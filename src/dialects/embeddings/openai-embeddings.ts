@@ -3,6 +3,7 @@ import type { EmbedCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
 import { countedUsage, foreignExtras, MOST_TEXTS, readTexts } from '../embedding-texts.ts';
@@ -105,14 +106,15 @@ function meaningOf(body: JsonObject, call: EmbedCall, { wholeNumbers }: Quirks):
     { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
   ];
-  events.push({ type: 'usage', usage: { ...countedUsage(call), ...(isObject(usage) && embeddingUsage(usage)) } });
+  events.push({ type: 'usage', usage: usageOf(isObject(usage) ? usage : {}, call) });
   return events;
 }
 
-/** Vendors say the input by its own name, or as the total of which it is all. */
-function embeddingUsage(usage: JsonObject) {
-  const read = readUsage({ ...usage, prompt_tokens: usage.prompt_tokens ?? usage.total_tokens ?? 0 }, {});
-  return { ...read, output: 0 };
+/** Providers say the input by its own name, or as the total of which it is all. Texts are never empty: who says nothing, or zero, is not believed. */
+function usageOf(said: JsonObject, call: EmbedCall): Usage {
+  const counted = countedUsage(call);
+  const read = readUsage({ ...said, prompt_tokens: said.prompt_tokens || (said.total_tokens ?? 0) }, {});
+  return read && read.input > 0 ? { ...counted, ...read, output: 0 } : counted;
 }
 
 function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {

@@ -2,6 +2,7 @@
 import type { ChatCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { UsageSource } from '../../canonical/usage.ts';
 import { PartsDecoder } from './decode-parts.ts';
 import { blockedFinish, isFinish, readFinish } from './finish.ts';
 import { readCitations } from './grounding.ts';
@@ -70,8 +71,9 @@ export class Decoder {
       this.#block = promptFeedback;
     }
     if (isObject(usageMetadata) && usageMetadata.promptTokenCount !== undefined) {
-      this.#usage = { ...this.#usage, ...usageMetadata };
-      if (!this.isFinished) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'partial') });
+      // Each report is about the whole answer so far: what a later one leaves out is not taken from an earlier one.
+      this.#usage = usageMetadata;
+      if (!this.isFinished) this.#report('partial', events);
     }
     return events;
   }
@@ -86,8 +88,13 @@ export class Decoder {
       const { blockReason, blockReasonMessage } = this.#block;
       events.push({ type: 'choice-end', choice: 0, finish: blockedFinish(blockReason, blockReasonMessage) });
     }
-    if (this.#usage) events.push({ type: 'usage', usage: readUsage(this.#usage, this.#seen(), 'reported') });
+    this.#report('reported', events);
     events.push({ type: 'reply-end' });
+  }
+
+  #report(source: UsageSource, events: ReplyEvent[]): void {
+    const usage = this.#usage && readUsage(this.#usage, this.#seen(), source);
+    if (usage) events.push({ type: 'usage', usage });
   }
 
   #start({ responseId, modelVersion, createTime, usageMetadata }: JsonObject, events: ReplyEvent[]): void {

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import { vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Patches, WireRequest, Written } from '../dialect.ts';
-import { countedUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../embedding-texts.ts';
+import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../embedding-texts.ts';
 import { googleError } from '../error-bodies.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
@@ -142,11 +142,10 @@ function meaningOf({ embeddings, usageMetadata }: JsonObject, call: EmbedCall): 
     return { index, values: one.values as number[] };
   });
   const said = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
-  const counted = countedUsage(call);
   return [
     { type: 'reply-start', id: '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
-    { type: 'usage', usage: typeof said === 'number' ? { ...counted, input: said, source: 'reported' } : counted },
+    { type: 'usage', usage: embeddingUsage(call, said) },
   ];
 }
 

@@ -43,6 +43,31 @@ function replyOf(events: readonly ReplyEvent[]) {
 
 const partsOf = (answers: readonly JsonObject[], call?: ChatCall) => replyOf(streamed(answers, call)).choices[0]?.parts;
 
+describe('usage of a stream', () => {
+  const report = (figures: JsonObject) => ({ usageMetadata: figures });
+  const usageOf = (answers: readonly JsonObject[]) => replyOf(streamed(answers)).usage;
+
+  test('the last report wins: what it leaves out is not taken from an earlier one', () => {
+    const earlier = report({ promptTokenCount: 10, candidatesTokenCount: 4000, totalTokenCount: 4010 });
+    const last = report({ promptTokenCount: 10, thoughtsTokenCount: 3, totalTokenCount: 13 });
+    const answers = [answer([{ text: 'Hel' }], {}, earlier), answer([{ text: 'lo' }], STOP, last)];
+    expect(usageOf(answers)).toEqual({ input: 10, output: 3, reasoning: 3, source: 'reported' });
+  });
+
+  test.each([Number.POSITIVE_INFINITY, -4, 0.5, '7'])(
+    'a last report of %p tokens is none: the one before stands, as a partial one',
+    (wrong) => {
+      const earlier = report({ promptTokenCount: 10, candidatesTokenCount: 4 });
+      const text = sse([
+        answer([{ text: 'Hel' }], {}, earlier),
+        answer([{ text: 'lo' }], STOP, report({ promptTokenCount: 10, candidatesTokenCount: 'wrong' })),
+      ]).replace('"wrong"', wrong === Number.POSITIVE_INFINITY ? '1e999' : JSON.stringify(wrong));
+      const events = framesOf(text, chatCall(), SSE).flatMap((frame) => frame.events);
+      expect(replyOf(events).usage).toEqual({ input: 10, output: 4, source: 'partial' });
+    },
+  );
+});
+
 describe('proofs', () => {
   test('on a call', () => {
     const call = { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'c2ln' };

@@ -1,6 +1,6 @@
 /** `usageMetadata`: thoughts and the tools' own prompts stand beside the counts they belong to. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Usage, UsageSource } from '../../canonical/usage.ts';
+import { asReport, figure, type Usage, type UsageSource } from '../../canonical/usage.ts';
 
 /** Pictures and searches are not counted there but seen in the reply. */
 export interface Seen {
@@ -8,29 +8,30 @@ export interface Seen {
   searches: number;
 }
 
-export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usage {
-  const reasoning = count(raw.thoughtsTokenCount);
-  const input = count(raw.promptTokenCount) + count(raw.toolUsePromptTokenCount);
-  const output = count(raw.candidatesTokenCount) + reasoning;
+/** `undefined`: no report. */
+export function readUsage(raw: JsonObject, seen: Seen, source: UsageSource): Usage | undefined {
+  const reasoning = figure(raw.thoughtsTokenCount);
+  const input = figure(raw.promptTokenCount) + figure(raw.toolUsePromptTokenCount);
+  const output = figure(raw.candidatesTokenCount) + reasoning;
   const promptDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails];
-  return {
+  return asReport({
     input,
     output,
     source,
-    ...present('cachedInput', Math.min(input, count(raw.cachedContentTokenCount))),
+    ...present('cachedInput', Math.min(input, figure(raw.cachedContentTokenCount))),
     ...present('audioInput', Math.min(input, ofModality('AUDIO', promptDetails))),
     ...present('imageInput', Math.min(input, ofModality('IMAGE', promptDetails))),
     ...present('reasoning', reasoning),
     ...present('audioOutput', Math.min(output, ofModality('AUDIO', [raw.candidatesTokensDetails]))),
     ...present('imageOutput', Math.min(output, drawn(raw, seen))),
     ...present('images', seen.images),
-    ...present('serverToolCalls', Math.max(seen.searches, count(raw.serverToolCallCount))),
-  };
+    ...present('serverToolCalls', Math.max(seen.searches, figure(raw.serverToolCallCount))),
+  });
 }
 
 /** Where nobody says which tokens they are, those of a reply with pictures are taken as the dearer ones. */
 function drawn({ candidatesTokensDetails: details, candidatesTokenCount: all }: JsonObject, { images }: Seen): number {
-  if (details === undefined && images > 0) return count(all);
+  if (details === undefined && images > 0) return figure(all);
   return ofModality('IMAGE', [details]);
 }
 
@@ -67,7 +68,7 @@ function ofModality(modality: string, lists: readonly (Json | undefined)[]): num
   let sum = 0;
   for (const list of lists) {
     if (!Array.isArray(list)) continue;
-    for (const item of list) if (isObject(item) && item.modality === modality) sum += count(item.tokenCount);
+    for (const item of list) if (isObject(item) && item.modality === modality) sum += figure(item.tokenCount);
   }
   return sum;
 }
@@ -80,10 +81,6 @@ function details(member: string, total: number, audio = 0, image = 0): JsonObjec
   ];
   const said = rows.filter(([, tokens]) => tokens > 0);
   return { [member]: said.map(([modality, tokenCount]) => ({ modality, tokenCount })) };
-}
-
-function count(value: Json | undefined): number {
-  return typeof value === 'number' && value > 0 ? Math.round(value) : 0;
 }
 
 function present<Name extends string>(name: Name, value: number): { [name in Name]?: number } {

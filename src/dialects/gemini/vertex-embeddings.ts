@@ -2,8 +2,9 @@
 import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
+import { figure } from '../../canonical/usage.ts';
 import type { Written } from '../dialect.ts';
-import { countedUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
+import { embeddingUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
 import { unreadable, vendorDialect } from '../whole-reply.ts';
 import { readError } from './read-error.ts';
 
@@ -31,19 +32,16 @@ function writeCall(call: EmbedCall): Written {
 function meaningOf({ predictions, metadata }: JsonObject, call: EmbedCall): ReplyEvent[] {
   if (!Array.isArray(predictions) || predictions.length !== call.inputs.length) throw unreadable();
   let tokens = 0;
-  let counted = false;
   const vectors: Vector[] = predictions.map((one, index) => {
     const embeddings = isObject(one) && isObject(one.embeddings) ? one.embeddings : {};
     if (!Array.isArray(embeddings.values)) throw unreadable();
-    const said = isObject(embeddings.statistics) ? embeddings.statistics.token_count : undefined;
-    if (typeof said === 'number') tokens += said;
-    else counted = true;
+    // One that nobody has counted makes the sum none.
+    tokens += figure((isObject(embeddings.statistics) ? embeddings.statistics.token_count : undefined) ?? Number.NaN);
     return { index, values: embeddings.values as number[] };
   });
-  const usage = countedUsage(call);
-  const billed = isObject(metadata) ? metadata.billableCharacterCount : undefined;
-  if (typeof billed === 'number') usage.characters = billed;
-  if (!counted) Object.assign(usage, { input: tokens, source: 'reported' });
+  const usage = embeddingUsage(call, tokens);
+  const billed = figure(isObject(metadata) ? metadata.billableCharacterCount : undefined);
+  if (billed > 0) usage.characters = billed;
   return [
     { type: 'reply-start', id: '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },

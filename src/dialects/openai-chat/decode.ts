@@ -4,8 +4,8 @@ import { isEmpty, isObject, type Json, type JsonObject } from '../../canonical/j
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks } from '../dialect.ts';
 import { unwrapFreeText } from '../free-text.ts';
-import { readUsage } from '../openai-usage.ts';
 import { OPENAI_CHAT } from './name.ts';
+import { Reports, usageIn } from './reports.ts';
 import { ownSeal } from './seal-carriers.ts';
 
 interface CallPart {
@@ -64,6 +64,7 @@ export class Decoder {
   /** How many of them have not ended. */
   #unended = 0;
   #started = false;
+  readonly #reports = new Reports();
   /** Perplexity names its sources beside the choices, anew in every chunk. */
   #sources: readonly Json[] = [];
   #events: ReplyEvent[] = [];
@@ -87,7 +88,8 @@ export class Decoder {
     for (const choice of choices) if (isObject(choice)) this.#choice(choice, whole);
     this.#aside('moderation', payload.moderation);
     this.#aside('prompt_filter_results', payload.prompt_filter_results);
-    if (usage) events.push({ type: 'usage', usage: readUsage(usage, this.#quirks) });
+    const reported = usage && this.#reports.read(usage, this.#quirks);
+    if (reported) events.push({ type: 'usage', usage: reported });
     return events;
   }
 
@@ -363,13 +365,6 @@ function gatherDetails(state: ChoiceState, details: readonly Json[]): string {
     }
   });
   return told;
-}
-
-function usageIn(payload: JsonObject, choices: readonly Json[]): JsonObject | undefined {
-  if (isObject(payload.usage)) return payload.usage;
-  // Moonshot puts it into the last choice.
-  const [first] = choices;
-  return isObject(first) && isObject(first.usage) ? first.usage : undefined;
 }
 
 function sourceCitation(source: Json): Citation | undefined {

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Quirks } from '../dialect.ts';
-import { outputTokens } from '../openai-usage.ts';
+import { inputTokens, outputTokens } from '../openai-usage.ts';
 
 /** A tool call of a choice: one slot, whatever index the vendor gives it from delta to delta. */
 interface Slot {
@@ -76,10 +76,15 @@ export class Repair {
     const groq = body.x_groq;
     if (!isObject(body.usage) && isObject(groq) && isObject(groq.usage)) this.#set(body, 'usage', { ...groq.usage });
     const usage = body.usage;
-    if (!isObject(usage) || typeof usage.completion_tokens !== 'number') return;
+    if (!isObject(usage)) return;
     const said = usage.completion_tokens;
     const output = outputTokens(usage, this.#quirks);
-    if (output === said) return;
+    // What is no report to us is none to the client.
+    if (Number.isNaN(output + inputTokens(usage))) {
+      this.#remove(body, 'usage');
+      return;
+    }
+    if (typeof said !== 'number' || output === said) return;
     this.#set(usage, 'completion_tokens', output);
     // Google shows its thoughts in the total alone: they have their own price, so they are told by their own name.
     const details = isObject(usage.completion_tokens_details) ? usage.completion_tokens_details : {};

@@ -107,7 +107,8 @@ function createDecoder(quirks: Quirks) {
     }
     const choices = Array.isArray(payload.choices) ? payload.choices : [];
     for (const choice of choices) if (isObject(choice)) readChoice(choice, events);
-    if (isObject(payload.usage)) events.push({ type: 'usage', usage: readUsage(payload.usage, quirks) });
+    const usage = isObject(payload.usage) ? readUsage(payload.usage, quirks) : undefined;
+    if (usage) events.push({ type: 'usage', usage });
   }
 
   function readChoice(choice: JsonObject, events: ReplyEvent[]): void {

@@ -88,6 +88,8 @@ function usageOf(raw: Json | undefined, images: number): Usage {
   if (!isObject(raw) || (raw.input_tokens ?? raw.prompt_tokens ?? raw.output_tokens) === undefined)
     return { input: 0, output: 0, images, source: 'reported' };
   const usage = readUsage(raw, {});
+  // Images that came of no tokens are a provider that counts none.
+  if (!usage || usage.input + usage.output === 0) return { input: 0, output: 0, images, source: 'counted' };
   return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
 }
 

@@ -79,7 +79,8 @@ export class Decoder {
       if (value === undefined || value === null || Object.keys(value).length === 0) continue;
       events.push({ type: 'aside', dialect: OPENAI_RESPONSES, members: { [name]: value } });
     }
-    if (isObject(response.usage)) events.push({ type: 'usage', usage: readUsage(response.usage, this.#quirks) });
+    const usage = isObject(response.usage) ? readUsage(response.usage, this.#quirks) : undefined;
+    if (usage) events.push({ type: 'usage', usage });
     return events;
   }
 

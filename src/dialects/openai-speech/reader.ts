@@ -80,8 +80,10 @@ function retold(events: readonly ReplyEvent[]): Uint8Array {
 }
 
 /** All that such a model writes is sound. */
-function reported(raw: JsonObject, { characters, seconds }: Usage): Usage {
+function reported(raw: JsonObject, counted: Usage): Usage {
+  const { characters, seconds } = counted;
   const usage = readUsage(raw, {});
+  if (!usage || usage.output === 0) return counted;
   return {
     ...usage,
     audioOutput: usage.output,

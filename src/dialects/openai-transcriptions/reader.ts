@@ -60,18 +60,17 @@ function usageOf(body: JsonObject, text: string, { length }: TranscriptionCall):
   const usage = isObject(body.usage) ? body.usage : {};
   const said = secondsIn(body);
   const seconds = said ?? lastCue(text) ?? length.seconds;
-  if (usage.input_tokens === undefined && usage.prompt_tokens === undefined) {
-    const heard = Math.ceil(seconds * TOKENS_PER_SECOND);
-    const output = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-    return { input: heard, audioInput: heard, output, seconds, source: said === undefined ? 'counted' : 'reported' };
-  }
   const details = isObject(usage.input_token_details) ? usage.input_token_details : {};
-  return { ...readUsage({ ...usage, input_tokens_details: details }, {}), seconds };
+  const reported = readUsage({ ...usage, input_tokens_details: details }, {});
+  if (reported && reported.input > 0) return { ...reported, seconds };
+  const heard = Math.ceil(seconds * TOKENS_PER_SECOND);
+  const output = Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
+  return { input: heard, audioInput: heard, output, seconds, source: said === undefined ? 'counted' : 'reported' };
 }
 
 function secondsIn({ usage, duration }: JsonObject): number | undefined {
   const { seconds, prompt_audio_seconds: heard } = isObject(usage) ? usage : {};
-  return [seconds, duration, heard].map(Number).find((one) => one > 0);
+  return [seconds, duration, heard].map(Number).find((one) => one > 0 && Number.isFinite(one));
 }
 
 /** Subtitles say when the last of them ends. */
@@ -123,7 +122,7 @@ function renamed({ bytes, data = '' }: SseEvent): Uint8Array {
   const { type, text, usage } = objectIn(data) ?? {};
   if (type === 'transcription.text.delta') return told({ type: 'transcript.text.delta', delta: text ?? '' });
   if (type !== 'transcription.done') return new Uint8Array();
-  const { input, output } = readUsage(isObject(usage) ? usage : {}, {});
+  const { input = 0, output = 0 } = readUsage(isObject(usage) ? usage : {}, {}) ?? {};
   const tokens = { type: 'tokens', input_tokens: input, output_tokens: output, total_tokens: input + output };
   return told({ type: 'transcript.text.done', text: text ?? '', usage: tokens });
 }

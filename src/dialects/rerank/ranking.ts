@@ -2,7 +2,7 @@
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Ranked } from '../../canonical/reply.ts';
-import type { Usage } from '../../canonical/usage.ts';
+import { figure, type Usage } from '../../canonical/usage.ts';
 import { unreadable } from '../whole-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -23,16 +23,17 @@ export function readRanking(results: Json | undefined, { documents }: RerankCall
   });
 }
 
-/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the vendor says; else counted. */
+/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the vendor says; else counted: documents are never of no tokens. */
 export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: RerankCall): Usage {
   const said = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};
   const tokens = isObject(meta) && isObject(meta.tokens) ? meta.tokens.input_tokens : undefined;
-  const input = [said, billed.input_tokens, tokens].find((count) => typeof count === 'number');
-  const searches = typeof billed.search_units === 'number' ? billed.search_units : undefined;
+  const input = [said, billed.input_tokens, tokens].map(figure).find((count) => count > 0);
+  const isCounted = billed.search_units === undefined || Number.isNaN(figure(billed.search_units));
+  const searches = isCounted ? undefined : figure(billed.search_units);
   const texts = documents.reduce((sum, text) => sum + Buffer.byteLength(text) + Buffer.byteLength(query), 0);
   return {
-    input: typeof input === 'number' ? input : Math.ceil(texts / BYTES_PER_TOKEN),
+    input: input ?? Math.ceil(texts / BYTES_PER_TOKEN),
     output: 0,
     ...(searches !== undefined && { searches }),
     source: input !== undefined || searches !== undefined ? 'reported' : 'counted',
