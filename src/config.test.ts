@@ -63,6 +63,7 @@ test('without any setting everything has its default, and nothing can be changed
     },
     keepAliveMs: 15_000,
     maxBodyBytes: 64 * 1024 * 1024,
+    jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
     maxImages: 10,
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,

@@ -78,6 +78,8 @@ export interface Config {
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
   maxBodyBytes: number;
+  /** What a body of JSON may hold. */
+  jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** Pictures a call may ask for. */
   maxImages: number;
   /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
@@ -161,6 +163,12 @@ export function loadConfig(
     },
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    jsonBounds: {
+      depth: readWhole(env, 'MODELPORT_MAX_JSON_DEPTH', 10, 1000),
+      values: readWhole(env, 'MODELPORT_MAX_JSON_VALUES', 1000, 2 ** 31),
+      members: readWhole(env, 'MODELPORT_MAX_JSON_MEMBERS', 1000, 2 ** 31),
+      membersOfOne: MOST_MEMBERS_OF_ONE,
+    },
     maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
     fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
     maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
@@ -242,6 +250,8 @@ function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
+/** Of one object: more names than any request has, fewer than cost much. */
+const MOST_MEMBERS_OF_ONE = 10_000;
 const MOST_PROCESSES = 256;
 
 function readProcesses(env: Environment): number | 'auto' {

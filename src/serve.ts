@@ -80,6 +80,7 @@ async function serveAlone(
     settings: {
       version,
       maxBodyBytes: config.maxBodyBytes,
+      jsonBounds: config.jsonBounds,
       publicUrl: config.publicUrl,
       uploadFolder: config.dataDir,
       trustedProxies: config.trustedProxies,

@@ -64,10 +64,8 @@ export function createFormCutter(boundary: string): FormCutter {
       return true;
     }
     const blank = rest.indexOf(BLANK_LINE);
-    if (blank < 0) {
-      if (rest.length > MOST_HEAD_BYTES) throw broken('has a part whose headers do not end');
-      return false;
-    }
+    if ((blank < 0 ? rest.length : blank) > MOST_HEAD_BYTES) throw broken('has a part whose headers do not end');
+    if (blank < 0) return false;
     if (++parts > MOST_PARTS) throw broken(`holds more than ${MOST_PARTS} parts`);
     events.push({ type: 'part', head: headOf(rest.toString('utf8', rest.indexOf(LINE_END) + 2, blank)) });
     rest = rest.subarray(blank + LINE_END.length);

@@ -4,8 +4,23 @@ import type { Json } from '../canonical/json.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
+/** What large bodies hold, parsed elsewhere before anybody reads them; kept as long as their bytes. Nobody changes it. */
+const parsed = new WeakMap<Uint8Array, Json>();
+const LARGE_BYTES = 1024 * 1024;
+
+/** From now on the body is read as this, and not parsed again. */
+export function keepParsed(body: Uint8Array, value: Json): void {
+  parsed.set(body, value);
+}
+
+export function parsedBody(body: Uint8Array): Json | undefined {
+  return body.length > LARGE_BYTES ? parsed.get(body) : undefined;
+}
+
 /** Throws `invalid_request` where the body is no JSON in UTF-8. */
 export function parseBody(body: Uint8Array): Json {
+  const known = parsedBody(body);
+  if (known !== undefined) return known;
   try {
     return JSON.parse(decoder.decode(body)) as Json;
   } catch (cause) {

@@ -7,6 +7,7 @@ import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
+import { boundCall } from './call-bounds.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import { recall } from './recall.ts';
 import {
@@ -41,6 +42,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       ({ release } = request);
       const read = dialect.readCall(request);
       const call = read.kind === 'chat' && read.thread ? await recalled(dialect, read, caller, at) : read;
+      boundCall(call);
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
       const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release };

@@ -15,6 +15,7 @@ import { clientKey, queryOf } from './client-key.ts';
 import { preflight, shareWithBrowser } from './cors.ts';
 import { errorWriterFor } from './families.ts';
 import { incomingOf } from './incoming.ts';
+import { createJsonBodies, type JsonBodies } from './json-bodies.ts';
 import { refuseStranger } from './metrics-guard.ts';
 import { describeRoutes } from './openapi.ts';
 import { requestError } from './request-error.ts';
@@ -41,14 +42,15 @@ interface Way {
 /** Throws a sentence where a setting is wrong or a route's dialect is missing. */
 export function createEdge(rooms: Rooms): Edge {
   const addressOf = createAddressReader(rooms.settings.trustedProxies);
+  const bodies = createJsonBodies(rooms.settings.jsonBounds);
   const router = createRouter<Way>();
   const answered = [...ANSWERED_ROUTES, metricsRoute];
   answered.push(descriptionRoute([...RELAYED_ROUTES, ...answered]));
   // What is answered here goes first: of a path that both have it takes only what is its own.
   for (const row of answered)
-    router.add(row.method, row.path, { reading: row.reading, handle: answer(rooms, row, addressOf) });
+    router.add(row.method, row.path, { reading: row.reading, handle: answer(rooms, row, addressOf, bodies) });
   for (const row of RELAYED_ROUTES)
-    router.add(row.method, row.path, { reading: row.reading, handle: relay(rooms, row, addressOf) });
+    router.add(row.method, row.path, { reading: row.reading, handle: relay(rooms, row, addressOf, bodies) });
 
   function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
@@ -87,13 +89,14 @@ export function createEdge(rooms: Rooms): Edge {
   };
 }
 
-function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf): Handler {
+function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
   const dialect = rooms.dialect(row.dialect);
   if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which is not there.`);
   const { maxBodyBytes, uploadFolder } = rooms.settings;
   const options = {
     carriers: row.carriers,
     maxBodyBytes,
+    bodies,
     ...(row.uploads && { uploads: { folder: uploadFolder } }),
     addressOf,
     now: rooms.now,
@@ -101,7 +104,8 @@ function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf): Handler {
   return (request, path) => rooms.gateway.serve(dialect, incomingOf(request, path, options));
 }
 
-function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler {
+function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
+  const read = async (request: ClientRequest) => bodies.admit(await readBody(request, rooms.settings.maxBodyBytes));
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
   const enter = (kind: KeyKind, request: ClientRequest) => {
@@ -114,9 +118,9 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf): Handler
     const done = await row.answer(rooms, {
       path,
       query: readQuery(queryOf(request.target)),
-      body: checkBody?.(await readBody(request, rooms.settings.maxBodyBytes)),
+      body: checkBody?.(await read(request)),
       headers: request.headers,
-      read: async () => readBody(request, rooms.settings.maxBodyBytes),
+      read: () => read(request),
       get url() {
         const url = `http://${request.headers.get('host') || 'localhost'}${request.target}`;
         return URL.canParse(url) ? url : `http://localhost${request.target}`;

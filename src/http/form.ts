@@ -1,15 +1,19 @@
 /** A body as members: JSON, or a form whose files become data URLs. */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import { formBoundary, readForm } from '../dialects/multipart.ts';
+import { parsedBody } from '../dialects/request-body.ts';
 
 /** Throws `invalid_request` where the body is neither. */
-export async function readMembers(body: Uint8Array, contentType: string): Promise<JsonObject> {
-  if (/^multipart\/form-data/i.test(contentType) || /^application\/x-www-form-urlencoded/i.test(contentType)) {
-    return readForm(body, contentType);
-  }
+export function readMembers(body: Uint8Array, contentType: string): JsonObject {
+  const boundary = formBoundary(contentType);
+  if (boundary !== undefined) return membersOf(partsOf(body, boundary));
+  if (/^application\/x-www-form-urlencoded/i.test(contentType)) return membersOf(pairsOf(body));
+  if (/^multipart\/form-data/i.test(contentType))
+    throw new GatewayError('invalid_request', 'The content type of the form names no boundary.');
   if (body.length === 0) return {};
   try {
-    const members: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const members: unknown = parsedBody(body) ?? JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (isObject(members)) return members;
   } catch (cause) {
     throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8, or a form (multipart/form-data).', {
@@ -19,20 +23,31 @@ export async function readMembers(body: Uint8Array, contentType: string): Promis
   throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 
-async function readForm(body: Uint8Array, contentType: string): Promise<JsonObject> {
-  let form: Awaited<ReturnType<Response['formData']>>;
-  try {
-    form = await new Response(body as Bun.BodyInit, { headers: { 'content-type': contentType } }).formData();
-  } catch (cause) {
-    throw new GatewayError(
-      'invalid_request',
-      'The form could not be read: its parts are incomplete, or not as its boundary says.',
-      { cause },
-    );
+/** Names and values in order; a file is a data URL. */
+type Pair = readonly [name: string, value: string];
+
+function partsOf(body: Uint8Array, boundary: string): Pair[] {
+  return readForm(body, boundary).map(({ name, filename, contentType = 'application/octet-stream', bytes }) => {
+    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    return [name, filename === undefined ? data.toString() : `data:${contentType};base64,${data.toString('base64')}`];
+  });
+}
+
+function pairsOf(body: Uint8Array): Pair[] {
+  let pairs = 1;
+  for (let at = body.indexOf(AMPERSAND); at >= 0; at = body.indexOf(AMPERSAND, at + 1)) {
+    if (++pairs > MOST_PAIRS) throw new GatewayError('request_too_large', `A form may have ${MOST_PAIRS} fields.`);
   }
+  return [...new URLSearchParams(Buffer.from(body).toString())];
+}
+
+const AMPERSAND = 0x26;
+/** As many as a form in parts may have. */
+const MOST_PAIRS = 200;
+
+function membersOf(pairs: readonly Pair[]): JsonObject {
   const members: JsonObject = {};
-  for (const [name, value] of form.entries()) {
-    const said = typeof value === 'string' ? value : await dataUrl(value);
+  for (const [name, said] of pairs) {
     const [, object, member] = MEMBER.exec(name) ?? [];
     if (object !== undefined && member !== undefined) {
       const earlier = members[object];
@@ -48,8 +63,3 @@ async function readForm(body: Uint8Array, contentType: string): Promise<JsonObje
 
 /** The official libraries write objects into forms member by member: `input_reference[image_url]`. */
 const MEMBER = /^(\w+)\[(\w+)\]$/;
-
-async function dataUrl(file: Blob): Promise<string> {
-  const type = file.type.split(';')[0] || 'application/octet-stream';
-  return `data:${type};base64,${Buffer.from(await file.arrayBuffer()).toString('base64')}`;
-}

@@ -2,12 +2,14 @@ import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { arrivedRequest } from '../../test/arrived-request.ts';
 import { type IncomingOptions, incomingOf } from './incoming.ts';
+import { createJsonBodies } from './json-bodies.ts';
 
 const TARGET = '/v1beta/models/team%2Fbeta:generateContent';
 let asked = 0;
 const options: IncomingOptions = {
   carriers: { google: true },
   maxBodyBytes: 1000,
+  bodies: createJsonBodies({ depth: 100, values: 1000, members: 1000, membersOfOne: 1000 }),
   now: Date.now,
   addressOf: ({ address }) => {
     asked++;

@@ -7,6 +7,7 @@ import type { ClientRequest } from '../http1/client-request.ts';
 import { readBody } from './body.ts';
 import type { AddressOf } from './client-address.ts';
 import { type Carriers, clientKey, queryOf } from './client-key.ts';
+import type { JsonBodies } from './json-bodies.ts';
 import { receiveForm } from './upload.ts';
 
 const NO_BYTES = new Uint8Array();
@@ -14,6 +15,7 @@ const NO_BYTES = new Uint8Array();
 export interface IncomingOptions {
   carriers: Carriers;
   maxBodyBytes: number;
+  bodies: JsonBodies;
   /** Forms are taken apart as they come, their files put here. */
   uploads?: { folder: string };
   addressOf: AddressOf;
@@ -51,17 +53,20 @@ class IncomingRequest implements Incoming {
   }
 
   read(): WireRequest | Promise<WireRequest> {
-    const { maxBodyBytes, uploads } = this.options;
+    const { maxBodyBytes, uploads, bodies } = this.options;
     const { headers } = this.client;
     const boundary = uploads && formBoundary(headers.get('content-type'));
     if (uploads && boundary !== undefined && !headers.has('content-encoding'))
       return this.readForm(boundary, uploads.folder);
     const body = readBody(this.client, maxBodyBytes);
-    return body instanceof Promise ? this.readLater(body) : this.wire(body);
+    if (body instanceof Promise) return this.readLater(body);
+    const admitted = bodies.admit(body);
+    return admitted instanceof Promise ? admitted.then((one) => this.wire(one)) : this.wire(admitted);
   }
 
   private async readLater(body: Promise<Uint8Array>): Promise<WireRequest> {
-    return this.wire(await body);
+    const admitted = this.options.bodies.admit(await body);
+    return this.wire(admitted instanceof Promise ? await admitted : admitted);
   }
 
   private wire(body: Uint8Array): WireRequest {

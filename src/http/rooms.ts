@@ -11,6 +11,7 @@ import type { Memory } from '../memory/memory.ts';
 import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
+import type { JsonBounds } from './json-scan.ts';
 import type { Metrics } from './metrics.ts';
 
 export interface Rooms {
@@ -41,6 +42,8 @@ interface EdgeSettings {
   version: string;
   /** The largest request body, before and after decompression. */
   maxBodyBytes: number;
+  /** What a body of JSON may hold. */
+  jsonBounds: JsonBounds;
   /** Where clients reach the gateway; `undefined`: where they asked. */
   publicUrl: string | undefined;
   /** Where files that clients send are put while their calls last. */

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { carriedSeal } from '../carried-seal.ts';
 import type { Patches, Quirks } from '../dialect.ts';
 import { memberPatches, quirksOf } from '../quirks.ts';
+import { parsedBody } from '../request-body.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { isOwn } from './thinking-blocks.ts';
 import { refusesSampling } from './version.ts';
@@ -87,6 +88,6 @@ function isForeignThinking({ type, signature, data }: JsonObject): boolean {
 }
 
 function originalBody({ origin }: ChatCall): JsonObject {
-  const body: unknown = JSON.parse(decoder.decode(origin.body));
+  const body: unknown = parsedBody(origin.body) ?? JSON.parse(decoder.decode(origin.body));
   return isObject(body) ? body : {};
 }

@@ -13,7 +13,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
-import { wrong } from '../request-body.ts';
+import { parsedBody, wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
@@ -84,7 +84,7 @@ function readHeaders(headers: WireRequest['headers']): { [name: string]: string 
 
 function parse(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(decoder.decode(bytes));
+    return parsedBody(bytes) ?? JSON.parse(decoder.decode(bytes));
   } catch (cause) {
     throw new GatewayError('invalid_request', 'The body is not JSON: send a JSON object.', { cause });
   }

@@ -4,7 +4,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
-import { wrong } from '../request-body.ts';
+import { parsedBody, wrong } from '../request-body.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
 /** Members that a call has a word for; the others only this format can say. */
@@ -71,7 +71,7 @@ export function readCall(request: WireRequest): ChatCall {
 function readBody(bytes: Uint8Array): JsonObject {
   let body: unknown;
   try {
-    body = JSON.parse(decoder.decode(bytes));
+    body = parsedBody(bytes) ?? JSON.parse(decoder.decode(bytes));
   } catch (cause) {
     throw new GatewayError('invalid_request', 'The body is not JSON: send a JSON object.', { cause });
   }

@@ -1,0 +1,75 @@
+import { expect, test } from 'bun:test';
+import { parseBody } from '../dialects/request-body.ts';
+import { readMembers } from './form.ts';
+import { createJsonBodies } from './json-bodies.ts';
+
+const bodies = createJsonBodies({ depth: 100, values: 5000, members: 1000, membersOfOne: 500 });
+const LONG = 'ä"\\'.repeat(400_000);
+const large = (members: object) => Buffer.from(JSON.stringify({ long: LONG, ...members }));
+
+test('a small body passes at once, as it is', () => {
+  const body = Buffer.from('{"a":[1,2]}');
+  expect(bodies.admit(body)).toBe(body);
+});
+
+test('a large body is parsed apart: the same bytes, and what they hold', async () => {
+  const value = { long: LONG, a: [1, { b: null }] };
+  const body = Buffer.from(JSON.stringify(value));
+  const copy = Buffer.from(body);
+  const admitted = await bodies.admit(body);
+  expect(copy.equals(admitted)).toBe(true);
+  const parsed = parseBody(admitted);
+  expect(parsed).toEqual(value);
+  // It is not parsed once more.
+  expect(parseBody(admitted)).toBe(parsed);
+});
+
+test('what shares its memory with others stays theirs', async () => {
+  const whole = Buffer.concat([Buffer.from('before'), large({})]);
+  const admitted = await bodies.admit(whole.subarray(6));
+  expect(whole.toString('latin1', 0, 6)).toBe('before');
+  expect(parseBody(admitted)).toEqual({ long: LONG });
+});
+
+test('several at once, each its own', async () => {
+  const admitted = await Promise.all([1, 2, 3].map((n) => bodies.admit(large({ n }))));
+  expect(admitted.map((one) => (parseBody(one) as { n: number }).n)).toEqual([1, 2, 3]);
+});
+
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, 1]));
+const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+
+test.each([
+  [{ a: many(501) }, 'request_too_large', 'An object in the body has more than 500 members'],
+  [{ a: [many(400), many(400), many(400)] }, 'request_too_large', 'more than 1000 object members'],
+  [{ a: Array(6000).fill(1) }, 'request_too_large', 'more than 5000 array elements'],
+  [{ a: nested(100) }, 'invalid_request', 'nested more than 100 levels deep'],
+])('%#: beyond a bound it is refused, small or large', async (members, code, sentence) => {
+  const refused = { code, message: expect.stringContaining(sentence) };
+  expect(() => bodies.admit(Buffer.from(JSON.stringify(members)))).toThrow(expect.objectContaining(refused));
+  await expect(Promise.resolve(bodies.admit(large(members)))).rejects.toMatchObject(refused);
+});
+
+test('a large body that is no JSON is refused; what does not begin like JSON passes', async () => {
+  const broken = Buffer.from(`{"a":"${LONG}`);
+  await expect(Promise.resolve(bodies.admit(broken))).rejects.toMatchObject({ code: 'invalid_request' });
+  const latin1 = Buffer.concat([Buffer.from(`{"a":"${'x'.repeat(2 ** 21)}`), Buffer.from([0xe4]), Buffer.from('"}')]);
+  await expect(Promise.resolve(bodies.admit(latin1))).rejects.toMatchObject({ code: 'invalid_request' });
+  const form = Buffer.alloc(2 ** 21, '--b\r\n');
+  expect(bodies.admit(form)).toBe(form);
+});
+
+test('a form of very many fields is refused before it is taken apart', () => {
+  const pairs = (count: number) => Buffer.from(Array.from({ length: count }, (_, n) => `a[]=${n}`).join('&'));
+  const type = 'application/x-www-form-urlencoded';
+  expect(readMembers(pairs(200), type)).toMatchObject({ a: { length: 200 } });
+  expect(() => readMembers(pairs(1_000_000), type)).toThrow('A form may have 200 fields');
+  const part = '--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n1\r\n';
+  const form = (count: number) => Buffer.from(`${part.repeat(count)}--b--\r\n`);
+  expect(readMembers(form(200), 'multipart/form-data; boundary=b')).toMatchObject({ a: { length: 200 } });
+  expect(() => readMembers(form(500_000), 'multipart/form-data; boundary=b')).toThrow('more than 200 parts');
+  const head = Buffer.from(
+    `--b\r\ncontent-disposition: form-data; name="a"\r\nx: ${'y'.repeat(2 ** 20)}\r\n\r\n1\r\n--b--\r\n`,
+  );
+  expect(() => readMembers(head, 'multipart/form-data; boundary=b')).toThrow('headers do not end');
+});

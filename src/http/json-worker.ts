@@ -1,0 +1,34 @@
+/** Parses large bodies in a thread of its own: what it costs there holds nobody up. */
+import type { Json } from '../canonical/json.ts';
+import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
+
+declare const self: Worker;
+
+export interface ParseAsked {
+  id: number;
+  /** Handed over, and back with the answer. */
+  bytes: Uint8Array;
+  bounds: JsonBounds;
+}
+
+export interface ParseAnswered {
+  id: number;
+  bytes: Uint8Array;
+  result: { value: Json } | { excess: JsonExcess } | { broken: string };
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+self.onmessage = ({ data: { id, bytes, bounds } }: MessageEvent<ParseAsked>) => {
+  self.postMessage({ id, bytes, result: parse(bytes, bounds) } satisfies ParseAnswered, [bytes.buffer as ArrayBuffer]);
+};
+
+function parse(bytes: Uint8Array, bounds: JsonBounds): ParseAnswered['result'] {
+  const excess = scanJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), bounds);
+  if (excess) return { excess };
+  try {
+    return { value: JSON.parse(decoder.decode(bytes)) as Json };
+  } catch (thrown) {
+    return { broken: String(thrown) };
+  }
+}
