@@ -4,6 +4,7 @@ import { auditRow } from './access/audit.ts';
 import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
+import type { Standing } from './access/portions.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import type { Json } from './canonical/json.ts';
@@ -80,12 +81,14 @@ function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFet
   return createGuardedFetch({ allows, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
 }
 
-/** Every room on this store. `store` is migrated. */
-export function openHouse(config: Config, store: Store, transport: Transport, log: Log): House {
+const ALONE: Standing = { index: 0, count: 1 };
+
+/** Every room on this store. `store` is migrated; `standing`: which of how many processes of this machine this is. */
+export function openHouse(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): House {
   const now = () => Date.now();
   const owner = newOwner();
   const ledger = createLedger({ store, owner, now });
-  const access = createAccess({ store, limits: openLimits(config, log) });
+  const access = createAccess({ store, limits: openLimits(config, log, standing) });
   const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
   const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
@@ -211,7 +214,7 @@ function openTasks(
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */
-function openLimits(config: Config, log: Log): Limits {
+function openLimits(config: Config, log: Log, standing: Standing): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
   if (redisUrl === undefined) return createLocalLimits();
   return createSharedLimits({
@@ -219,10 +222,14 @@ function openLimits(config: Config, log: Log): Limits {
     prefix: redisPrefix,
     timeoutMs: redisTimeoutMs,
     whenDown: limitsWithoutRedis,
+    standing,
     changed(isUp, cause) {
       if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
       else if (limitsWithoutRedis === 'open') {
-        log.error('Redis does not answer: limits are counted in this process alone.', errorMembers(cause));
+        log.error(
+          'Redis does not answer: limits are counted in this process alone. It lets in its part of them.',
+          errorMembers(cause),
+        );
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
     },
   });

@@ -18,8 +18,9 @@ const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
 /** The launcher's process, where it started this one itself. */
 const launcher = Number(env.MODELPORT_LAUNCHER) === process.ppid ? process.ppid : undefined;
-/** Which of several processes this is; the one that started them says so. */
+/** Which of how many processes this is; the one that started them says so. */
 const worker = env.MODELPORT_WORKER === undefined ? undefined : Number(env.MODELPORT_WORKER);
+const workers = Number(env.MODELPORT_WORKERS ?? 1);
 const out = (line: string) => void process.stdout.write(`${line}\n`);
 
 let loaded: Config | undefined;
@@ -51,7 +52,7 @@ const opener: Opener = {
   settings: () => settingsInForce(config(), env),
   serve(processes) {
     const count = worker === undefined ? processCount(processes ?? config().processes) : 1;
-    return serve(config(), count, { version, proxied, launcher, worker, main: Bun.main, env, out });
+    return serve(config(), count, { version, proxied, launcher, worker, workers, main: Bun.main, env, out });
   },
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),

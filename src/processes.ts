@@ -60,6 +60,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
         PORT: String(port),
         MODELPORT_PROCESSES: '1',
         MODELPORT_WORKER: String(number),
+        MODELPORT_WORKERS: String(count),
         MODELPORT_LAUNCHER: String(process.pid),
       },
       stdin: 'ignore',

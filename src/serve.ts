@@ -31,6 +31,8 @@ export interface ServeOptions {
   launcher: number | undefined;
   /** The number of this process where it is one of several that serve together. */
   worker: number | undefined;
+  /** How many serve together. */
+  workers: number;
   /** How this program is started, for others of its kind. */
   main: string;
   env: { readonly [variable: string]: string | undefined };
@@ -46,7 +48,8 @@ export async function serve(config: Config, count: number, options: ServeOptions
   try {
     await store.migrate();
     for (const warning of (await store.ready()).warnings) log.warn(warning);
-    const house = openHouse(config, store, openTransport(options.proxied), log);
+    const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
+    const house = openHouse(config, store, openTransport(options.proxied), log, standing);
     const keys = options.worker === undefined ? await furnish(config, house, log) : undefined;
     if (count === 1) return await serveAlone(config, house, keys, { ...options, log });
     house.close();
@@ -94,6 +97,7 @@ async function serveAlone(
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
   const showing = setInterval(() => void show(config, house), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
+  house.access.start();
   const tasks = house.runTasks();
   const stopped = stopAsked(launcher);
   if (link) link.ready();

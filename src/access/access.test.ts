@@ -225,19 +225,36 @@ test('a key with a list of models calls those, letter for letter; one without ca
 test('rates outlive a change of keys', async () => {
   const access = createAccess({ store });
   const { key } = await makeKey({ requestsPerMinute: 1 });
-  (await access.admit(await access.authenticate(present(key), NOW), 'call_1', 0, NOW)).end(0, NOW);
+  (await access.admit(await access.authenticate(present(key), NOW), 'call_1', 0)).end(0);
   access.forget();
   const again = await access.authenticate(present(key), NOW);
-  expect(() => access.admit(again, 'call_2', 0, NOW)).toThrow(
-    'This key may make 1 request per minute. Please try again in 60 seconds.',
+  expect(() => access.admit(again, 'call_2', 0)).toThrow(
+    'This key may make 1 request per minute. Please try again in 61 seconds.',
   );
+});
+
+test.each([
+  [
+    { tokensPerMinute: 100 },
+    'The call may need 126 tokens, and this key may use 100 per minute: it can never be let in. Ask for fewer output tokens, send less, or have the limit raised.',
+  ],
+  [{ requestsPerMinute: 0 }, 'This key may make no requests: its limit per minute is 0.'],
+  [{ concurrency: 0 }, 'This key may run no calls: its limit of calls at once is 0.'],
+])('a call that %p can never let in is told so, and no time to come again', async (pace, message) => {
+  const access = createAccess({ store });
+  const caller = await access.authenticate(present((await makeKey(pace)).key), NOW);
+  const refused = await refusal(async () => {
+    await access.admit(caller, 'call_1', 126);
+    return caller;
+  });
+  expect(refused).toMatchObject({ code: 'rate_limited', status: 429, message, retryAfterSeconds: undefined });
 });
 
 test('a key without limits is let in without a promise and without anything of its own', async () => {
   const access = createAccess({ store });
   const first = await access.authenticate(present((await makeKey()).key), NOW);
   expect(first.paced).toBeUndefined();
-  const admissions = Array.from({ length: 1000 }, (_, i) => access.admit(first, `call_${i}`, 1e9, NOW));
+  const admissions = Array.from({ length: 1000 }, (_, i) => access.admit(first, `call_${i}`, 1e9));
   expect(new Set(admissions).size).toBe(1);
   expect(admissions[0]).not.toBeInstanceOf(Promise);
 });

@@ -3,7 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { inRanges, type Range, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
-import { type Admitted, type Limits, type Paced, UNLIMITED } from './limits.ts';
+import { type Admitted, type Limits, type Paced, refuseImpossible, UNLIMITED } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import type { Scope } from './scopes.ts';
 
@@ -41,9 +41,11 @@ export interface Access {
   allowScope(caller: Caller, scope: Scope | undefined): void;
   /** Admits a call under the limits of key and account, or throws `rate_limited` (`upstream_unavailable` where they cannot
    *  be counted). */
-  admit(caller: Caller, callId: string, estimatedTokens: number, now: number): Admitted | Promise<Admitted>;
+  admit(caller: Caller, callId: string, estimatedTokens: number): Admitted | Promise<Admitted>;
   /** Forgets what was read of keys: they have changed in the database. Running rates stay. */
   forget(): void;
+  /** Makes this process known to those it shares limits with. */
+  start(): void;
   close(): void;
 }
 
@@ -109,8 +111,11 @@ export function createAccess({ store, limits = createLocalLimits(), cacheMs = CA
       throw new GatewayError('scope_not_allowed', `This API key may be used for ${allowed}, not for this endpoint.`);
     },
 
-    admit({ paced }, callId, estimatedTokens, now) {
-      return paced ? limits.admit({ callId, paced, tokens: estimatedTokens }, now) : UNLIMITED;
+    admit({ paced }, callId, estimatedTokens) {
+      if (!paced) return UNLIMITED;
+      const ask = { callId, paced, tokens: estimatedTokens };
+      refuseImpossible(ask);
+      return limits.admit(ask);
     },
 
     forget() {
@@ -118,6 +123,8 @@ export function createAccess({ store, limits = createLocalLimits(), cacheMs = CA
       strangers.clear();
       pending.clear();
     },
+
+    start: () => limits.start(),
 
     close: () => limits.close(),
   };

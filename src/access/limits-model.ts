@@ -12,8 +12,8 @@ export interface Book {
   active: Set<string>;
 }
 
-/** The present second and the 59 before it. */
-const WINDOW_SECONDS = 60;
+/** The present second and the 60 before it. */
+const WINDOW_SECONDS = 61;
 
 export function held(book: Book, second: number, member: 'requests' | 'tokens'): number {
   const inWindow = book.events.filter((event) => event.second > second - WINDOW_SECONDS && event.second <= second);

@@ -23,12 +23,15 @@ export interface Admitted {
   /** What is left of the tightest limits; absent where nothing is counted by the minute. */
   readonly limits?: RateLimits;
   /** Ends the call with the tokens it used; a second time it does nothing. */
-  end(usedTokens: number, now: number): void;
+  end(usedTokens: number): void;
 }
 
+/** Time here is a monotonic clock's: a wall clock that is set wrong and right again moves no window. */
 export interface Limits {
   /** Admits a call, or throws `rate_limited`; where the counting itself fails, `upstream_unavailable`. */
-  admit(ask: Ask, now: number): Admitted | Promise<Admitted>;
+  admit(ask: Ask): Admitted | Promise<Admitted>;
+  /** Makes this process known to those it shares the limits with. */
+  start(): void;
   /** Lets go of connections and timers. */
   close(): void;
 }
@@ -65,14 +68,26 @@ export function tooFast(
   const sentence = {
     active: () => `This ${of} may run ${count(concurrency, 'call')} at once`,
     requests: () => `This ${of} may make ${count(requestsPerMinute, 'request')} per minute`,
-    tokens: () => {
-      const need = `This ${of} may use ${count(tokensPerMinute, 'token')} per minute, and the call may need ${tokens}`;
-      return tokens > tokensPerMinute ? `${need}: ask for fewer output tokens` : need;
-    },
+    tokens: () => `This ${of} may use ${count(tokensPerMinute, 'token')} per minute, and the call may need ${tokens}`,
   }[limit]();
   const message = `${sentence}. Please try again in ${count(retryAfterSeconds, 'second')}.`;
   return new GatewayError('rate_limited', message, { retryAfterSeconds, rateLimits });
 }
+
+/** Throws where a limit forbids the call for ever: no time is told after which to try again. */
+export function refuseImpossible({ paced, tokens }: Ask): void {
+  for (const { of, concurrency, requestsPerMinute, tokensPerMinute } of paced) {
+    if (concurrency === 0) throw impossible(`This ${of} may run no calls: its limit of calls at once is 0.`);
+    if (requestsPerMinute === 0) throw impossible(`This ${of} may make no requests: its limit per minute is 0.`);
+    if (tokensPerMinute === undefined || tokens <= tokensPerMinute) continue;
+    const figures = `The call may need ${count(tokens, 'token')}, and this ${of} may use ${tokensPerMinute} per minute`;
+    throw impossible(
+      `${figures}: it can never be let in. Ask for fewer output tokens, send less, or have the limit raised.`,
+    );
+  }
+}
+
+const impossible = (message: string) => new GatewayError('rate_limited', message, { retryable: false });
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 

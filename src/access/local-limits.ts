@@ -15,9 +15,13 @@ import {
 import { createWindow, type Window } from './window.ts';
 
 export interface LocalLimits extends Limits {
-  admit(ask: Ask, now: number): Admitted;
+  /** `portionOf`: what of each limit this process may let in. */
+  admit(ask: Ask, portionOf?: (paced: Paced) => Paced): Admitted;
   /** Counts a call that somebody else has let in; the function ends it. */
-  note(ask: Ask, now: number): Admitted['end'];
+  note(ask: Ask): Admitted['end'];
+  used(id: string): Used;
+  /** Everybody of whom the last minute holds something. */
+  all(): Iterable<[id: string, used: Used]>;
 }
 
 /** What one key or account has done. */
@@ -30,7 +34,8 @@ interface Tally {
 /** Above so many keys and accounts the idle ones are forgotten: some 1.5 KB each. */
 const TALLIES_KEPT = 10_000;
 
-export function createLocalLimits(): LocalLimits {
+/** `clock`: milliseconds, monotonic. */
+export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
   const tallies = new Map<string, Tally>();
 
   function tallyOf(id: string, now: number): Tally {
@@ -48,7 +53,7 @@ export function createLocalLimits(): LocalLimits {
     }
   }
 
-  function note({ paced, tokens }: Ask, now: number): Admitted['end'] {
+  function count({ paced, tokens }: Ask, now: number): Admitted['end'] {
     const counted: { tally: Tally; second: number }[] = [];
     for (const { id } of paced) {
       const tally = tallyOf(id, now);
@@ -58,9 +63,10 @@ export function createLocalLimits(): LocalLimits {
       counted.push({ tally, second: tally.tokens.add(tokens) });
     }
     let ended = false;
-    return (usedTokens, endedAt) => {
+    return (usedTokens) => {
       if (ended) return;
       ended = true;
+      const endedAt = clock();
       for (const { tally, second } of counted) {
         tally.active--;
         // Moves the minute on, so that what was counted in a second long gone is not corrected there.
@@ -71,14 +77,32 @@ export function createLocalLimits(): LocalLimits {
   }
 
   return {
-    note,
-    admit(ask, now) {
-      for (const paced of ask.paced) refuseTooFast(paced, tallyOf(paced.id, now), ask.tokens, now);
-      const end = note(ask, now);
+    note: (ask) => count(ask, clock()),
+    admit(ask, portionOf) {
+      const now = clock();
+      for (const paced of ask.paced) {
+        const allowed = portionOf ? portionOf(paced) : paced;
+        refuseTooFast(paced, allowed, tallyOf(paced.id, now), ask.tokens, now);
+      }
+      const end = count(ask, now);
       const limits: RateLimits = {};
-      for (const paced of ask.paced) tell(limits, paced, tallyOf(paced.id, now), now);
+      for (const paced of ask.paced) {
+        tell(limits, portionOf ? portionOf(paced) : paced, tallyOf(paced.id, now), now);
+      }
       return { limits, end };
     },
+    used(id) {
+      const now = clock();
+      return usedBy(tallyOf(id, now), now);
+    },
+    *all() {
+      const now = clock();
+      for (const [id, tally] of tallies) {
+        const used = usedBy(tally, now);
+        if (used.requests > 0 || used.tokens > 0 || used.active > 0) yield [id, used];
+      }
+    },
+    start() {},
     close() {},
   };
 }
@@ -87,12 +111,12 @@ function usedBy({ requests, tokens, active }: Tally, now: number): Used {
   return { requests: requests.sum(now), tokens: tokens.sum(now), active };
 }
 
-function refuseTooFast(paced: Paced, tally: Tally, tokens: number, now: number): void {
-  const limit = exceeded(paced, usedBy(tally, now), tokens);
+function refuseTooFast(paced: Paced, allowed: Paced, tally: Tally, tokens: number, now: number): void {
+  const limit = exceeded(allowed, usedBy(tally, now), tokens);
   if (limit === undefined) return;
   const rateLimits: RateLimits = {};
-  tell(rateLimits, paced, tally, now);
-  const retryAfterSeconds = limit === 'active' ? 1 : tally[limit].secondsUntil(mostBefore(paced, limit, tokens));
+  tell(rateLimits, allowed, tally, now);
+  const retryAfterSeconds = limit === 'active' ? 1 : tally[limit].secondsUntil(mostBefore(allowed, limit, tokens));
   throw tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
 }
 

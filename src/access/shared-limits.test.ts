@@ -43,14 +43,14 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   /** Lets a call in, or says by which error not. */
   async function admit(limits: Limits, paced: Paced, tokens = 0): Promise<Admitted | GatewayError> {
     try {
-      return await limits.admit(ask(paced, tokens), Date.now());
+      return await limits.admit(ask(paced, tokens));
     } catch (thrown) {
       if (thrown instanceof GatewayError) return thrown;
       throw thrown;
     }
   }
   const isAdmitted = (answer: Admitted | GatewayError): answer is Admitted => !(answer instanceof GatewayError);
-  const ended = (admitted: Admitted | GatewayError, used = 0) => isAdmitted(admitted) && admitted.end(used, Date.now());
+  const ended = (admitted: Admitted | GatewayError, used = 0) => isAdmitted(admitted) && admitted.end(used);
 
   test.each([
     ['requests', { requestsPerMinute: 100 }, 0, 100],
@@ -70,7 +70,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     const key = newKey({ requestsPerMinute: 9, tokensPerMinute: 1000 });
     const first = await admit(one, key, 900);
     expect(first).toMatchObject({
-      limits: { requests: { limit: 9, remaining: 8 }, tokens: { limit: 1000, remaining: 100, resetSeconds: 60 } },
+      limits: { requests: { limit: 9, remaining: 8 }, tokens: { limit: 1000, remaining: 100, resetSeconds: 61 } },
     });
     expect(await admit(other, key, 200)).toMatchObject({
       code: 'rate_limited',
@@ -115,11 +115,110 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     // Two of five had come before: this process has counted along.
     expect(answers.filter(isAdmitted)).toHaveLength(3);
     expect(changes).toEqual([false]);
-    await Bun.sleep(2600);
-    // The call that was not waited for has reached Redis all the same: it, and the first.
-    expect(await admit(limits, key)).toMatchObject({ limits: { requests: { remaining: 2 } } });
+    await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
+    // Redis has been told of those that were let in without it.
+    expect(await admit(open(), key)).toMatchObject({
+      code: 'rate_limited',
+      rateLimits: { requests: { remaining: 0 } },
+    });
     expect(changes).toEqual([false, true]);
   }, 10_000);
+
+  test('a stall of this process is no outage of Redis', async () => {
+    const limits = open({ timeoutMs: 100 });
+    const key = newKey({ requestsPerMinute: 50 });
+    await admit(limits, key);
+    for (let round = 0; round < 3; round++) {
+      const admitting = admit(limits, key);
+      // The answer is there long before anybody can read it.
+      await Bun.sleep(0);
+      Bun.sleepSync(400);
+      expect(await admitting).toMatchObject({ limits: { requests: { remaining: 48 - round } } });
+    }
+    expect(changes).toEqual([]);
+  });
+
+  test('places of calls that ended while Redis was away are given back, and of those it let in too late', async () => {
+    const limits = open();
+    const key = newKey({ concurrency: 3 });
+    const first = await admit(limits, key);
+    await redis.command('CLIENT', 'PAUSE', '600', 'ALL');
+    // Redis will let this one in once it is over; nobody waits for that.
+    const second = await admit(limits, key);
+    expect(isAdmitted(second)).toBe(true);
+    ended(first);
+    ended(second);
+    // This one is refused without Redis, which may let it in later.
+    await admit(limits, newKey({ concurrency: 0 }));
+    expect(changes).toEqual([false]);
+    await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
+    await untilFree(key);
+    const other = open();
+    for (const expected of [true, true, true, false]) expect(isAdmitted(await admit(other, key))).toBe(expected);
+  }, 10_000);
+
+  test('what is refused while Redis is slow leaves nothing behind that it let in later', async () => {
+    const limits = open({ whenDown: 'closed' });
+    const key = newKey({ concurrency: 2 });
+    await admit(limits, newKey({ concurrency: 1 }));
+    await redis.command('CLIENT', 'PAUSE', '500', 'ALL');
+    const refused = await Promise.all([admit(limits, key), admit(limits, key)]);
+    expect(refused.map(isAdmitted)).toEqual([false, false]);
+    await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
+    await untilFree(key);
+  }, 10_000);
+
+  test.each([
+    ['nothing before', []],
+    ['all of it by one of them', [60, 0, 0, 0]],
+    ['some of it unevenly', [20, 3, 11, 0]],
+  ])(
+    'without Redis four processes let in the limit together: %s',
+    async (_, before) => {
+      const processes = Array.from({ length: 4 }, () => open({ timeoutMs: 500, leaseSeconds: 1 }));
+      for (const limits of processes) limits.start();
+      await untilPresent(4);
+      // Each has looked again since the last of them came.
+      await Bun.sleep(600);
+      const key = newKey({ requestsPerMinute: 60, tokensPerMinute: 7000 });
+      const busy = newKey({ requestsPerMinute: 100_000 });
+      let letIn = 0;
+      const crowd = async (limits: Limits, calls: number) => {
+        const answers = await Promise.all(Array.from({ length: calls }, () => admit(limits, key, 100)));
+        letIn += answers.filter(isAdmitted).length;
+      };
+      for (const [i, calls] of before.entries()) await crowd(processes[i]!, calls);
+      // Each knows how much is left.
+      for (const limits of processes)
+        await crowd(limits, 0).then(() => admit(limits, { ...key, requestsPerMinute: 0 }));
+      expect(letIn).toBe(before.reduce((sum, calls) => sum + calls, 0));
+      await redis.kill();
+      await Promise.all(processes.map((limits) => crowd(limits, 100)));
+      expect(letIn).toBe(60);
+      await redis.restart();
+      for (const limits of processes) await untilCounted(limits, busy);
+      // A Redis that begins empty has been told what each of them let in.
+      await Promise.all(processes.map((limits) => crowd(limits, 100)));
+      expect(letIn).toBe(60);
+    },
+    20_000,
+  );
+
+  test('a clock that jumps an hour ahead and back blocks nobody for that hour', async () => {
+    let wrongMs = 0;
+    const limits = open({ clock: () => performance.now() + wrongMs });
+    const other = open();
+    const key = newKey({ requestsPerMinute: 5 });
+    await Promise.all([admit(limits, key), admit(other, key)]);
+    wrongMs = 3_600_000;
+    for (let i = 0; i < 5; i++) expect(isAdmitted(await admit(limits, key))).toBe(true);
+    wrongMs = 0;
+    // Wherever the clock was, the minute is over after a minute.
+    for (const one of [other, limits]) expect(await admit(one, key)).toMatchObject({ code: 'rate_limited' });
+    wrongMs = 61_500;
+    expect(isAdmitted(await admit(limits, key))).toBe(true);
+    expect(isAdmitted(await admit(other, key))).toBe(true);
+  });
 
   test('closed: without Redis limited calls are refused, and at once', async () => {
     const limits = open({ whenDown: 'closed' });
@@ -183,6 +282,24 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     await redis.restart();
     await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
   }, 20_000);
+
+  const callsOf = ({ id }: Paced) => redis.command('ZCARD', `t:limits:${id}:calls`);
+  async function until(isSo: () => Promise<boolean>, what: string): Promise<void> {
+    const deadline = performance.now() + 10_000;
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error(what);
+      await Bun.sleep(20);
+    }
+  }
+  const untilFree = (key: Paced) => until(async () => (await callsOf(key)) === 0, 'places were not given back');
+  const untilPresent = (count: number) =>
+    until(async () => Number(await redis.command('ZCARD', 't:limits:processes')) === count, 'not all were present');
+  const untilCounted = (limits: Limits, key: Paced) =>
+    until(async () => {
+      const before = Number(await redis.command('HGET', `t:limits:${key.id}:minute`, 'r'));
+      await admit(limits, key);
+      return Number(await redis.command('HGET', `t:limits:${key.id}:minute`, 'r')) === before + 1;
+    }, 'Redis was not found again');
 
   /** Calls until Redis counts again. */
   async function backUp(limits: Limits, key: Paced): Promise<void> {

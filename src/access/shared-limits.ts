@@ -1,10 +1,15 @@
 /** Limits that several processes share through Redis: one script call for each admission, and a declared way on without it. */
 import { GatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
-import { ADMIT, END, RENEW } from './limit-scripts.ts';
-import { type Admitted, type Ask, allowance, type Limits, tightest, tooFast, type Used } from './limits.ts';
+import { answerWithin } from './answer-within.ts';
+import { ADMIT, END, LEAVE, PRESENT, RELEASE, RENEW, REPORT } from './limit-scripts.ts';
+import { type Admitted, type Ask, allowance, type Limits, type Paced, tightest, tooFast, type Used } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
+import { createPortions, type Standing } from './portions.ts';
 import { createRedisLink } from './redis-link.ts';
+import { createSharedClock } from './shared-clock.ts';
+import { createUnreported } from './unreported.ts';
 
 export interface SharedLimitsSettings {
   url: string;
@@ -12,170 +17,309 @@ export interface SharedLimitsSettings {
   prefix: string;
   /** How long an admission waits for Redis. */
   timeoutMs: number;
-  /** Without Redis: `open` counts in this process alone, `closed` refuses with 503. */
+  /** Without Redis: `open` lets each process use its part of the limits, `closed` refuses with 503. */
   whenDown: 'open' | 'closed';
-  /** By which clock windows move: Redis's own, which all processes share, or what `admit` is told. */
-  clock?: 'redis' | 'caller';
+  /** Which of how many processes this is, as far as is known without Redis; absent: the only one. */
+  standing?: Standing;
+  /** Milliseconds, monotonic; absent: this process's own. */
+  clock?: () => number;
   /** A killed process's calls count for so long; those of a living one are renewed four times as often. */
   leaseSeconds?: number;
   /** Redis has stopped answering, or answers again. */
   changed(isUp: boolean, cause: unknown): void;
 }
 
-const LEASE_SECONDS = 60;
-/** How long Redis is left alone after it failed to answer; then one call tries it. */
-const REST_MS = 1000;
-/** So many unanswered calls in a row, and the connection itself is taken for dead. */
-const SILENT_CALLS = 3;
+const LEASE_SECONDS = 15;
+/** How often a process shows that it lives, and looks for a Redis that is away. */
+const BEAT_MS = 1000;
+/** A process that has not shown itself for so long has no part any more. */
+const PRESENT_SECONDS = 10;
+/** So many unanswered beats in a row, and the connection itself is taken for dead. */
+const SILENT_BEATS = 3;
+/** Members that one script call names at most. */
+const AT_ONCE = 500;
 
 /** A call this process has let in. */
 interface Lease {
   readonly ask: Ask;
   /** Of each, the second at which Redis counted the call; absent until it has. */
   seconds?: string[];
+  /** It was let in without Redis; ends when Redis has been told. */
+  forgetReport?: (() => void) | undefined;
+  /** Whether Redis has let it in is not known, and will not be. */
+  isInDoubt?: boolean;
   /** The tokens used, once it has ended. */
   used?: number;
 }
 
 const LIMITS = ['active', 'requests', 'tokens'] as const satisfies readonly (keyof Used)[];
 /** Figures in the answer for each key or account. */
-const FIGURES = 5;
+const FIGURES = 6;
+
+const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
 
 export function createSharedLimits(settings: SharedLimitsSettings): Limits {
-  const { leaseSeconds = LEASE_SECONDS } = settings;
+  const { leaseSeconds = LEASE_SECONDS, clock = () => performance.now() } = settings;
+  const beatMs = Math.min(BEAT_MS, leaseSeconds * 250);
   const link = createRedisLink(settings.url);
+  const self = newId('proc_', 12);
+  const sharedClock = createSharedClock(clock);
   /** Counts along, so that it knows what this process has let in when Redis goes away. */
-  const local = createLocalLimits();
+  const local = createLocalLimits(clock);
+  const portions = createPortions(clock);
+  const unreported = createUnreported(clock);
   const leases = new Map<string, Lease>();
-  let isUp = true;
-  let restUntil = 0;
+  /** Calls that have ended and may have a place in Redis still, and until when they are looked after. */
+  const owed = new Map<string, { ask: Ask; until: number }>();
+  /** `returning`: Redis answers again, and every process tells it what was let in meanwhile before any asks it. */
+  let state: 'up' | 'down' | 'returning' = 'up';
+  let standing: Standing = settings.standing ?? { index: 0, count: 1 };
+  let epoch: string | undefined;
   let silent = 0;
-  let renewal: ReturnType<typeof setInterval> | undefined;
+  let isBeating = false;
+  let isClosed = false;
+  let beats: ReturnType<typeof setInterval> | undefined;
+  let renewedAt = clock();
 
+  const clockKey = `${settings.prefix}limits:clock`;
+  const processesKey = `${settings.prefix}limits:processes`;
   const minuteKey = (id: string) => `${settings.prefix}limits:${id}:minute`;
   const callsKey = (id: string) => `${settings.prefix}limits:${id}:calls`;
-  const keysOf = ({ paced }: Ask) => paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)]);
-  const clock = (now: number) => (settings.clock === 'caller' ? String(Math.floor(now / 1000)) : '');
+  const keysOf = ({ paced }: Ask) => [clockKey, ...paced.flatMap(({ id }) => [minuteKey(id), callsKey(id)])];
 
-  async function askRedis(ask: Ask, now: number): Promise<Admitted> {
+  async function askRedis(ask: Ask): Promise<Admitted> {
     const lease: Lease = { ask };
-    const args = [clock(now), ask.callId, String(ask.tokens), String(leaseSeconds)];
+    const args = [sharedClock.say(), self, ask.callId, String(ask.tokens), String(leaseSeconds)];
     for (const { requestsPerMinute = -1, tokensPerMinute = -1, concurrency = -1 } of ask.paced) {
       args.push(String(requestsPerMinute), String(tokensPerMinute), String(concurrency));
     }
-    const answering = link.run(ADMIT, keysOf(ask), args).then((answer) => counted(lease, answer as number[], now));
+    const answering = link.run(ADMIT, keysOf(ask), args).then((answer) => counted(lease, answer as number[]));
     let answer: number[] | undefined;
     try {
-      answer = await within(answering, settings.timeoutMs);
+      answer = await answerWithin(answering, settings.timeoutMs);
     } catch (cause) {
-      wentDown(now, cause);
-      return withoutRedis(lease, now);
+      lease.isInDoubt = true;
+      wentDown(cause);
+      return withoutRedis(lease);
     }
     if (!answer) {
-      answering.catch(() => {});
-      wentDown(now, new Error(`Redis did not answer within ${settings.timeoutMs} ms.`));
-      if (++silent % SILENT_CALLS === 0) link.renew();
-      return withoutRedis(lease, now);
+      answering.catch(() => lost(lease));
+      wentDown(new Error(`Redis did not answer within ${settings.timeoutMs} ms.`));
+      return withoutRedis(lease);
     }
-    cameUp(now);
-    if (answer[0] === 0) throw refusalFrom(ask, answer);
-    return begun(lease, local.note(ask, now), limitsFrom(ask, answer));
+    if (answer[0] === 0) {
+      const refused = ask.paced[answer[2] ?? 0];
+      if (refused) portions.told(refused.id, usedIn(answer.slice(5)), local.used(refused.id));
+      throw refusalFrom(ask, answer);
+    }
+    const endLocally = local.note(ask);
+    for (const [i, { id }] of ask.paced.entries()) {
+      portions.told(id, usedIn(answer.slice(2 + i * FIGURES)), local.used(id));
+    }
+    return begun(lease, endLocally, limitsFrom(ask, answer.slice(2)));
   }
 
   /** Takes note of an admission, which may come after the call went on without it, or ended. */
-  function counted(lease: Lease, answer: number[], now: number): number[] {
+  function counted(lease: Lease, answer: number[]): number[] {
+    sharedClock.heard(answer[1] ?? 0);
     if (answer[0] !== 1) return answer;
-    lease.seconds = lease.ask.paced.map((_, i) => String(answer[1 + i * FIGURES]));
-    if (lease.used !== undefined) endInRedis(lease, now);
+    lease.seconds = lease.ask.paced.map((_, i) => String(answer[2 + i * FIGURES]));
+    lease.forgetReport?.();
+    lease.forgetReport = undefined;
+    if (lease.used !== undefined) giveBack(lease);
     return answer;
   }
 
-  function withoutRedis(lease: Lease, now: number): Admitted {
+  /** Redis will not say what became of the admission. */
+  function lost(lease: Lease): void {
+    lease.isInDoubt = true;
+    if (lease.used !== undefined) giveBack(lease);
+  }
+
+  function withoutRedis(lease: Lease): Admitted {
     try {
       if (settings.whenDown === 'closed') throw notCounted();
-      const admitted = local.admit(lease.ask, now);
+      const admitted = local.admit(lease.ask, (paced) => portions.of(paced, standing));
+      if (!lease.seconds) lease.forgetReport = unreported.add(lease.ask);
       return begun(lease, admitted.end, admitted.limits ?? {});
     } catch (refusal) {
       lease.used = 0;
-      if (lease.seconds) endInRedis(lease, now);
+      if (lease.seconds || lease.isInDoubt) giveBack(lease);
       throw refusal;
     }
   }
 
   function begun(lease: Lease, endLocally: Admitted['end'], limits: RateLimits): Admitted {
     const { callId, paced } = lease.ask;
-    if (paced.some(({ concurrency }) => concurrency !== undefined)) {
-      leases.set(callId, lease);
-      renewal ??= setInterval(renew, leaseSeconds * 250).unref();
-    }
+    if (paced.some(isCountedAtOnce)) leases.set(callId, lease);
     return {
       limits,
-      end(usedTokens, now) {
+      end(usedTokens) {
         if (lease.used !== undefined) return;
         lease.used = usedTokens;
         leases.delete(callId);
-        endLocally(usedTokens, now);
-        endInRedis(lease, now);
+        endLocally(usedTokens);
+        giveBack(lease);
       },
     };
   }
 
-  /** Nobody waits for it: what it does not reach ends with its lease and its minute. */
-  function endInRedis({ ask, seconds, used = 0 }: Lease, now: number): void {
-    if (!isUp) return;
+  /** Nobody waits for it. What does not reach Redis is given back later, or ends with its lease. */
+  function giveBack(lease: Lease): void {
+    const { ask, seconds, used = 0, isInDoubt = false } = lease;
+    if (isClosed) return;
+    if (state === 'down' || isInDoubt) owe(ask);
+    if (state === 'down') return;
     const at = seconds ?? ask.paced.map(() => '');
-    const args = [clock(now), ask.callId, String(Math.ceil(used) - ask.tokens), ...at];
-    link.run(END, keysOf(ask), args).catch(() => {});
+    const args = [sharedClock.say(), self, ask.callId, String(Math.ceil(used) - ask.tokens), ...at];
+    link.run(END, keysOf(ask), args).catch(() => owe(ask));
+  }
+
+  function owe(ask: Ask): void {
+    if (ask.paced.some(isCountedAtOnce)) owed.set(ask.callId, { ask, until: clock() + leaseSeconds * 1000 });
+  }
+
+  /** Gives back what is owed. An admission in doubt may still come in: it is given back until its lease is over. */
+  function payOwed(): void {
+    const now = clock();
+    for (const [key, calls] of callsByKey([...owed.values()].map(({ ask }) => ask))) {
+      for (const some of inParts(calls)) link.run(RELEASE, [key], some).catch(() => {});
+    }
+    for (const [id, { until }] of owed) if (until <= now) owed.delete(id);
   }
 
   function renew(): void {
-    const calls = new Map<string, string[]>();
-    for (const { ask } of leases.values()) {
-      for (const { id, concurrency } of ask.paced) {
-        if (concurrency === undefined) continue;
-        const key = callsKey(id);
-        const running = calls.get(key);
-        if (running) running.push(ask.callId);
-        else calls.set(key, [ask.callId]);
+    renewedAt = clock();
+    for (const [key, calls] of callsByKey([...leases.values()].map(({ ask }) => ask))) {
+      for (const some of inParts(calls)) {
+        const args = [sharedClock.say(), self, String(leaseSeconds), ...some];
+        link.run(RENEW, [clockKey, key], args).catch(() => {});
       }
     }
-    for (const [key, ids] of calls) link.run(RENEW, [key], ['', String(leaseSeconds), ...ids]).catch(() => {});
   }
 
-  function wentDown(now: number, cause: unknown): void {
-    restUntil = now + REST_MS;
-    if (!isUp) return;
-    isUp = false;
-    settings.changed(false, cause);
+  function callsByKey(asks: readonly Ask[]): Map<string, string[]> {
+    const calls = new Map<string, string[]>();
+    for (const { callId, paced } of asks) {
+      for (const { id } of paced.filter(isCountedAtOnce)) {
+        const key = callsKey(id);
+        const known = calls.get(key);
+        if (known) known.push(callId);
+        else calls.set(key, [callId]);
+      }
+    }
+    return calls;
   }
 
-  function cameUp(now: number): void {
+  /** Tells Redis what it does not know: what was let in without it, or everything where it was started anew. */
+  function report(used: Iterable<[id: string, requests: number, tokens: number]>): void {
+    for (const some of inParts([...used])) {
+      const keys = [clockKey, ...some.map(([id]) => minuteKey(id))];
+      const figures = some.flatMap(([, requests, tokens]) => [String(requests), String(Math.ceil(tokens))]);
+      link.run(REPORT, keys, [sharedClock.say(), self, ...figures]).catch(() => {});
+    }
+    unreported.clear();
+  }
+
+  async function beat(): Promise<void> {
+    // One that is still waited for says as much as another would.
+    if (isBeating) return;
+    isBeating = true;
+    try {
+      const args = [sharedClock.say(), self, String(PRESENT_SECONDS)];
+      const seen = await answerWithin(link.run(PRESENT, [clockKey, processesKey], args), settings.timeoutMs);
+      if (isClosed) return;
+      if (seen) present(seen as [number, string, string[]]);
+      else {
+        wentDown(new Error(`Redis did not answer within ${settings.timeoutMs} ms.`));
+        if (++silent % SILENT_BEATS === 0) link.renew();
+      }
+    } catch (cause) {
+      if (!isClosed) wentDown(cause);
+    } finally {
+      isBeating = false;
+    }
+  }
+
+  function present([now, seenEpoch, processes]: [number, string, string[]]): void {
     silent = 0;
-    if (isUp) return;
-    isUp = true;
-    restUntil = now;
-    settings.changed(true, undefined);
-    // What was let in meanwhile, and what a Redis that was started anew has forgotten.
-    renew();
+    sharedClock.heard(now);
+    const isNew = epoch !== undefined && epoch !== seenEpoch;
+    epoch = seenEpoch;
+    if (isNew) {
+      portions.forget();
+      report(allUsed());
+    } else if (state !== 'up') report(unreported.all());
+    standing = standingAmong(processes, isNew || state !== 'up');
+    if (isNew || state === 'down') {
+      if (state === 'up') settings.changed(false, new Error('Redis was started anew.'));
+      state = 'returning';
+    } else if (state === 'returning') {
+      state = 'up';
+      settings.changed(true, undefined);
+    }
+    if (isNew || state === 'returning' || clock() - renewedAt >= leaseSeconds * 250) renew();
+    if (owed.size > 0) payOwed();
+  }
+
+  function* allUsed(): Generator<[id: string, requests: number, tokens: number]> {
+    for (const [id, { requests, tokens }] of local.all()) yield [id, requests, tokens];
+  }
+
+  /** A Redis that has just come back does not know everybody yet. */
+  function standingAmong(processes: readonly string[], isFresh: boolean): Standing {
+    const index = processes.toSorted().indexOf(self);
+    const known = { index: Math.max(0, index), count: Math.max(1, processes.length) };
+    return isFresh && known.count < standing.count ? standing : known;
+  }
+
+  function wentDown(cause: unknown): void {
+    if (state === 'down') return;
+    const wasUp = state === 'up';
+    state = 'down';
+    if (wasUp) settings.changed(false, cause);
+  }
+
+  function start(): void {
+    if (beats !== undefined || isClosed) return;
+    beats = setInterval(() => void beat(), beatMs);
+    beats.unref();
+    void beat();
   }
 
   return {
-    admit(ask, now) {
-      if (now < restUntil) return withoutRedis({ ask }, now);
-      if (!isUp) restUntil = now + REST_MS;
-      return askRedis(ask, now);
+    start,
+    admit(ask) {
+      start();
+      return state === 'up' ? askRedis(ask) : withoutRedis({ ask });
     },
     close() {
-      clearInterval(renewal);
-      link.close();
+      isClosed = true;
+      clearInterval(beats);
+      const leaving = beats && state === 'up' ? link.run(LEAVE, [processesKey], [self]) : Promise.resolve();
+      answerWithin(leaving, settings.timeoutMs)
+        .catch(() => {})
+        .finally(() => link.close());
     },
   };
 }
 
-function limitsFrom({ paced }: Ask, answer: readonly number[]): RateLimits {
+function inParts<T>(all: readonly T[]): T[][] {
+  const parts: T[][] = [];
+  for (let from = 0; from < all.length; from += AT_ONCE) parts.push(all.slice(from, from + AT_ONCE));
+  return parts;
+}
+
+const usedIn = ([, requests = 0, tokens = 0, , , active = 0]: readonly number[]): Used => ({
+  requests,
+  tokens,
+  active,
+});
+
+function limitsFrom({ paced }: Ask, figures: readonly number[]): RateLimits {
   const limits: RateLimits = {};
   for (const [i, { requestsPerMinute, tokensPerMinute }] of paced.entries()) {
-    const [, requests = 0, tokens = 0, requestsUntil = 0, tokensUntil = 0] = answer.slice(1 + i * FIGURES);
+    const [, requests = 0, tokens = 0, requestsUntil = 0, tokensUntil = 0] = figures.slice(i * FIGURES);
     if (requestsPerMinute !== undefined) {
       limits.requests = tightest(limits.requests, allowance(requestsPerMinute, requests, requestsUntil));
     }
@@ -186,23 +330,15 @@ function limitsFrom({ paced }: Ask, answer: readonly number[]): RateLimits {
   return limits;
 }
 
-function refusalFrom(ask: Ask, [, index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[]) {
+function refusalFrom(ask: Ask, [, , index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[]) {
   const paced = ask.paced[index];
   const name = LIMITS[limit];
   if (!paced || !name) throw new Error(`Redis refused a call by limit ${limit} of ${index}, which there is not.`);
-  const rateLimits = limitsFrom({ ...ask, paced: [paced] }, [0, ...figures]);
+  const rateLimits = limitsFrom({ ...ask, paced: [paced] }, figures);
   return tooFast(paced, name, { tokens: ask.tokens, retryAfterSeconds, rateLimits });
 }
 
 function notCounted(): GatewayError {
   const sentence = 'The limits of this key cannot be checked at the moment. Please try again.';
   return new GatewayError('upstream_unavailable', sentence, { retryAfterSeconds: 1 });
-}
-
-/** The promise's value, or `undefined` where it takes longer than this. */
-function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms, undefined);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }

@@ -1,9 +1,10 @@
-/** How much happened in the last minute: the present second of the clock and the 59 before it. No clock: time is what it is told. */
+/** How much happened in the last minute, by a clock that only its caller knows. */
 
-export const WINDOW_SECONDS = 60;
+/** The present second and the 60 before it: whatever lies within any 60 s, wherever a second begins, is counted together. */
+export const WINDOW_SECONDS = 61;
 
 export interface Window {
-  /** Moves on to `now` and says how much the last minute holds. */
+  /** Moves on to `now` (milliseconds) and says how much the last minute holds. */
   sum(now: number): number;
   /** Adds to the present second (the last one `sum` was told) and returns it, for `correct`. */
   add(amount: number): number;
@@ -20,17 +21,22 @@ export function createWindow(): Window {
   let present = 0;
   let newest = 0;
   let total = 0;
+  /** Added to the clock: a clock that was set back goes on from where the window stands, or it would wait for that time again. */
+  let shift = 0;
 
   return {
     sum(now) {
-      const second = Math.floor(now / 1000);
-      // A clock that was set back must not empty the window.
+      let second = Math.floor(now / 1000) + shift;
+      if (second < present) {
+        shift += present - second;
+        second = present;
+      }
       for (let passed = Math.min(second - present, WINDOW_SECONDS); passed > 0; passed--) {
         const slot = (second - passed + 1) % WINDOW_SECONDS;
         total -= slots[slot] ?? 0;
         slots[slot] = 0;
       }
-      present = Math.max(present, second);
+      present = second;
       return total;
     },
 

@@ -74,6 +74,7 @@ const NOT_SETTINGS = [
   'MODELPORT_KILLS',
   'MODELPORT_LAUNCHER',
   'MODELPORT_WORKER',
+  'MODELPORT_WORKERS',
 ];
 
 /** Throws SettingError where a variable is named like a setting and is none. */

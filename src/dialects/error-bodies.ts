@@ -62,6 +62,7 @@ function reply(error: GatewayError, requestId: string, status: number, body: obj
   const headers: { [name: string]: string } = { 'content-type': 'application/json', 'x-request-id': requestId };
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
   // Waiting does not fill a balance: the libraries would retry some of these statuses in vain. And what may have been done, they would do twice.
-  if (status === 402 || error.inDoubt) headers['x-should-retry'] = 'false';
+  if (status === 402 || error.inDoubt || (error.code === 'rate_limited' && !error.retryable))
+    headers['x-should-retry'] = 'false';
   return { status, headers, body: JSON.stringify(body) };
 }

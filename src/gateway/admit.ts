@@ -31,19 +31,22 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
   const maxImages = model.maxImages ?? rooms.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
-  const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call), at);
+  // What may fail is reckoned first: who has been let in holds a place, which is given back below.
+  const amount = quote(call, model.price, ceiling, estimate);
+  const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
+  const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call));
   const pace = entering instanceof Promise ? await entering : entering;
   const request: HoldRequest = {
     callId: entrant.id,
     account: caller.account,
     key: caller.key,
-    amount: quote(call, model.price, ceiling, estimate),
+    amount,
     model: model.name,
     priceId: model.priceId,
     at,
     // The first attempt follows at once: a crash from now on costs the caller the input.
     sentAt: at,
-    checkpoint: charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price),
+    checkpoint,
   };
   if (caller.budget) request.budget = caller.budget;
   if (caller.accountBudget) request.accountBudget = caller.accountBudget;
@@ -53,7 +56,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
     const hold = await rooms.ledger.hold(request);
     return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace }, underWay);
   } catch (thrown) {
-    pace.end(0, at);
+    pace.end(0);
     throw thrown;
   }
 }

@@ -133,7 +133,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   const used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
   const cost = used ? charge(used, walk.model.price) : 0n;
   walk.media?.cancel();
-  walk.pace.end(used ? used.input + used.output : 0, rooms.now());
+  walk.pace.end(used ? used.input + used.output : 0);
   const record = recordOf(walk, conclusion, used, cost);
   try {
     await rooms.ledger.settle(walk.hold, record);

@@ -62,14 +62,14 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       strict,
       origin,
     });
-    const pace = await rooms.access.admit(caller, task.id, 0, now);
+    const pace = await rooms.access.admit(caller, task.id, 0);
     try {
       await rooms.ledger.hold(holdFor(task, caller));
       const begun = begin(task, asked, targets, idempotencyKey, fingerprint);
       underWay.add(begun);
       return await begun.finally(() => underWay.delete(begun));
     } finally {
-      pace.end(0, rooms.now());
+      pace.end(0);
     }
   }
 

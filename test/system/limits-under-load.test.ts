@@ -1,0 +1,89 @@
+/** Four real processes that are kept busy, one Redis: how many calls are let in, and whether clients that leave take places with them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
+
+const WINDOW_MS = 60_000;
+const ASKING_MS = 66_000;
+const LIMIT = 60;
+/** What keeps a process's event loop from turning: a body of so many characters to read, estimate and write. */
+const HEAVY = 6_000_000;
+
+describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
+  let redis: RedisServer;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    redis = await startRedis();
+    gateway = await startGateway({ environment: { REDIS_URL: redis.url, MODELPORT_PROCESSES: '4' } });
+  }, 60_000);
+  afterAll(async () => {
+    expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+    await gateway.stop();
+    await redis.stop();
+  }, 60_000);
+
+  /** Every call over a connection of its own, so that all processes get some. */
+  function call(key: string, content: string, more: object = {}, signal?: AbortSignal): Promise<Response> {
+    return fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      keepalive: false,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+      body: JSON.stringify({ model: 'sandbox-chat', max_tokens: 5, messages: [{ role: 'user', content }], ...more }),
+      ...(signal && { signal }),
+    });
+  }
+  async function newKey(limits: object): Promise<string> {
+    const { account } = await gateway.newCaller('1000.00');
+    return (await gateway.admin<{ key: string }>('POST', '/keys', { account, name: 'limited', ...limits })).key;
+  }
+  /** Runs `work` in so many loops while the processes are kept busy, for so long. */
+  async function underLoad(ms: number, loops: number, work: () => Promise<void>): Promise<void> {
+    const free = await newKey({});
+    const heavy = 'word '.repeat(HEAVY / 5);
+    const end = performance.now() + ms;
+    const loop = async (one: () => Promise<unknown>) => {
+      while (performance.now() < end) await one().catch(() => undefined);
+    };
+    const busy = () => call(free, heavy).then((answer) => answer.text());
+    await Promise.all([
+      ...Array.from({ length: 6 }, () => loop(busy)),
+      ...Array.from({ length: loops }, () => loop(work)),
+    ]);
+  }
+
+  test('within any sixty seconds the limit is let in, and at most a twentieth more', async () => {
+    const key = await newKey({ requestsPerMinute: LIMIT });
+    const letIn: number[] = [];
+    let asked = 0;
+    await underLoad(ASKING_MS, 12, async () => {
+      asked++;
+      const answer = await call(key, 'hello');
+      await answer.text();
+      if (answer.status === 200) letIn.push(performance.now());
+      else expect(answer.status).toBe(429);
+    });
+    const most = Math.max(...letIn.map((from) => letIn.filter((at) => at >= from && at < from + WINDOW_MS).length));
+    console.log(`${asked} asked, ${letIn.length} let in, ${most} within one minute`);
+    expect(most).toBeLessThanOrEqual(LIMIT * 1.05);
+    expect(letIn.length).toBeGreaterThanOrEqual(LIMIT);
+    expect(gateway.log()).not.toContain('Redis does not answer');
+  }, 120_000);
+
+  test('clients that leave at any moment leave their places free', async () => {
+    const key = await newKey({ concurrency: 3 });
+    let leaveAfterMs = 0;
+    await underLoad(12_000, 6, async () => {
+      leaveAfterMs = (leaveAfterMs + 7) % 300;
+      const signal = AbortSignal.timeout(leaveAfterMs + 1);
+      const answer = await call(key, '[[delay 2000]] hello', { stream: leaveAfterMs % 2 === 0 }, signal);
+      await answer.text();
+    });
+    const deadline = performance.now() + 5000;
+    let statuses: number[] = [];
+    while (performance.now() < deadline && statuses.filter((status) => status === 200).length < 3) {
+      const answers = await Promise.all([1, 2, 3].map(() => call(key, '[[delay 300]] hello')));
+      statuses = await Promise.all(answers.map((answer) => answer.text().then(() => answer.status)));
+    }
+    expect(statuses).toEqual([200, 200, 200]);
+  }, 60_000);
+});
