@@ -36,6 +36,8 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
       return upstream;
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || walk.cancellation.cancelled) throw thrown;
+      // What an upstream has failed at costs nothing, also should the client leave behind the next.
+      walk.cancellation.sent = false;
       rooms.catalog.observe(target, { ok: false, error: thrown }, rooms.now());
       if (!thrown.retryable) throw thrown;
       errors.push(thrown);
@@ -90,14 +92,20 @@ function askInPieces(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Pro
 }
 
 async function askAll(rooms: GatewayRooms, walk: Walk, way: Way, calls: readonly Call[]): Promise<Upstream> {
-  const branches = new Cancellation();
+  const branches = new Cancellation(walk.cancellation);
   walk.cancellation.add(branches);
+  walk.sendings = sharesInput(calls) ? calls.length : 1;
   try {
     return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)), walk.meter);
   } catch (thrown) {
     branches.cancel();
     throw thrown;
   }
+}
+
+/** Choices of one prompt are asked for with the very same messages. */
+function sharesInput([first, ...others]: readonly Call[]): boolean {
+  return first?.kind === 'chat' && others.every((one) => one.kind === 'chat' && one.messages === first.messages);
 }
 
 /** How many of a call's pieces are under way at once, where each comes back whole. */

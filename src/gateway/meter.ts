@@ -14,6 +14,8 @@ export class Meter {
   /** There is thinking in the reply, or may be. */
   thinks = false;
   finish: FinishReason | undefined;
+  /** How many choices have come to their end. */
+  finished = 0;
   /** One, or one for each upstream call that the call was split into. */
   private tallies: readonly [Tally, ...Tally[]] = [new Tally()];
   /** Choices of each. */
@@ -69,6 +71,7 @@ export class Meter {
           break;
         case 'choice-end':
           this.finish = event.finish.reason;
+          this.finished++;
           this.delivered = true;
           break;
         case 'result':
@@ -81,6 +84,11 @@ export class Meter {
         default:
       }
     }
+  }
+
+  /** Something has been reported, whatever has been delivered. */
+  get hasReport(): boolean {
+    return this.tallies.some((tally) => tally.reported !== undefined);
   }
 
   /** What has been consumed so far, texts by their length where nothing was reported. */

@@ -10,7 +10,7 @@ import { charge } from '../ledger/charge.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
-import { bearWitness, type Conclusion, conclude, type Walk, watch } from './walk.ts';
+import { bearWitness, type Conclusion, conclude, isFinished, type Walk, watch } from './walk.ts';
 import { warningsHeader } from './warnings-header.ts';
 
 const NOTHING = new Uint8Array();
@@ -140,11 +140,11 @@ export class StreamRelay implements ByteSource, FrameTaker {
     this.flow?.resume();
   }
 
-  /** The client has left: the upstream is cancelled at once, or read to its end within a bound, as the model says. */
+  /** The client has left: the upstream is cancelled at once, or read to its end within a bound, as the model says; for its usage in any case. */
   cancel(): void {
     if (this.clientLeft || this.walk.concluded) return;
     this.clientLeft = true;
-    if (this.walk.model.onDisconnect === 'abort') {
+    if (this.walk.model.onDisconnect === 'abort' && !isFinished(this.walk)) {
       this.quiet.delete(this);
       abandon(this.rooms, this.walk);
       return;
@@ -284,11 +284,19 @@ export function abandon(rooms: GatewayRooms, walk: Walk): void {
 
 /** The client has left and the upstream is read to its end: but not for ever. */
 export function boundDrain(rooms: GatewayRooms, walk: Walk): void {
+  let isLast = false;
   const end = () => {
-    if (!walk.concluded) walk.cancellation.cancel();
+    if (walk.concluded) return;
+    if (isLast || !isFinished(walk)) return walk.cancellation.cancel();
+    isLast = true;
+    setTimeout(end, USAGE_WAIT_MS).unref();
   };
-  setTimeout(end, rooms.settings.drainAfterDisconnectMs).unref();
+  const isDrained = walk.model.onDisconnect === 'drain';
+  setTimeout(end, isDrained ? rooms.settings.drainAfterDisconnectMs : 0).unref();
 }
+
+/** Once every choice has finished only usage is still to come: it is waited for this long, whatever the policy. */
+const USAGE_WAIT_MS = 2000;
 
 /** What the reply lost on its way joins what the request lost. */
 function addWarnings(walk: Walk, writer: Writer): void {

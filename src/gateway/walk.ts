@@ -9,7 +9,9 @@ import type { Usage } from '../canonical/usage.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
+import { estimatedUsage } from '../ledger/estimated-usage.ts';
 import type { Hold } from '../ledger/ledger.ts';
+import { choices } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/transport.ts';
@@ -64,6 +66,8 @@ export class Walk implements Entrant, Admission {
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
+  /** How often the whole input is sent: several choices may be several upstream calls. */
+  sendings = 1;
   warnings: readonly string[] = [];
   /** The target that answers, once one does, and its dialect. */
   target: ModelTarget | undefined;
@@ -120,7 +124,7 @@ export interface Conclusion {
 
 /**
  * Settles the hold, records and logs the call: exactly once, whoever calls it first; resolves with the cost when that is
- * committed. Nothing delivered is charged nothing.
+ * committed. Nothing delivered is charged nothing, unless the client left after its request was sent: then its input is charged.
  */
 export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
   walk.concluded ??= settle(rooms, walk, conclusion);
@@ -128,7 +132,7 @@ export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion
 }
 
 async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
-  const using = walk.meter.delivered ? walk.meter.final(rooms.countTexts) : undefined;
+  const using = usageOf(rooms, walk, conclusion);
   const counted = using instanceof Promise ? await using : using;
   const used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
   const cost = used ? charge(used, walk.model.price) : 0n;
@@ -143,6 +147,17 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
     walk.release?.();
   }
   return cost;
+}
+
+function usageOf(rooms: GatewayRooms, walk: Walk, { outcome }: Conclusion): Usage | Promise<Usage> | undefined {
+  if (walk.meter.delivered) return walk.meter.final(rooms.countTexts);
+  if (outcome !== 'aborted' || !walk.cancellation.sent) return undefined;
+  return walk.meter.hasReport ? walk.meter.final(rooms.countTexts) : estimatedUsage(walk.call, walk.sendings);
+}
+
+/** All the choices that were asked for have come: nothing but usage can still follow. */
+export function isFinished({ meter, call }: Walk): boolean {
+  return meter.finished > 0 && meter.finished >= choices(call);
 }
 
 function recordOf(walk: Walk, { outcome, status, error }: Conclusion, used: Usage | undefined, cost: Money): CallRow {

@@ -104,8 +104,12 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   /** What brings the answer. Whoever ended the exchange before ends this too. */
   from(source: Source): void {
     this.source = source;
-    if (this.failure) source.stop();
-    else this.awaitAnswer();
+    if (this.failure) {
+      source.stop();
+      return;
+    }
+    this.cancellation.markSent();
+    this.awaitAnswer();
   }
 
   /** The upstream takes what it is sent: its time to answer begins anew. */

@@ -71,9 +71,22 @@ export interface Cancellable {
 /** Ends what is under way: an AbortController without its price, some microseconds a listener. */
 export class Cancellation implements Cancellable {
   cancelled = false;
+  /** A connection has taken a request of this, or of a part of it. */
+  sent = false;
+  private readonly whole: Cancellation | undefined;
   /** What is under way; mostly one thing. */
   private first: Cancellable | undefined;
   private others: Set<Cancellable> | undefined;
+
+  /** `whole`: what this is a part of. */
+  constructor(whole?: Cancellation) {
+    this.whole = whole;
+  }
+
+  markSent(): void {
+    this.sent = true;
+    this.whole?.markSent();
+  }
 
   cancel(): void {
     this.cancelled = true;

@@ -17,7 +17,7 @@ describe('the client leaves', () => {
     const abort = new AbortController();
     const pending = stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }), abort.signal);
     if (when === 'before') {
-      await Bun.sleep(150);
+      while (stage.journal().length === 0) await Bun.sleep(5);
       abort.abort();
       await pending.catch(() => {});
       return;
@@ -35,21 +35,30 @@ describe('the client leaves', () => {
     return performance.now() - left;
   }
 
-  test('before the first byte: the upstream is cancelled, nothing is charged', async () => {
+  test('before the first byte: the upstream is cancelled, the estimated input is charged', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(TEXTS, { fault: { before: 0, does: 'silence' } }));
     await leave(stage, 'before');
     expect(await abortedUpstream(stage)).toBeLessThan(1000);
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted', cost: '0' });
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'estimated', output: 0 } });
+    expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+    expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
-  test('before the headers, whole: the upstream is cancelled, nothing is charged', async () => {
+  test('before the headers, whole: the upstream is cancelled, the estimated input is charged', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('x', { fault: { before: 'headers', does: 'silence' } }));
-    const signal = AbortSignal.timeout(150);
-    await stage.post('/v1/chat/completions', chatRequest(stage.model), signal).catch(() => {});
+    const abort = new AbortController();
+    const pending = stage.post('/v1/chat/completions', chatRequest(stage.model), abort.signal).catch(() => {});
+    while (stage.journal().length === 0) await Bun.sleep(5);
+    abort.abort();
+    await pending;
     expect(await abortedUpstream(stage)).toBeLessThan(1000);
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'aborted', cost: '0' });
+    const call = await stage.settledCall();
+    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'estimated', output: 0 } });
+    expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
+    expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
   test('in mid-stream: the upstream is cancelled at once, what was delivered is charged once', async () => {

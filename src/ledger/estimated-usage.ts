@@ -1,0 +1,21 @@
+/** What a call used whose client left after it was sent and before anything came: its input, as far as that can be estimated. */
+import type { Call } from '../canonical/call.ts';
+import type { Usage } from '../canonical/usage.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { allTokens } from './quote.ts';
+
+/** `sendings`: upstream calls that were each sent the whole input. */
+export function estimatedUsage(call: Call, sendings = 1): Usage {
+  const estimate = estimateTokens(call);
+  const usage: Usage = { input: allTokens(estimate) * sendings, output: 0, source: 'estimated' };
+  if (estimate.image > 0) usage.imageInput = estimate.image * sendings;
+  if (estimate.audio > 0) usage.audioInput = estimate.audio * sendings;
+  if (call.kind === 'embed') usage.characters = call.inputs.reduce((sum, text) => sum + charactersIn(text), 0);
+  if (call.kind === 'speech') usage.characters = charactersIn(call.input);
+  if (call.kind === 'transcription') usage.seconds = call.length.seconds;
+  return usage;
+}
+
+function charactersIn(text: string | readonly number[]): number {
+  return typeof text === 'string' ? text.length : 0;
+}
