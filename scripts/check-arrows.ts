@@ -38,6 +38,8 @@ const MAIN_FILES = new Set([
   'house.ts',
   'apply-file.ts',
   'first-start.ts',
+  'greeting.ts',
+  'servers.ts',
   'vendors.ts',
 ]);
 

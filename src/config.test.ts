@@ -9,6 +9,8 @@ import { SETTINGS } from './config/settings.ts';
 import { loadConfig, settingsInForce } from './config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-config-'));
+const GIVEN_KEY = 'sk-given-0123456789-0123456789';
+const GIVEN_ADMIN_KEY = 'sk-admin-given-0123456789-0123456789';
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const load = (env: Environment = {}) => loadConfig(env, VENDORS, folder);
@@ -73,6 +75,8 @@ test('without any setting everything has its default, and nothing can be changed
     disconnectDrainMs: 120_000,
     logLevel: 'info',
     trustedProxies: [],
+    metrics: 'key',
+    adminHosts: [],
     kept: { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 },
     file: {},
     vendors: [],
@@ -89,8 +93,8 @@ test('each setting is read from its variable', () => {
     REDIS_URL: 'redis://cache:6379',
     MODELPORT_DATA_DIR: '/var/lib/modelport',
     MODELPORT_SQLITE_SYNC: 'FULL',
-    MODELPORT_API_KEY: 'sk-given',
-    MODELPORT_ADMIN_KEY: 'sk-admin-given',
+    MODELPORT_API_KEY: GIVEN_KEY,
+    MODELPORT_ADMIN_KEY: GIVEN_ADMIN_KEY,
     MODELPORT_STARTING_CREDIT: '2.50',
     MODELPORT_SANDBOX: 'off',
     MODELPORT_CONNECT_TIMEOUT_MS: '1',
@@ -113,8 +117,8 @@ test('each setting is read from its variable', () => {
     redisUrl: 'redis://cache:6379',
     dataDir: '/var/lib/modelport',
     sqliteSync: 'full',
-    apiKey: 'sk-given',
-    adminKey: 'sk-admin-given',
+    apiKey: GIVEN_KEY,
+    adminKey: GIVEN_ADMIN_KEY,
     startingCredit: 2_500_000_000n,
     sandbox: 'off',
     timeLimits: { connectMs: 1, headersMs: 2, firstTokenMs: 3, silenceMs: 4, wholeMs: 5 },
@@ -129,11 +133,11 @@ test('each setting is read from its variable', () => {
 });
 
 test('the settings in force are those with a value, secrets marked', () => {
-  const env = { PORT: '9000', MODELPORT_API_KEY: 'sk-given' };
+  const env = { PORT: '9000', MODELPORT_API_KEY: GIVEN_KEY };
   const inForce = settingsInForce(load(env), env);
   expect(inForce).toContainEqual({ name: 'HOST', value: '127.0.0.1', secret: false });
   expect(inForce).toContainEqual({ name: 'PORT', value: '9000', secret: false });
-  expect(inForce).toContainEqual({ name: 'MODELPORT_API_KEY', value: 'sk-given', secret: true });
+  expect(inForce).toContainEqual({ name: 'MODELPORT_API_KEY', value: GIVEN_KEY, secret: true });
   expect(inForce).toContainEqual({ name: 'MODELPORT_DATA_DIR', value: join(folder, 'data'), secret: false });
   expect(inForce.some(({ name }) => name === 'DATABASE_URL')).toBe(false);
 });
@@ -153,6 +157,15 @@ test.each([
     'MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "-1".',
   ],
   [{ MODELPORT_API_KEY: 'sk-admin-x' }, 'MODELPORT_API_KEY must begin with sk- and hold no blanks.'],
+  [
+    { MODELPORT_API_KEY: 'sk-1' },
+    'MODELPORT_API_KEY has 4 characters and must have at least 24: take sk- and 48 random ones.',
+  ],
+  [
+    { MODELPORT_ADMIN_LISTEN: '9090' },
+    'MODELPORT_ADMIN_LISTEN must be a host and a port such as 127.0.0.1:9090 or [::1]:9090, not "9090".',
+  ],
+  [{ MODELPORT_METRICS: 'public' }, 'MODELPORT_METRICS must be one of key, open, not "public".'],
   [{ MODELPORT_ADMIN_KEY: 'sk-x' }, 'MODELPORT_ADMIN_KEY must begin with sk-admin- and hold no blanks.'],
   [{ DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be an address such as postgres://user@host/name.'],
   [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL must be an address such as redis://host:6379.'],
@@ -279,4 +292,20 @@ test('the file shown in docs/configuration.md can be read', () => {
 
 test('the name under which the README has people export their key does not stop a start', () => {
   expect(load({ MODELPORT_KEY: 'sk-1234' })).toEqual(load());
+});
+
+test('every secret may stand in a file', () => {
+  const path = join(folder, 'secret');
+  writeFileSync(path, `${GIVEN_KEY}\n`);
+  const secrets = load({ MODELPORT_API_KEY_FILE: path, OPENAI_API_KEY_FILE: path });
+  expect(secrets.apiKey).toBe(GIVEN_KEY);
+  expect(secrets.vendors).toMatchObject([{ type: 'openai', credential: GIVEN_KEY }]);
+  const env = { MODELPORT_API_KEY_FILE: path };
+  expect(settingsInForce(load(env), env)).toContainEqual({ name: 'MODELPORT_API_KEY', value: GIVEN_KEY, secret: true });
+  expect(() => load({ MODELPORT_API_KEY: GIVEN_KEY, ...env })).toThrow(
+    'MODELPORT_API_KEY and MODELPORT_API_KEY_FILE are both set: set one of them.',
+  );
+  expect(() => load({ REDIS_URL_FILE: '/nowhere/x' })).toThrow(
+    'REDIS_URL_FILE names the file /nowhere/x, which cannot be read.',
+  );
 });

@@ -7,16 +7,20 @@ import { readCatalogueFile } from './config/catalogue-file.ts';
 import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
 import {
+  type ListenPlace,
   LONGEST_MS,
   readAddress,
   readKey,
+  readListen,
   readMs,
   readRanges,
   readSandbox,
   readSetting,
   readWhole,
   readWord,
+  readWords,
 } from './config/read-settings.ts';
+import { withSecretFiles } from './config/secret-files.ts';
 import { type Environment, SettingError } from './config/setting-error.ts';
 import { refuseUnknown, SECRETS, SETTINGS, type Setting } from './config/settings.ts';
 import type { BucketPlace } from './files/files.ts';
@@ -108,8 +112,13 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number];
   /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
-  /** Opens `/metrics` from everywhere; absent: it is open to this machine alone. */
+  /** Opens `/metrics` beside the admin keys. */
   metricsToken?: string;
+  /** `open`: everybody may read `/metrics`. */
+  metrics: 'key' | 'open';
+  /** Where the admin API and the metrics are served instead of on the main address, and under which host names. */
+  adminListen?: ListenPlace;
+  adminHosts: readonly string[];
   /** How long responses and proofs of thinking are kept; 0: not at all. */
   kept: { responsesMs: number; proofsMs: number };
   /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
@@ -124,17 +133,17 @@ const FILE_NAME = 'modelport.yaml';
 
 /** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
 export function loadConfig(
-  env: Environment,
+  given: Environment,
   vendorVariables: readonly VendorVariables[],
   folder = process.cwd(),
 ): Config {
-  refuseUnknown(env);
+  refuseUnknown(given);
+  const env = withSecretFiles(given, secretNames(vendorVariables));
   const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
   const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
   const publicUrl = readAddress(env, 'MODELPORT_PUBLIC_URL', ['http:', 'https:'], 'https://models.example.com');
-  const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
     host: readSetting(env, 'HOST'),
@@ -149,18 +158,12 @@ export function loadConfig(
     redisPrefix: readSetting(env, 'MODELPORT_REDIS_PREFIX'),
     redisTimeoutMs: readMs(env, 'MODELPORT_REDIS_TIMEOUT_MS'),
     limitsWithoutRedis: readWord(env, 'MODELPORT_LIMITS_WITHOUT_REDIS', ['open', 'closed'] as const),
-    ...(metricsToken && { metricsToken }),
+    ...readOperator(env),
     ...(apiKey && { apiKey }),
     ...(adminKey && { adminKey }),
     startingCredit: readCredit(env),
     sandbox: readSandbox(env),
-    timeLimits: {
-      connectMs: readMs(env, 'MODELPORT_CONNECT_TIMEOUT_MS'),
-      headersMs: readMs(env, 'MODELPORT_HEADERS_TIMEOUT_MS'),
-      firstTokenMs: readMs(env, 'MODELPORT_FIRST_TOKEN_TIMEOUT_MS'),
-      silenceMs: readMs(env, 'MODELPORT_SILENCE_TIMEOUT_MS'),
-      wholeMs: readMs(env, 'MODELPORT_WHOLE_TIMEOUT_MS'),
-    },
+    timeLimits: readTimeLimits(env),
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
     jsonBounds: {
@@ -194,8 +197,41 @@ export function loadConfig(
   });
 }
 
+function readTimeLimits(env: Environment): TimeLimits {
+  return {
+    connectMs: readMs(env, 'MODELPORT_CONNECT_TIMEOUT_MS'),
+    headersMs: readMs(env, 'MODELPORT_HEADERS_TIMEOUT_MS'),
+    firstTokenMs: readMs(env, 'MODELPORT_FIRST_TOKEN_TIMEOUT_MS'),
+    silenceMs: readMs(env, 'MODELPORT_SILENCE_TIMEOUT_MS'),
+    wholeMs: readMs(env, 'MODELPORT_WHOLE_TIMEOUT_MS'),
+  };
+}
+
+/** Who reads the metrics, and where the operator's surface is. */
+function readOperator(env: Environment): Pick<Config, 'metricsToken' | 'metrics' | 'adminListen' | 'adminHosts'> {
+  const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
+  const adminListen = readListen(env, 'MODELPORT_ADMIN_LISTEN');
+  return {
+    ...(metricsToken && { metricsToken }),
+    metrics: readWord(env, 'MODELPORT_METRICS', ['key', 'open'] as const),
+    ...(adminListen && { adminListen }),
+    adminHosts: readWords(env, 'MODELPORT_ADMIN_HOSTS'),
+  };
+}
+
+function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
+  const ofVendors = vendorVariables.flatMap(({ credentialVariable, credentialVariables = [] }) =>
+    credentialVariable ? [credentialVariable, ...credentialVariables] : credentialVariables,
+  );
+  return new Set([...SECRETS, ...ofVendors]);
+}
+
 /** The settings in force that have a value, in the order of SETTINGS; secret ones say so and are not to be shown whole. */
-export function settingsInForce(config: Config, env: Environment): { name: Setting; value: string; secret: boolean }[] {
+export function settingsInForce(
+  config: Config,
+  given: Environment,
+): { name: Setting; value: string; secret: boolean }[] {
+  const env = withSecretFiles(given, SECRETS);
   const settings = Object.keys(SETTINGS) as Setting[];
   return settings
     .map((name) => ({

@@ -1,8 +1,11 @@
 /** The first start on an empty database: an account with credit, one caller key and one admin key, told once. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { auditOf, auditRow } from './access/audit.ts';
 import { issueKey } from './access/key.ts';
 import { newId } from './canonical/id.ts';
 import type { Money } from './canonical/money.ts';
+import { SettingError } from './config/setting-error.ts';
 import { startingCredit } from './ledger/starting-credit.ts';
 import type { AccountRow, KeyKind, KeyRow, Store } from './store/store.ts';
 
@@ -18,19 +21,61 @@ export interface FirstStartOptions {
   now: number;
 }
 
-export interface FirstKeys {
-  apiKey: string;
-  adminKey: string;
+/** Where random keys are written when nobody reads the terminal; removed again where this was no first start after all. */
+export interface KeyFile {
+  readonly path: string;
+  write(keys: FirstKeys): void;
+  remove(): void;
 }
 
+/** The random keys; those that the operator gave are not told again. */
+export interface FirstKeys {
+  apiKey: string | undefined;
+  adminKey: string | undefined;
+}
+
+const KEY_FILE = 'first-keys.env';
+
+/** In the form that a shell reads, for the owner alone. */
+export function keyFileIn(folder: string): KeyFile {
+  const path = join(folder, KEY_FILE);
+  return {
+    path,
+    write({ apiKey, adminKey }) {
+      if (apiKey === undefined && adminKey === undefined) return;
+      const lines = [apiKey && `MODELPORT_KEY=${apiKey}`, adminKey && `MODELPORT_ADMIN_KEY=${adminKey}`];
+      try {
+        mkdirSync(folder, { recursive: true, mode: 0o700 });
+        // A file that is there already keeps its mode: it must not be one.
+        rmSync(path, { force: true });
+        writeFileSync(path, `${lines.filter(Boolean).join('\n')}\n`, { mode: 0o600, flag: 'wx' });
+      } catch (cause) {
+        throw new SettingError(`The first keys cannot be written to ${path}: ${reasonOf(cause)}.`, { cause });
+      }
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause));
+
 /** Furnishes an empty database and returns its keys; `undefined` where there are accounts already. Of several at once one does it. */
-export async function firstStart(store: Store, options: FirstStartOptions): Promise<FirstKeys | undefined> {
-  const { credit, now } = options;
+export async function firstStart(
+  store: Store,
+  options: FirstStartOptions & { file?: KeyFile | undefined },
+): Promise<FirstKeys | undefined> {
+  const { credit, now, file } = options;
   if ((await store.accounts({ limit: 1 })).length > 0) return undefined;
   const account = newId('acct_');
   const caller = newKey('caller', options.apiKey);
   const admin = newKey('admin', options.adminKey);
   const keys = [caller.row, admin.row];
+  const random: FirstKeys = {
+    apiKey: options.apiKey === undefined ? caller.key : undefined,
+    adminKey: options.adminKey === undefined ? admin.key : undefined,
+  };
+  // Before they open anything: keys that nobody can read again would lock everybody out.
+  file?.write(random);
   const row: AccountRow = { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now };
   const begun = await store.begin({
     account: row,
@@ -41,7 +86,9 @@ export async function firstStart(store: Store, options: FirstStartOptions): Prom
       ...keys.map((key) => auditRow({ actor: ACTOR, action: 'key.created', subject: key.id, after: key }, now)),
     ],
   });
-  return begun ? { apiKey: caller.key, adminKey: admin.key } : undefined;
+  if (begun) return random;
+  file?.remove();
+  return undefined;
 
   function newKey(kind: KeyKind, given: string | undefined): { key: string; row: KeyRow } {
     const { key, hash, last4 } = issueKey(kind, given);

@@ -52,7 +52,17 @@ const opener: Opener = {
   settings: () => settingsInForce(config(), env),
   serve(processes) {
     const count = worker === undefined ? processCount(processes ?? config().processes) : 1;
-    return serve(config(), count, { version, proxied, launcher, worker, workers, main: Bun.main, env, out });
+    return serve(config(), count, {
+      version,
+      proxied,
+      launcher,
+      worker,
+      workers,
+      isTerminal: process.stdout.isTTY,
+      main: Bun.main,
+      env,
+      out,
+    });
   },
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),

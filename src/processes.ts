@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { cannotListen } from './config/cannot-listen.ts';
 import { SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
+import type { Ports } from './greeting.ts';
 import { errorMembers, type Log } from './log.ts';
 import { type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
 
@@ -13,8 +14,8 @@ export interface ProcessesOptions {
   log: Log;
   /** Writes to the terminal what a worker has written: whole lines. */
   write(lines: string): void;
-  /** Every process listens on this port. */
-  ready(port: number): void;
+  /** Every process listens on these ports. */
+  ready(ports: Ports): void;
   /** Resolves when the service is to stop. */
   stopAsked(): Promise<void>;
 }
@@ -44,7 +45,9 @@ export function processCount(asked: number | 'auto'): number {
 /** Resolves with the exit code when all have ended; throws a sentence where one of them could not begin. */
 export async function serveProcesses(config: Config, count: number, options: ProcessesOptions): Promise<number> {
   const { log } = options;
+  const { adminListen } = config;
   const port = exclusivePort(config);
+  const adminPort = adminListen && exclusivePort(adminListen);
   const workers = new Map<number, Worker>();
   const scrapes = new Map<number, (scraped: Scraped) => void>();
   let stopping = false;
@@ -58,6 +61,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
       env: {
         ...options.env,
         PORT: String(port),
+        ...(adminListen && { MODELPORT_ADMIN_LISTEN: `[${adminListen.host}]:${adminPort}` }),
         MODELPORT_PROCESSES: '1',
         MODELPORT_WORKER: String(number),
         MODELPORT_WORKERS: String(count),
@@ -143,7 +147,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   for (let number = 1; number <= count; number++) start(number, FIRST_PAUSE_MS);
   try {
     await Promise.race([started.promise, failed.promise, stopped]);
-    if (readyNumbers.size === count) options.ready(port);
+    if (readyNumbers.size === count) options.ready({ main: port, admin: adminPort });
     await Promise.race([stopped, failed.promise]);
   } catch (thrown) {
     await stopAll();
@@ -154,7 +158,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
 }
 
 /** Nobody else may have the port: processes that share one share it with anybody who asks to. */
-function exclusivePort({ host, port }: Config): number {
+function exclusivePort({ host, port }: { host: string; port: number }): number {
   try {
     const server = Bun.serve({ hostname: host, port, fetch: () => new Response() });
     const free = server.port ?? port;

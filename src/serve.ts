@@ -1,18 +1,17 @@
 /** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
-import { cannotListen } from './config/cannot-listen.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { clearShelf } from './files/picture-shelf.ts';
-import { ensureKeys, type FirstKeys, firstStart } from './first-start.ts';
+import { ensureKeys, firstStart, keyFileIn } from './first-start.ts';
+import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
 import { type House, openDatabase, openHouse, openTransport } from './house.ts';
-import { createEdge, type Edge } from './http/edge.ts';
 import { createReadiness } from './http/readiness.ts';
-import { listen, type Server } from './http1/server.ts';
 import { fateOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
+import { openServers, type Servers } from './servers.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -36,6 +35,8 @@ export interface ServeOptions {
   /** How this program is started, for others of its kind. */
   main: string;
   env: { readonly [variable: string]: string | undefined };
+  /** Somebody reads what is written, and nothing keeps it. */
+  isTerminal: boolean;
   /** Writes one line to the terminal. */
   out(line: string): void;
 }
@@ -50,10 +51,10 @@ export async function serve(config: Config, count: number, options: ServeOptions
     for (const warning of (await store.ready()).warnings) log.warn(warning);
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
     const house = openHouse(config, store, openTransport(options.proxied), log, standing);
-    const keys = options.worker === undefined ? await furnish(config, house, log) : undefined;
-    if (count === 1) return await serveAlone(config, house, keys, { ...options, log });
+    const first = options.worker === undefined ? await furnish(config, house, options.isTerminal, log) : undefined;
+    if (count === 1) return await serveAlone(config, house, first, { ...options, log });
     house.close();
-    const ready = (port: number) => greet(config, port, keys, options.out);
+    const ready = (ports: Ports) => greet(config, ports, first, options.out);
     return await serveProcesses(config, count, {
       ...options,
       log,
@@ -71,7 +72,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
 async function serveAlone(
   config: Config,
   house: House,
-  keys: FirstKeys | undefined,
+  first: FirstTime | undefined,
   { version, launcher, worker, log, out }: ServeOptions & { log: Log },
 ): Promise<number> {
   await house.catalog.reload();
@@ -87,13 +88,16 @@ async function serveAlone(
       publicUrl: config.publicUrl,
       uploadFolder: config.dataDir,
       trustedProxies: config.trustedProxies,
-      metricsToken: config.metricsToken,
+      metrics: { token: config.metricsToken, isOpen: config.metrics === 'open' },
     },
     now: Date.now,
   };
   const link = worker === undefined ? undefined : openWorkerLink(() => house.metrics.write(rooms));
-  const edge = createEdge(link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms);
-  const server = openServer(config, edge, house.trouble, link !== undefined);
+  const servers = openServers(
+    config,
+    link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms,
+    link !== undefined,
+  );
   const watch = setInterval(() => void watchOver(house), WATCH_MS);
   const showing = setInterval(() => void show(config, house), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
@@ -101,23 +105,24 @@ async function serveAlone(
   const tasks = house.runTasks();
   const stopped = stopAsked(launcher);
   if (link) link.ready();
-  else greet(config, server.port, keys, out);
+  else greet(config, servers.ports, first, out);
   await stopped;
   clearInterval(watch);
   clearInterval(showing);
   clearInterval(tidying);
-  await Promise.all([stop(config, house, server, log), tasks.stop(config.drainMs)]);
+  await Promise.all([stop(config, house, servers, log), tasks.stop(config.drainMs)]);
   house.close();
   link?.close();
   return 0;
 }
 
 /** What a start puts in order: keys, models on sale, what killed processes left behind. */
-async function furnish(config: Config, house: House, log: Log): Promise<FirstKeys | undefined> {
-  const { store, transport } = house;
+async function furnish(config: Config, house: House, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
+  const { store, transport, catalog } = house;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
-  const keys = await firstStart(store, { ...given, credit: config.startingCredit });
+  const keyFile = isTerminal ? undefined : keyFileIn(config.dataDir);
+  const keys = await firstStart(store, { ...given, credit: config.startingCredit, file: keyFile });
   await ensureKeys(store, given);
   if (config.sandbox !== 'off') await house.apply(SANDBOX_CATALOGUE, 'start', true);
   await house.apply(await vendorCatalogue(config, transport), 'start', true);
@@ -128,7 +133,10 @@ async function furnish(config: Config, house: House, log: Log): Promise<FirstKey
     await showFile(store, file, now);
   }
   await tidy(config, house);
-  return keys;
+  if (!keys) return undefined;
+  await catalog.reload();
+  const areRandom = keys.apiKey !== undefined || keys.adminKey !== undefined;
+  return { keys, file: areRandom ? keyFile?.path : undefined, model: modelToTry(catalog) };
 }
 
 /** Other processes may have another file, and want to know whose they undo. */
@@ -171,32 +179,6 @@ async function watchOver({ store, access, catalog, ledger, memory, trouble }: Ho
   }
 }
 
-function openServer({ host, port }: Config, edge: Edge, trouble: House['trouble'], shared: boolean): Server {
-  try {
-    return listen({ ...edge, trouble, hostname: host, port, shared });
-  } catch (thrown) {
-    throw cannotListen({ host, port }, thrown);
-  }
-}
-
-function greet({ host }: Config, port: number, keys: FirstKeys | undefined, out: (line: string) => void): void {
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  out(`Modelport listens on ${address}`);
-  if (!keys) return;
-  out('');
-  out('This is the first start. The account "default" has its credit; these keys are shown once:');
-  out('');
-  out(`  caller key  ${keys.apiKey}`);
-  out(`  admin key   ${keys.adminKey}`);
-  out('');
-  out('Try it:');
-  out('');
-  out(`curl -N ${address}/v1/chat/completions \\`);
-  out(`  -H "Authorization: Bearer ${keys.apiKey}" -H "Content-Type: application/json" \\`);
-  out(`  -d '{"model":"sandbox-chat","stream":true,"messages":[{"role":"user","content":"Hello!"}]}'`);
-  out('');
-}
-
 /** A signal, or the death of the launcher that would have passed it on. */
 function stopAsked(launcher: number | undefined): Promise<void> {
   return new Promise((resolve) => {
@@ -209,14 +191,14 @@ function stopAsked(launcher: number | undefined): Promise<void> {
 }
 
 /** Nothing new is accepted, what is under way is finished within a bound, everything is settled. */
-async function stop({ drainMs }: Config, house: House, server: Server, log: Log): Promise<void> {
+async function stop({ drainMs }: Config, house: House, servers: Servers, log: Log): Promise<void> {
   log.info('stopping', { active: house.gateway.active });
-  const closing = server.stop();
+  const closing = servers.stop();
   // Calls that are cut off then are settled without waiting for their tokens to be counted.
   const hurry = setTimeout(() => house.close(), drainMs + COUNTING_MS);
   await Promise.all([house.gateway.drain(drainMs), house.videos.drain(drainMs)]);
   clearTimeout(hurry);
   await Promise.race([closing, Bun.sleep(1000)]);
-  server.kill();
+  servers.kill();
   await house.gateway.drain(0);
 }

@@ -71,6 +71,8 @@ export interface GatewayProcess {
   balance(caller: TestCaller): Promise<{ available: string; held: string }>;
   calls(caller: TestCaller): Promise<CallView[]>;
   verify(): Promise<VerifyView>;
+  /** In Prometheus' text form. */
+  metrics(): Promise<string>;
   /** SIGTERM; resolves with the exit code. Deletes the data unless told to keep it. */
   stop(keep?: 'keep'): Promise<number | null>;
   /** SIGKILL to the whole process tree; the data stays. */
@@ -136,6 +138,10 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     calls: async ({ account }) =>
       (await admin<{ data: CallView[] }>('GET', `/calls?account=${account}&limit=1000`)).data,
     verify: () => admin('GET', '/ledger/verify'),
+    async metrics() {
+      const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
+      return response.text();
+    },
     async stop(keep) {
       serving.child.kill('SIGTERM');
       const late = setTimeout(() => serving.killTree(), STOP_TIMEOUT_MS);

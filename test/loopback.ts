@@ -88,7 +88,7 @@ export async function startLoopback(): Promise<Loopback> {
       publicUrl: undefined,
       uploadFolder: folder,
       trustedProxies: [],
-      metricsToken: undefined,
+      metrics: { token: undefined, isOpen: false },
     },
     now: Date.now,
     trouble: (sentence) => void troubles.push(sentence),

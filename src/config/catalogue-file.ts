@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { type CatalogueForm, readCatalogue } from '../catalog/catalogue.ts';
 import { readKeyFile } from './key-file.ts';
+import { secretOf } from './secret-files.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 
 /** Reads a file of providers and models; throws SettingError. The catalogue in it can be read, its names are not yet looked up. */
@@ -71,7 +72,7 @@ function readYaml(text: string, file: string, env: Environment): unknown {
   }
 
   function variableOf(variable: string, path: string): string {
-    const found = env[variable]?.trim();
+    const found = secretOf(env, variable);
     if (found) return found;
     throw new SettingError(`${file}: ${path} needs the environment variable ${variable}, which is not set.`);
   }

@@ -51,6 +51,24 @@ export function readSandbox(env: Environment): 'on' | 'off' | 'auto' {
   throw new SettingError(`MODELPORT_SANDBOX must be on, off or auto, not "${text}".`);
 }
 
+/** An address to listen on. */
+export interface ListenPlace {
+  host: string;
+  /** 0: any free port. */
+  port: number;
+}
+
+const LISTEN = /^(?:([^\s:[\]]+)|\[([^\s[\]]+)\]):(\d{1,5})$/;
+
+export function readListen(env: Environment, setting: Setting): ListenPlace | undefined {
+  const text = readSetting(env, setting);
+  if (text === '') return undefined;
+  const [, name, address, port = ''] = LISTEN.exec(text) ?? [];
+  const host = name ?? address;
+  if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new SettingError(`${setting} must be a host and a port such as 127.0.0.1:9090 or [::1]:9090, not "${text}".`);
+}
+
 /** An address may hold a password: the sentence does not repeat it. */
 export function readAddress(env: Environment, setting: Setting, protocols: readonly string[], example: string) {
   const text = readSetting(env, setting);
@@ -58,8 +76,15 @@ export function readAddress(env: Environment, setting: Setting, protocols: reado
   throw new SettingError(`${setting} must be an address such as ${example}.`);
 }
 
+/** Shorter ones can be guessed. */
+const LEAST_KEY_CHARACTERS = 24;
+
 export function readKey(env: Environment, setting: Setting, form: RegExp, prefix: string): string {
   const text = readSetting(env, setting);
-  if (text === '' || form.test(text)) return text;
-  throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
+  if (text === '') return text;
+  if (!form.test(text)) throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
+  if (text.length >= LEAST_KEY_CHARACTERS) return text;
+  throw new SettingError(
+    `${setting} has ${text.length} characters and must have at least ${LEAST_KEY_CHARACTERS}: take ${prefix} and 48 random ones.`,
+  );
 }

@@ -50,7 +50,10 @@ export const SETTINGS = {
   MODELPORT_DISCONNECT_DRAIN_MS: '120000',
   MODELPORT_LOG_LEVEL: 'info',
   MODELPORT_TRUSTED_PROXIES: '',
+  MODELPORT_METRICS: 'key',
   MODELPORT_METRICS_TOKEN: '',
+  MODELPORT_ADMIN_LISTEN: '',
+  MODELPORT_ADMIN_HOSTS: '',
   MODELPORT_KEEP_RESPONSES_DAYS: '30',
   MODELPORT_KEEP_PROOFS_HOURS: '24',
 } as const;
@@ -82,6 +85,7 @@ export function refuseUnknown(env: Environment): void {
   const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
   for (const variable of Object.keys(env)) {
     if (!variable.startsWith('MODELPORT_') || known.includes(variable) || NOT_SETTINGS.includes(variable)) continue;
+    if ([...SECRETS].some((secret) => variable === `${secret}_FILE`)) continue;
     const far = (setting: string) => distance(sortWords(variable), sortWords(setting));
     const nearest = known.toSorted((a, b) => far(a) - far(b))[0];
     throw new SettingError(`${variable} is not a setting: did you mean ${nearest}?`);

@@ -108,7 +108,7 @@ test('a body beyond the bound is 413', async () => {
 });
 
 test('GET /metrics speaks the Prometheus text form', async () => {
-  const response = await edge.ask('GET', '/metrics', { key: null });
+  const response = await edge.ask('GET', '/metrics', { key: edge.adminKey });
   expect(response.headers.get('content-type')).toStartWith('text/plain');
   const text = await response.text();
   for (const line of text.trimEnd().split('\n')) {
@@ -169,7 +169,7 @@ test('an address beyond the bound is 414', async () => {
 
 test('what is no request is counted among the answers', async () => {
   expect(await askRaw('GET / HTTP/1.1\r\n\r\n')).toStartWith('HTTP/1.1 400 ');
-  expect(await (await edge.ask('GET', '/metrics', { key: null })).text()).toMatch(
+  expect(await (await edge.ask('GET', '/metrics', { key: edge.adminKey })).text()).toMatch(
     /answers_total\{status="400"\} [1-9]/,
   );
 });

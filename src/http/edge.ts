@@ -23,6 +23,7 @@ import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from './routes.ts';
+import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
 
 export interface Edge {
   /** Answers a request; never throws, never rejects. */
@@ -39,28 +40,41 @@ interface Way {
   handle: Handler;
 }
 
+/** What one address serves; `hosts`: the names under which it may be asked for, absent: any. */
+export interface EdgePlace {
+  surface: Surface;
+  hosts?: ReadonlySet<string>;
+}
+
 /** Throws a sentence where a setting is wrong or a route's dialect is missing. */
-export function createEdge(rooms: Rooms): Edge {
+export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
   const addressOf = createAddressReader(rooms.settings.trustedProxies);
   const bodies = createJsonBodies(rooms.settings.jsonBounds);
   const router = createRouter<Way>();
-  const answered = [...ANSWERED_ROUTES, metricsRoute];
-  answered.push(descriptionRoute([...RELAYED_ROUTES, ...answered]));
+  const all = [...ANSWERED_ROUTES, metricsRoute];
+  all.push(descriptionRoute([...RELAYED_ROUTES, ...all]));
+  const isHere = ({ path }: Documented) => isServed(surface, path);
   // What is answered here goes first: of a path that both have it takes only what is its own.
-  for (const row of answered)
+  for (const row of all.filter(isHere))
     router.add(row.method, row.path, { reading: row.reading, handle: answer(rooms, row, addressOf, bodies) });
-  for (const row of RELAYED_ROUTES)
+  for (const row of RELAYED_ROUTES.filter(isHere))
     router.add(row.method, row.path, { reading: row.reading, handle: relay(rooms, row, addressOf, bodies) });
 
   function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
-    if (method === 'OPTIONS') return preflight(request);
+    if (hosts) refuseHost(hosts, request.headers.get('host'));
+    if (method === 'OPTIONS' && isForBrowsers(path)) return preflight(request);
     if (target.length > MOST_TARGET_BYTES) throw longTarget();
     for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
       const read = found.reading ? found.reading.read(parameters) : parameters;
       if (read) return found.handle(request, read);
     }
     return noRoute(router, method, path);
+  }
+
+  /** Pages of other origins are told nothing of what is the operator's. */
+  function isForBrowsers(path: string): boolean {
+    return surface !== 'operator' && !isOperatorPath(path);
   }
 
   function failed(method: string, path: string, thrown: unknown): Answer {
@@ -79,7 +93,7 @@ export function createEdge(rooms: Rooms): Edge {
         done = failed(request.method, path, thrown);
       }
       rooms.metrics.answered(done.status);
-      return request.headers.has('origin') ? shareWithBrowser(done) : done;
+      return request.headers.has('origin') && isForBrowsers(path) ? shareWithBrowser(done) : done;
     },
     refuse(fault) {
       const error = requestError(fault);
@@ -179,10 +193,10 @@ function failure(method: string, path: string, error: GatewayError, headers?: { 
 
 const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
-  summary: 'Counters and gauges as Prometheus reads them (text, not JSON), for this machine or with the metrics token.',
+  summary: 'Counters and gauges as Prometheus reads them (text, not JSON); for an admin key or the metrics token.',
   reply: Type.String(),
   answer: async (rooms, { headers, address }) => {
-    refuseStranger(rooms.settings.metricsToken, headers, address);
+    await refuseStranger(rooms.settings.metrics, rooms, headers, address);
     return new Response(await rooms.metrics.write(rooms), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     });

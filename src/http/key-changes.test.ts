@@ -132,16 +132,41 @@ test('every change by an admin is on record: who, what, before and after, and no
   for (const secret of [key, rotated.key, 'vendor-secret', 'hash']) expect(text).not.toContain(secret);
 });
 
-test('/metrics answers this machine alone, or whoever has the token', async () => {
-  const metrics = (headers: { [name: string]: string } = {}) => edge.ask('GET', '/metrics', { key: null, headers });
-  expect((await metrics()).status).toBe(200);
-  expect((await metrics({ 'x-forwarded-for': '203.0.113.9' })).status).toBe(403);
-  edge.rooms.settings.metricsToken = 'metrics-token';
+test('/metrics opens to an admin key or its token, never to an address', async () => {
+  const metrics = (key: string | null, headers: { [name: string]: string } = {}) =>
+    edge.ask('GET', '/metrics', { key, headers });
+  expect((await metrics(null)).status).toBe(401);
+  expect((await metrics(null, { 'x-forwarded-for': '127.0.0.1' })).status).toBe(401);
+  expect((await metrics('sk-unknown')).status).toBe(401);
+  expect((await metrics(edge.callerKey)).status).toBe(403);
+  expect((await metrics(edge.adminKey)).status).toBe(200);
+  edge.rooms.settings.metrics = { token: 'metrics-token', isOpen: false };
   try {
-    expect((await metrics()).status).toBe(401);
-    expect((await metrics({ authorization: 'Bearer other' })).status).toBe(401);
-    expect((await metrics({ authorization: 'Bearer metrics-token' })).status).toBe(200);
+    expect((await metrics('other')).status).toBe(401);
+    expect((await metrics('metrics-token')).status).toBe(200);
+    expect((await metrics(edge.adminKey)).status).toBe(200);
+    edge.rooms.settings.metrics = { token: undefined, isOpen: true };
+    expect((await metrics(null)).status).toBe(200);
   } finally {
-    edge.rooms.settings.metricsToken = undefined;
+    edge.rooms.settings.metrics = { token: undefined, isOpen: false };
   }
 });
+
+test.each(['/metrics', '/admin/v1/accounts', '/admin/v1/nothing', '/%61dmin/v1/accounts'])(
+  '%s tells pages of other origins nothing',
+  async (path) => {
+    const origin = 'https://page.invalid';
+    for (const [method, key] of [
+      ['GET', edge.adminKey],
+      ['GET', null],
+      ['OPTIONS', null],
+    ] as const) {
+      const headers = { origin, 'access-control-request-method': 'GET' };
+      const answer = await edge.ask(method, path, { key, headers });
+      expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    }
+    expect(
+      (await edge.ask('GET', '/v1/models', { headers: { origin } })).headers.get('access-control-allow-origin'),
+    ).toBe('*');
+  },
+);

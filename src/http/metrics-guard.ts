@@ -1,30 +1,32 @@
-/** Who may read the metrics: they name models, providers and sums of money. */
+/** Who may read the metrics: they name models, providers and sums of money, so an address alone opens nothing. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { inRanges, readRange } from '../access/cidr.ts';
+import type { Access } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 
-const LOOPBACK = ['127.0.0.0/8', '::1'].map(readRange).filter((range) => range !== undefined);
+/** `token`: the metrics token; `isOpen`: the operator lets everybody in. */
+export interface MetricsGate {
+  token: string | undefined;
+  isOpen: boolean;
+}
 
-/**
- * With a token: whoever sends it as a bearer token. Without one: this machine alone, and nobody for whom a proxy of this
- * machine asks. Throws `invalid_api_key` or `address_not_allowed`.
- */
-export function refuseStranger(
-  token: string | undefined,
-  headers: Pick<Headers, 'get' | 'has'>,
+const BEARER = /^bearer +(\S+) *$/i;
+
+/** Lets in whoever sends the metrics token or an admin key as a bearer token. Throws as `authenticate` does, or `invalid_api_key`. */
+export async function refuseStranger(
+  gate: MetricsGate,
+  { access, now }: { access: Access; now(): number },
+  headers: Pick<Headers, 'get'>,
   address: string,
-): void {
-  if (token !== undefined) {
-    const sent = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
-    if (sent !== undefined && isSame(sent, token)) return;
-    throw new GatewayError('invalid_api_key', 'The metrics need their token: send it as "Authorization: Bearer …".');
+): Promise<void> {
+  if (gate.isOpen) return;
+  const key = BEARER.exec(headers.get('authorization') ?? '')?.[1];
+  if (key === undefined) {
+    const sentence =
+      'The metrics need an admin key or the token of MODELPORT_METRICS_TOKEN: send it as "Authorization: Bearer …".';
+    throw new GatewayError('invalid_api_key', sentence);
   }
-  const isPassedOn = headers.has('x-forwarded-for') || headers.has('forwarded') || headers.has('via');
-  if (!isPassedOn && inRanges(address, LOOPBACK)) return;
-  throw new GatewayError(
-    'address_not_allowed',
-    'The metrics answer this machine alone, unless MODELPORT_METRICS_TOKEN is set.',
-  );
+  if (gate.token !== undefined && isSame(key, gate.token)) return;
+  await access.authenticate({ key, address }, now(), 'admin');
 }
 
 /** Takes as long for a near miss as for a far one. */

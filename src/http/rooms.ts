@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts';
 import type { VideoTasks } from '../tasks/video-tasks.ts';
 import type { JsonBounds } from './json-scan.ts';
 import type { Metrics } from './metrics.ts';
+import type { MetricsGate } from './metrics-guard.ts';
 
 export interface Rooms {
   gateway: Gateway;
@@ -50,6 +51,6 @@ interface EdgeSettings {
   uploadFolder: string;
   /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
-  /** Opens `/metrics` from everywhere; `undefined`: it is open to this machine alone. */
-  metricsToken: string | undefined;
+  /** Who may read `/metrics`. */
+  metrics: MetricsGate;
 }

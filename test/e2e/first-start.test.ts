@@ -1,7 +1,7 @@
 /** The first minutes of a stranger: what a fresh start prints works when pasted; a wrong setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { chatRequest, streamAnswer } from '../chat-answers.ts';
@@ -43,17 +43,22 @@ function inShell(line: string): Promise<{ code: number | null; out: string }> {
 }
 
 describe('the first start', () => {
-  test('prints keys and a curl line that works when pasted, once', async () => {
+  test('prints lines that work when pasted; its keys stand in a file for the owner alone, and nowhere else', async () => {
     const { serving, folder, url } = await freshStart();
     await untilReady(url, serving);
     const printed = serving.log();
-    const apiKey = printed.match(/sk-(?!admin)[A-Za-z0-9]{48}/)?.[0] ?? '';
-    const adminKey = printed.match(/sk-admin-[A-Za-z0-9]+/)?.[0] ?? '';
+    const file = join(folder, 'first-keys.env');
+    expect(printed).toContain(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const [, apiKey = '', adminKey = ''] =
+      /^MODELPORT_KEY=(sk-[A-Za-z0-9]{48})\nMODELPORT_ADMIN_KEY=(sk-admin-[A-Za-z0-9]{48})\n$/.exec(
+        readFileSync(file, 'utf8'),
+      ) ?? [];
     expect(apiKey).toHaveLength(51);
-    expect(adminKey).not.toBe('');
-    const curl = /^[ ]*(curl [\s\S]*?[^\\])$/m.exec(printed)?.[1] ?? '';
-    expect(curl).toContain(url);
-    const pasted = await inShell(curl);
+    for (const key of [apiKey, adminKey]) expect(printed).not.toContain(key);
+    const lines = /^\. [\s\S]*?[^\\]$(?=\n\n|\n\{|\n$)/m.exec(printed)?.[0] ?? '';
+    expect(lines).toContain(url);
+    const pasted = await inShell(lines);
     expect(pasted.code).toBe(0);
     expect(pasted.out).toMatch(/chat\.completion/);
     expect(pasted.out).not.toContain('"error"');
@@ -69,29 +74,32 @@ describe('the first start', () => {
     expect(await serving.exited).toBe(0);
     const again = await freshStart({}, folder);
     await untilReady(again.url, again.serving);
-    expect(again.serving.log()).not.toContain(apiKey);
+    expect(again.serving.log()).not.toContain('first start');
     const still = await fetch(`${again.url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(still.status).toBe(200);
   }, 30_000);
 
-  test('takes the keys it is given', async () => {
-    const { serving, url } = await freshStart({
-      MODELPORT_API_KEY: 'sk-my-own',
-      MODELPORT_ADMIN_KEY: 'sk-admin-my-own',
-    });
+  test('takes the keys it is given, and never prints them', async () => {
+    const given = {
+      MODELPORT_API_KEY: 'sk-my-own-0123456789-0123456789',
+      MODELPORT_ADMIN_KEY: 'sk-admin-my-own-0123456789',
+    };
+    const { serving, folder, url } = await freshStart(given);
     await untilReady(url, serving);
-    const models = await fetch(`${url}/v1/models`, { headers: { authorization: 'Bearer sk-my-own' } });
-    expect(models.status).toBe(200);
-    const accounts = await fetch(`${url}/admin/v1/accounts`, { headers: { authorization: 'Bearer sk-admin-my-own' } });
-    expect(accounts.status).toBe(200);
-    const crossed = await fetch(`${url}/admin/v1/accounts`, { headers: { authorization: 'Bearer sk-my-own' } });
-    expect(crossed.status).toBeOneOf([401, 403]);
+    const status = async (path: string, key: string) =>
+      (await fetch(url + path, { headers: { authorization: `Bearer ${key}` } })).status;
+    expect(await status('/v1/models', given.MODELPORT_API_KEY)).toBe(200);
+    expect(await status('/admin/v1/accounts', given.MODELPORT_ADMIN_KEY)).toBe(200);
+    expect(await status('/admin/v1/accounts', given.MODELPORT_API_KEY)).toBeOneOf([401, 403]);
+    for (const key of Object.values(given)) expect(serving.log()).not.toContain(key);
+    expect(existsSync(join(folder, 'first-keys.env'))).toBe(false);
   }, 30_000);
 
-  test('health, readiness and metrics are open', async () => {
+  test('health and readiness are open, the metrics are not', async () => {
     const { serving, url } = await freshStart();
     await untilReady(url, serving);
-    for (const path of ['/health', '/ready', '/metrics']) expect((await fetch(url + path)).status).toBe(200);
+    for (const path of ['/health', '/ready']) expect((await fetch(url + path)).status).toBe(200);
+    expect((await fetch(`${url}/metrics`)).status).toBe(401);
   }, 30_000);
 });
 
@@ -101,6 +109,7 @@ describe('a wrong setting is one sentence and exit 1', () => {
     ['a word for a number', { MODELPORT_SILENCE_TIMEOUT_MS: 'soon' }, /MODELPORT_SILENCE_TIMEOUT_MS/],
     ['an unknown setting', { MODELPORT_API_KEX: 'sk-x' }, /MODELPORT_API_KEX.*MODELPORT_API_KEY/],
     ['a key of the wrong form', { MODELPORT_API_KEY: 'secret-word' }, /MODELPORT_API_KEY/],
+    ['a key that can be guessed', { MODELPORT_API_KEY: 'sk-1' }, /MODELPORT_API_KEY.*24/],
     ['a file that is not there', { MODELPORT_CONFIG: '/nowhere/modelport.yaml' }, /modelport\.yaml/],
     ['a database that is none', { DATABASE_URL: 'mysql://x' }, /DATABASE_URL/],
   ];

@@ -78,7 +78,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     expect(workersOf(gateway.url).size).toBe(COUNT);
     const answers = await Promise.all(Array.from({ length: 30 }, call));
     expect(answers.every((text) => text.includes('[DONE]'))).toBe(true);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    const metrics = await gateway.metrics();
     const counted = [...metrics.matchAll(/^modelport_calls_total\{process="(\d)",.*outcome="ok"\} (\d+)$/gm)];
     expect(counted.reduce((sum, [, , calls]) => sum + Number(calls), 0)).toBe(30);
     expect(new Set([...metrics.matchAll(/\{process="(\d)"/g)].map(([, process]) => process)).size).toBe(COUNT);

@@ -47,7 +47,7 @@ function startVendor() {
 
 /** The gateway's memory in use, as its metrics tell. */
 async function memoryBytes(): Promise<number> {
-  const metrics = await (await fetch(`${scene.gateway.url}/metrics`)).text();
+  const metrics = await scene.gateway.metrics();
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
 }
 

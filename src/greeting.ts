@@ -1,0 +1,71 @@
+/** What a start says on the terminal: where it listens, and on the first start how to begin. */
+import type { Catalog } from './catalog/catalog.ts';
+import type { Config } from './config.ts';
+import type { FirstKeys } from './first-start.ts';
+
+/** The ports that are listened on. */
+export interface Ports {
+  main: number;
+  admin: number | undefined;
+}
+
+/** What a first start has to tell. */
+export interface FirstTime {
+  keys: FirstKeys;
+  /** The file that the keys stand in; `undefined`: they are shown. */
+  file: string | undefined;
+  /** A model to try; `undefined`: there is none. */
+  model: string | undefined;
+}
+
+/** The sandbox's where it is offered. */
+export function modelToTry(catalog: Pick<Catalog, 'find' | 'list'>): string | undefined {
+  return catalog.find('sandbox-chat')?.name ?? catalog.list().find(({ kind }) => kind === 'chat')?.name;
+}
+
+export function greet(
+  { host, adminListen }: Pick<Config, 'host' | 'adminListen'>,
+  ports: Ports,
+  first: FirstTime | undefined,
+  out: (line: string) => void,
+): void {
+  const address = addressOf(host, ports.main);
+  out(`Modelport listens on ${address}`);
+  if (adminListen && ports.admin !== undefined)
+    out(`The admin API and the metrics are on ${addressOf(adminListen.host, ports.admin)}`);
+  if (first) introduce(first, address, out);
+}
+
+const addressOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+function introduce({ keys, file, model }: FirstTime, address: string, out: (line: string) => void): void {
+  const { apiKey, adminKey } = keys;
+  const isShown = file === undefined && (apiKey !== undefined || adminKey !== undefined);
+  const told = isShown ? 'these keys are shown once:' : 'its keys are not shown here.';
+  out('');
+  out(`This is the first start. The account "default" has its credit; ${told}`);
+  out('');
+  out(`  caller key  ${where(apiKey, file, 'MODELPORT_API_KEY')}`);
+  out(`  admin key   ${where(adminKey, file, 'MODELPORT_ADMIN_KEY')}`);
+  out('');
+  if (file !== undefined) out(`Keep what is in ${file} and delete the file.`);
+  if (model === undefined) return;
+  out('Try it:');
+  out('');
+  if (file !== undefined && apiKey !== undefined) out(`. ${quoted(file)}`);
+  out(`curl -N ${address}/v1/chat/completions \\`);
+  const key = isShown && apiKey !== undefined ? apiKey : apiKey === undefined ? '$MODELPORT_API_KEY' : '$MODELPORT_KEY';
+  out(`  -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\`);
+  const body = { model, stream: true, messages: [{ role: 'user', content: 'Hello!' }] };
+  out(`  -d '${JSON.stringify(body)}'`);
+  out('');
+}
+
+/** Keys that the operator gave are never shown. */
+function where(key: string | undefined, file: string | undefined, setting: string): string {
+  if (key === undefined) return `the one in ${setting}`;
+  return file === undefined ? key : `in ${file}`;
+}
+
+/** A path as a shell takes it. */
+const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,39 @@
+/** The addresses that one process serves: the main one, and the operator's own where it is set. */
+import { cannotListen } from './config/cannot-listen.ts';
+import type { Config } from './config.ts';
+import type { Ports } from './greeting.ts';
+import { createEdge, type EdgePlace } from './http/edge.ts';
+import type { Rooms } from './http/rooms.ts';
+import { hostsAllowed } from './http/surface.ts';
+import { listen, type Server } from './http1/server.ts';
+
+export interface Servers {
+  ports: Ports;
+  /** As one server's: no more requests; resolves when those under way are answered. */
+  stop(): Promise<unknown>;
+  kill(): void;
+}
+
+/** Listens everywhere; `shared`: other processes listen on the same ports. Throws a sentence where it cannot. */
+export function openServers(config: Config, rooms: Rooms, shared: boolean): Servers {
+  const { adminListen, adminHosts, host, port } = config;
+  const open = (place: { host: string; port: number }, edge: EdgePlace): Server => {
+    try {
+      const { trouble } = rooms;
+      return listen({ ...createEdge(rooms, edge), trouble, hostname: place.host, port: place.port, shared });
+    } catch (thrown) {
+      throw cannotListen(place, thrown);
+    }
+  };
+  const main = open({ host, port }, { surface: adminListen ? 'public' : 'all' });
+  const admin =
+    adminListen && open(adminListen, { surface: 'operator', hosts: hostsAllowed(adminListen.host, adminHosts) });
+  const all = admin ? [main, admin] : [main];
+  return {
+    ports: { main: main.port, admin: admin?.port },
+    stop: () => Promise.all(all.map((server) => server.stop())),
+    kill() {
+      for (const server of all) server.kill();
+    },
+  };
+}

@@ -1,0 +1,68 @@
+/** The operator's own address: the admin API and the metrics are there alone, under names that are the operator's. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { request } from 'node:http';
+import { freePort, startGateway } from '../gateway-process.ts';
+
+/** The status of a request that names this host. */
+function statusAs(host: string, port: number, path: string, key: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path, headers: { host, authorization: `Bearer ${key}` } };
+    const asked = request(options, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    });
+    asked.on('error', reject);
+    asked.end();
+  });
+}
+
+describe.each([['1'], ['2']])('with %s processes', (processes) => {
+  const started = (async () => {
+    const port = await freePort();
+    const gateway = await startGateway({
+      environment: {
+        MODELPORT_PROCESSES: processes,
+        MODELPORT_ADMIN_LISTEN: `127.0.0.1:${port}`,
+        MODELPORT_ADMIN_HOSTS: 'admin.example.test',
+      },
+    });
+    return { gateway, port, main: Number(new URL(gateway.url).port) };
+  })();
+  afterAll(async () => {
+    await (await started).gateway.stop();
+  });
+
+  test('serves the admin API and the metrics there, and not on the main address', async () => {
+    const { gateway, port, main } = await started;
+    const { adminKey, apiKey } = gateway;
+    for (const path of ['/admin/v1/accounts', '/metrics']) {
+      expect(await statusAs('localhost', port, path, adminKey)).toBe(200);
+      expect(await statusAs('localhost', main, path, adminKey)).toBe(404);
+    }
+    for (const at of [port, main])
+      for (const path of ['/', '/health', '/ready']) expect(await statusAs('localhost', at, path, '')).toBe(200);
+    expect(await statusAs('localhost', main, '/v1/models', apiKey)).toBe(200);
+    expect(await statusAs('localhost', port, '/v1/models', apiKey)).toBe(404);
+    expect(gateway.log()).toContain(`The admin API and the metrics are on http://127.0.0.1:${port}`);
+  }, 30_000);
+
+  test('and answers under the operator’s names alone', async () => {
+    const { gateway, port } = await started;
+    const named = (host: string) => statusAs(host, port, '/admin/v1/accounts', gateway.adminKey);
+    for (const host of [
+      `localhost:${port}`,
+      '127.0.0.1',
+      '[::1]:80',
+      'Admin.Example.test',
+      `admin.example.test:${port}`,
+    ])
+      expect(await named(host)).toBe(200);
+    for (const host of ['page.invalid', `page.invalid:${port}`, 'localhost.page.invalid'])
+      expect(await named(host)).toBe(403);
+    const preflight = await fetch(`http://127.0.0.1:${port}/admin/v1/accounts`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://page.invalid', 'access-control-request-method': 'GET' },
+    });
+    expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
+  }, 30_000);
+});
