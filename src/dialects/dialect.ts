@@ -99,12 +99,6 @@ export interface Written {
   warnings: string[];
 }
 
-/** Members of the client's own body to set, or to remove (`undefined`), before it goes to a target of the same dialect. */
-export interface Patches {
-  members: { [member: string]: Json | undefined };
-  warnings: string[];
-}
-
 /** A vendor's deviations from a dialect, as data. What a dialect does not know of it ignores. */
 export interface Quirks {
   /** Request members the vendor refuses: dropped, with a warning. */
@@ -209,6 +203,6 @@ export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
   writeError(error: GatewayError, requestId: string): WireReply;
   /** The headers that say what is left of the caller's limits; absent: those of OpenAI's names. */
   readonly limitHeaders?: LimitHeaders;
-  /** What to change in the client's own body before a vendor of the same dialect sees it. */
-  patches(call: C, model: string, quirks: Quirks): Patches;
+  /** The client's own body for a vendor of the same dialect: its bytes, adjusted as a body that `writeCall` writes. */
+  passCall(call: C, model: string, quirks: Quirks): Written;
 }

@@ -40,43 +40,155 @@ export function patchMembers(body: Uint8Array, members: { readonly [name: string
   const names = Object.keys(members);
   if (names.length === 0) return body;
   const scan = new MemberScan(body, 0);
-  const pieces: Uint8Array[] = [];
-  const found: string[] = [];
-  let copied = 0;
-  let kept = 0;
-  let last = scan.open;
-  // A removed member takes one comma with it: the one before it, or, where none is kept before it, the one behind.
-  let removingTo = false;
+  const patch = new Patch(body, members, scan.open);
+  while (scan.next()) patch.see(nameAmong(body, scan, names), scan, false);
+  if (scan.broken) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  return patch.result();
+}
+
+/** A top-level member of a body, by its place. */
+export interface MemberPlace extends Member {
+  /** Of its name: equal names have equal ones. */
+  readonly hash: number;
+  /** Another of this name follows. */
+  isRepeated: boolean;
+}
+
+/** Up to so many members are compared each with each; a body of more is a rare one, or an attack. */
+const COMPARED_MEMBERS = 48;
+
+/** The top-level members in their order. Throws `invalid_request` where the body is no JSON object. */
+export function memberPlaces(body: Uint8Array): MemberPlace[] {
+  const scan = new MemberScan(body, 0);
+  const places: MemberPlace[] = [];
   while (scan.next()) {
-    const name = nameAmong(body, scan, names);
-    const value = name === undefined ? undefined : members[name];
-    if (removingTo) copied = scan.start;
-    removingTo = false;
-    if (name !== undefined) found.push(name);
-    if (name === undefined || value !== undefined) kept++;
-    if (name !== undefined && value !== undefined) {
-      pieces.push(stretchOf(body, copied, scan.valueStart), encoder.encode(JSON.stringify(value)));
-      copied = scan.end;
-    } else if (name !== undefined) {
-      pieces.push(stretchOf(body, copied, kept > 0 ? Math.max(copied, last) : scan.start));
-      copied = scan.end;
-      removingTo = kept === 0;
-    }
-    last = scan.end;
+    const { start, nameEnd, valueStart, end } = scan;
+    const hash = hashAt(body, start, nameEnd);
+    if (places.length <= COMPARED_MEMBERS)
+      for (const other of places)
+        if (other.hash === hash && !other.isRepeated) other.isRepeated = isSame(body, other, scan);
+    places.push({ start, nameEnd, valueStart, end, hash, isRepeated: false });
   }
   if (scan.broken) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  if (places.length > COMPARED_MEMBERS) findRepeated(body, places);
+  return places;
+}
 
-  const added: string[] = [];
-  for (const name of names) {
-    const value = members[name];
-    if (value !== undefined && !found.includes(name)) added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+function isSame(body: Uint8Array, one: Member, other: Member): boolean {
+  return unquote(body, one.start, one.nameEnd) === unquote(body, other.start, other.nameEnd);
+}
+
+function findRepeated(body: Uint8Array, places: readonly MemberPlace[]): void {
+  const last = new Map<unknown, MemberPlace>();
+  for (const place of places) {
+    const name = unquote(body, place.start, place.nameEnd);
+    const earlier = last.get(name);
+    if (earlier) earlier.isRepeated = true;
+    last.set(name, place);
   }
-  if (added.length > 0) {
-    pieces.push(stretchOf(body, copied, last), encoder.encode((kept > 0 ? ',' : '') + added.join(',')));
-    copied = last;
+}
+
+/** The last member of this name. */
+export function placeNamed(body: Uint8Array, places: readonly MemberPlace[], name: string): MemberPlace | undefined {
+  const quoted = quotedName(name);
+  const hash = hashAt(quoted, 0, quoted.length);
+  for (const place of places)
+    if (place.hash === hash && !place.isRepeated && isNamed(body, place, quoted, name)) return place;
+  return undefined;
+}
+
+/** Of a name in its quotes; one with escapes is decoded first. */
+function hashAt(bytes: Uint8Array, start: number, nameEnd: number): number {
+  let hash = 0;
+  for (let at = start + 1; at < nameEnd - 1; at++) {
+    const byte = bytes[at]!;
+    if (byte === BACKSLASH) return hashOf(String(unquote(bytes, start, nameEnd)));
+    hash = (Math.imul(hash, 31) + byte) | 0;
   }
-  pieces.push(stretchOf(body, copied, body.length));
-  return joinBytes(pieces);
+  return hash;
+}
+
+function hashOf(name: string): number {
+  let hash = 0;
+  for (const byte of encoder.encode(name)) hash = (Math.imul(hash, 31) + byte) | 0;
+  return hash;
+}
+
+/** `patchMembers` of a body whose members are known by their places; of those of one name the last stays. */
+export function patchPlaces(
+  body: Uint8Array,
+  places: readonly MemberPlace[],
+  members: { readonly [name: string]: Json | undefined },
+): Uint8Array {
+  const names = Object.keys(members);
+  const patch = new Patch(body, members, new MemberScan(body, 0).open);
+  for (const place of places) patch.see(nameAmong(body, place, names), place, place.isRepeated);
+  return patch.result();
+}
+
+/** The value that stands there. */
+export function parsedAt(bytes: Uint8Array, start: number, end: number): Json | undefined {
+  return unquote(bytes, start, end) as Json | undefined;
+}
+
+/** The pieces of a changed body, member by member. */
+class Patch {
+  readonly #body: Uint8Array;
+  readonly #members: { readonly [name: string]: Json | undefined };
+  readonly #pieces: Uint8Array[] = [];
+  readonly #found: string[] = [];
+  #copied = 0;
+  #kept = 0;
+  #last: number;
+  /** A removed member takes one comma with it: the one before it, or, where none is kept before it, the one behind. */
+  #isRemovingTo = false;
+
+  constructor(body: Uint8Array, members: { readonly [name: string]: Json | undefined }, open: number) {
+    this.#body = body;
+    this.#members = members;
+    this.#last = open;
+  }
+
+  /** `name`: of the members to change the one that this is. `isDropped`: it goes, whatever it is. */
+  see(
+    name: string | undefined,
+    { start, valueStart, end }: Pick<Member, 'start' | 'valueStart' | 'end'>,
+    isDropped: boolean,
+  ): void {
+    const value = name === undefined || isDropped ? undefined : this.#members[name];
+    if (this.#isRemovingTo) this.#copied = start;
+    this.#isRemovingTo = false;
+    if (name !== undefined && !isDropped) this.#found.push(name);
+    const isTouched = name !== undefined || isDropped;
+    if (!isTouched || value !== undefined) this.#kept++;
+    if (isTouched && value !== undefined) {
+      this.#pieces.push(stretchOf(this.#body, this.#copied, valueStart), encoder.encode(JSON.stringify(value)));
+      this.#copied = end;
+    } else if (isTouched) {
+      this.#pieces.push(
+        stretchOf(this.#body, this.#copied, this.#kept > 0 ? Math.max(this.#copied, this.#last) : start),
+      );
+      this.#copied = end;
+      this.#isRemovingTo = this.#kept === 0;
+    }
+    this.#last = end;
+  }
+
+  result(): Uint8Array {
+    const added: string[] = [];
+    for (const name in this.#members) {
+      const value = this.#members[name];
+      if (value !== undefined && !this.#found.includes(name))
+        added.push(`${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    }
+    if (added.length > 0) {
+      const comma = this.#kept > 0 ? ',' : '';
+      this.#pieces.push(stretchOf(this.#body, this.#copied, this.#last), encoder.encode(comma + added.join(',')));
+      this.#copied = this.#last;
+    }
+    this.#pieces.push(stretchOf(this.#body, this.#copied, this.#body.length));
+    return joinBytes(this.#pieces);
+  }
 }
 
 /** Where the value of the first top-level member `name` stands in the JSON object that begins at `from`; strings with their quotes. */

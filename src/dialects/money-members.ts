@@ -52,16 +52,19 @@ const PLAIN_TIERS: ReadonlySet<string> = new Set([
 
 const MAX_DEPTH = 32;
 const MAX_REMEMBERED = 10_000;
-const remembered = new Map<string, string>();
+const remembered = new Map<string, Meaning | undefined>();
 
 /** One name for all spellings of it: some servers read members without regard to case, and of Unicode's letters too. */
-export function folded(name: string): string {
-  let fold = remembered.get(name);
-  if (fold === undefined) {
-    fold = name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
-    if (remembered.size < MAX_REMEMBERED) remembered.set(name, fold);
-  }
-  return fold;
+function folded(name: string): string {
+  return name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
+}
+
+function meaningOf(name: string): Meaning | undefined {
+  const known = remembered.get(name);
+  if (known !== undefined || remembered.has(name)) return known;
+  const meaning = MEANINGS.get(folded(name));
+  if (remembered.size < MAX_REMEMBERED) remembered.set(name, meaning);
+  return meaning;
 }
 
 interface Found {
@@ -101,7 +104,7 @@ export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled 
   let found: Found[] | undefined;
   for (const name in body) {
     const value = body[name] ?? null;
-    const meaning = MEANINGS.get(folded(name));
+    const meaning = meaningOf(name);
     if (meaning !== undefined && isTold(meaning, value)) {
       if (!isObject(value)) found = add(found, { path: [name], meaning, value });
     } else if (isObject(value) && !spelling.content.has(name)) found = search(value, [name], found);
@@ -121,7 +124,7 @@ function search(object: JsonObject, path: string[], found: Found[] | undefined):
   let all = found;
   for (const name in object) {
     const value = object[name] ?? null;
-    const meaning = MEANINGS.get(folded(name));
+    const meaning = meaningOf(name);
     if (isObject(value)) all = search(value, [...path, name], all);
     else if (meaning !== undefined && isTold(meaning, value) && isRead(meaning, path))
       all = add(all, { path: [...path, name], meaning, value });
@@ -189,7 +192,7 @@ function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[])
   const isOwn = ({ path }: Found) => own.includes(path.join('.'));
   const name = edit.placeAmong(own);
   const counts = told.filter(({ value }) => isCount(value));
-  const least = Math.min(...counts.map(({ value }) => value as number));
+  const least = counts.reduce((sum, { value }) => Math.min(sum, value as number), Number.POSITIVE_INFINITY);
   const lowest = counts.filter((one) => isOwn(one) && one.value === least);
   const kept = lowest.find(({ path }) => path.join('.') === name) ?? lowest[0];
   const lower = kept ?? counts.find(({ value }) => value === least);

@@ -3,11 +3,12 @@ import type { ModerationCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import type { Dialect, Patches, WireRequest } from './dialect.ts';
+import type { Dialect, WireRequest, Written } from './dialect.ts';
 import { openaiError } from './error-bodies.ts';
 import { patchMembers } from './json.ts';
 import { readOpenaiError } from './openai-errors.ts';
 import { readUsage } from './openai-usage.ts';
+import { OwnBody } from './outgoing-body.ts';
 import { parseBody, wrong } from './request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from './whole-reply.ts';
 
@@ -25,8 +26,8 @@ export const openaiModerations: Dialect<ModerationCall> = {
       (frame) => patchMembers(frame.bytes, { model: call.model }),
     ),
   writeError: openaiError,
-  writeCall: (call, model) => ({ body: patchMembers(call.origin.body, { model }), warnings: [] }),
-  patches,
+  writeCall: passCall,
+  passCall,
   reader: (call) => wholeReader((body) => meaningOf(body, call)),
   readError: readOpenaiError,
 };
@@ -56,8 +57,10 @@ function textOf(input: Json | undefined, path: string): string {
   return typeof input.text === 'string' ? input.text : '';
 }
 
-function patches(_: ModerationCall, model: string): Patches {
-  return { members: { model }, warnings: [] };
+function passCall({ origin }: ModerationCall, model: string): Written {
+  const body = new OwnBody(origin.body);
+  body.set('model', model);
+  return { body: body.encode(), warnings: [] };
 }
 
 const BYTES_PER_TOKEN = 4;

@@ -1,6 +1,13 @@
 /** Applies a vendor's deviations, which are data, to the members of a request. */
-import { isEmpty, type JsonObject } from '../canonical/json.ts';
-import type { Patches, Quirks } from './dialect.ts';
+import { isEmpty, type Json, type JsonObject } from '../canonical/json.ts';
+import type { Quirks } from './dialect.ts';
+import type { OutgoingBody } from './outgoing-body.ts';
+
+/** Members to set, or to remove (`undefined`), and what is said of that. */
+export interface Patches {
+  members: { [member: string]: Json | undefined };
+  warnings: string[];
+}
 
 const resolved = new WeakMap<Quirks, Map<string, Quirks>>();
 // Upstream names come from the configuration, so this stays small; the bound only guards against names that are made up.
@@ -39,8 +46,22 @@ function merge(a: Quirks, b: Quirks): Quirks {
 
 const touched = new WeakMap<Quirks, ReadonlySet<string>>();
 
+/** Makes the top-level members what the vendor takes; returns what of them it is not told, a sentence each. */
+export function adjustMembers(body: OutgoingBody, quirks: Quirks): string[] {
+  const names = membersTouched(quirks);
+  if (names.size === 0) return [];
+  const members: JsonObject = {};
+  for (const name of names) {
+    const value = body.get(name);
+    if (value !== undefined) members[name] = value;
+  }
+  const patches = memberPatches(members, quirks);
+  for (const name in patches.members) body.set(name, patches.members[name]);
+  return patches.warnings;
+}
+
 /** The members of a request that these deviations, those of a model, are about. */
-export function membersTouched(quirks: Quirks): ReadonlySet<string> {
+function membersTouched(quirks: Quirks): ReadonlySet<string> {
   let names = touched.get(quirks);
   if (!names) {
     const { rejects = [], fixed = {}, renames = {} } = quirks;

@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Frame, Reader, Written } from '../dialects/dialect.ts';
+import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
 import { type Form, formType, streamForm } from '../dialects/multipart.ts';
@@ -131,7 +131,7 @@ async function begin(
   call: Call,
   cancellation: Cancellation,
 ): Promise<Upstream> {
-  const same = way.dialect.name === walk.dialect.name;
+  const same = way.dialect.name === walk.dialect.name && !isReworded(call, way);
   const made = outgoingFor(rooms, walk, way, call);
   const outgoing = made instanceof Promise ? await made : made;
   const task = way.provider.tasks?.[way.dialect.name];
@@ -147,6 +147,16 @@ async function begin(
   if (call.stream) return peek(exchange, reader, same, contentType);
   const body = exchange.readAll(rooms.settings.maxReplyBytes);
   return inOne(reader, body instanceof Promise ? await body : body, same);
+}
+
+/** The vendor is asked for something else than the client reads: calls of functions, where the client's tools take free text. */
+function isReworded(call: Call, { quirks }: Way): boolean {
+  return (
+    call.kind === 'chat' &&
+    call.tools.length > 0 &&
+    quirks.freeTextTools === 'function' &&
+    call.tools.some(({ type }) => type === 'custom')
+  );
 }
 
 /** What comes of work that the vendor has taken on. */
@@ -201,7 +211,11 @@ function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Out
   const same = dialect.name === walk.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
   const isOwn = same && call === walk.call && !call.origin.foreign && !isEdited(call);
-  const { body, form, warnings: unsaid } = isOwn ? patched(walk, way) : written(way, ownProofs(call, walk.maker ?? ''));
+  const {
+    body,
+    form,
+    warnings: unsaid,
+  } = isOwn ? bodyFor(call, way, walk.dialect) : bodyFor(ownProofs(call, walk.maker ?? ''), way, undefined);
   const { dropped } = call.origin;
   const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
@@ -229,15 +243,9 @@ function isEdited(call: Call): boolean {
   return call.kind === 'chat' && call.isEdited === true;
 }
 
-/** The client's own body, with what this target wants otherwise. */
-function patched({ call, dialect }: Walk, { provider, target, quirks }: Way): Written {
-  const { members, warnings } = dialect.patches(call, target.model, quirks);
-  const all = provider.members ? { ...members, ...provider.members(target, dialect.name, call) } : members;
-  return { body: patchMembers(call.origin.body, all), warnings };
-}
-
-function written({ provider, target, dialect, quirks }: Way, call: Call): Written {
-  const made = dialect.writeCall(call, target.model, quirks);
+/** The client's own body as this target takes it, or the call written for it. */
+function bodyFor(call: Call, { provider, target, dialect, quirks }: Way, own: Dialect | undefined): Written {
+  const made = own ? own.passCall(call, target.model, quirks) : dialect.writeCall(call, target.model, quirks);
   if (!provider.members || made.form) return made;
   return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
 }

@@ -74,7 +74,7 @@ function sent(group: Group, members: JsonObject, target: string): Sent {
     const call = source.readCall({ body, headers, path, query: new URLSearchParams() });
     const written = writer.writeCall(call, MODELS[target] ?? 'gpt-4.1', {});
     const { model: _, ...asked } = JSON.parse(Buffer.from(written.body).toString()) as JsonObject;
-    return { body: asked, warnings: written.warnings, refused: false };
+    return { body: asked, warnings: [...(call.origin.dropped ?? []), ...written.warnings], refused: false };
   } catch (thrown) {
     if (!(thrown instanceof GatewayError) || thrown.param === undefined) throw thrown;
     return { body: undefined, warnings: [], refused: true };

@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts';
 import { anthropicError } from '../error-bodies.ts';
 import { anthropicLimitHeaders } from '../rate-limit-headers.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
-import { patches } from './patches.ts';
+import { passCall } from './pass-call.ts';
 import { readCall } from './read-call.ts';
 import { readError } from './read-error.ts';
 import { createReader } from './reader.ts';
@@ -24,7 +24,7 @@ export const anthropicMessages: Dialect<ChatCall> = {
   writeError: anthropicError,
   limitHeaders: anthropicLimitHeaders,
   writeCall,
-  patches,
+  passCall,
   reader: (call, contentType) => createReader(call, contentType),
   readError,
 };

@@ -171,7 +171,7 @@ test('no body crashes the reading of a call', () => {
     fc.property(body, (request) => {
       try {
         const call = readCall(encoder.encode(JSON.stringify(request)));
-        anthropicMessages.patches(call, 'claude-opus-5', {});
+        anthropicMessages.passCall(call, 'claude-opus-5', {});
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown;
         expect(thrown.code).toBe('invalid_request');

@@ -5,7 +5,8 @@ import { isEmpty, isObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
@@ -16,16 +17,11 @@ const MAX_CACHE_MARKS = 4;
 /** Below this the vendor refuses `top_p` while the model thinks. */
 const LEAST_THINKING_TOP_P = 0.95;
 
-const encoder = new TextEncoder();
-
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const known = quirksOf(quirks, model);
   const losses = new Set<string>();
-  const body = bodyOf(call, model, losses);
-  const patches = memberPatches(body, known);
-  for (const warning of patches.warnings) losses.add(warning);
-  const written = patchedMembers(body, patches.members);
-  return { body: encoder.encode(JSON.stringify(written)), warnings: [...losses] };
+  const body = new WrittenBody(bodyOf(call, model, losses));
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 function bodyOf(call: ChatCall, model: string, losses: Set<string>): JsonObject {

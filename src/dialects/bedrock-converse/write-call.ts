@@ -4,7 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { BEDROCK_CONVERSE } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
@@ -12,15 +13,11 @@ import { writeMessages } from './write-messages.ts';
 import { PartWriter } from './write-parts.ts';
 import { writeTools } from './write-tools.ts';
 
-const encoder = new TextEncoder();
-
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const losses = new Set<string>(lossesOf(call));
-  const body = bodyOf(call, traitsOf(model), losses);
-  const patches = memberPatches(body, quirksOf(quirks, model));
-  for (const warning of patches.warnings) losses.add(warning);
-  const written = patchedMembers(body, patches.members);
-  return { body: encoder.encode(JSON.stringify(written)), warnings: [...losses] };
+  const body = new WrittenBody(bodyOf(call, traitsOf(model), losses));
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonObject {

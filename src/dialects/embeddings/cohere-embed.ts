@@ -5,7 +5,8 @@ import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { embeddingUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
 import { readOpenaiError } from '../openai-errors.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { unreadable, vendorDialect } from '../whole-reply.ts';
 
 const NAME = 'cohere-embed';
@@ -39,11 +40,14 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
     embedding_types: ['float'],
   };
   if (call.dimensions !== undefined) members.output_dimension = call.dimensions;
-  const fit = memberPatches(members, quirksOf(all, model));
-  const warnings = [...fit.warnings, ...foreignExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``))];
+  const body = new WrittenBody(members);
+  const warnings = [
+    ...adjustMembers(body, quirksOf(all, model)),
+    ...foreignExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
+  ];
   if (call.user !== undefined) warnings.push("`user` was dropped: the model's vendor has no such member.");
   if (call.title !== undefined) warnings.push('`title` was dropped: the model takes texts alone.');
-  return { body: new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members))), warnings };
+  return { body: body.encode(), warnings };
 }
 
 function meaningOf(body: JsonObject, call: EmbedCall): ReplyEvent[] {

@@ -5,13 +5,14 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
-import type { Dialect, Frame, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { countedUsage, foreignExtras, MOST_TEXTS, readTexts } from '../embedding-texts.ts';
 import { openaiError } from '../error-bodies.ts';
 import { patchMembers } from '../json.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { OwnBody, WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
 
@@ -30,7 +31,7 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
     ),
   writeError: openaiError,
   writeCall,
-  patches,
+  passCall,
   reader: (call, _contentType, quirks) => wholeReader((body) => meaningOf(body, call, quirks)),
   readError: readOpenaiError,
 };
@@ -72,10 +73,9 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   if (!quirks.plainVectors) members.encoding_format = 'base64';
   if (call.dimensions !== undefined) members.dimensions = call.dimensions;
   if (call.user !== undefined) members.user = call.user;
-  Object.assign(members, call.extras[NAME]);
-  const fit = memberPatches(members, quirks);
-  const warnings = [...fit.warnings, ...unsaid(call), ...foreignExtras(call, NAME)];
-  return { body: new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members))), warnings };
+  const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
+  const warnings = [...adjustMembers(body, quirks), ...unsaid(call), ...foreignExtras(call, NAME)];
+  return { body: body.encode(), warnings };
 }
 
 /** What Google's clients say and this format has no word for. */
@@ -86,16 +86,14 @@ function unsaid({ task, title }: EmbedCall): string[] {
   ];
 }
 
-function patches(call: EmbedCall, model: string, all: Quirks): Patches {
+function passCall(call: EmbedCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
-  const members: JsonObject = { model, ...call.extras[NAME] };
-  if (call.dimensions !== undefined) members.dimensions = call.dimensions;
-  if (call.user !== undefined) members.user = call.user;
-  const fit = memberPatches(members, quirks);
+  const body = new OwnBody(call.origin.body);
   // The gateway itself writes vectors in the way the client asked for.
-  if (quirks.plainVectors) fit.members.encoding_format = undefined;
-  if (model !== call.model) fit.members.model = model;
-  return fit;
+  if (quirks.plainVectors) body.set('encoding_format', undefined);
+  if (model !== call.model) body.set('model', model);
+  const warnings = adjustMembers(body, quirks);
+  return { body: body.encode(), warnings };
 }
 
 function meaningOf(body: JsonObject, call: EmbedCall, { wholeNumbers }: Quirks): ReplyEvent[] {

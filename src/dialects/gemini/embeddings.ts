@@ -4,9 +4,10 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import { vectorNumbers } from '../../canonical/vectors.ts';
-import type { Dialect, Patches, WireRequest, Written } from '../dialect.ts';
+import type { Dialect, WireRequest, Written } from '../dialect.ts';
 import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../embedding-texts.ts';
 import { googleError } from '../error-bodies.ts';
+import { OwnBody } from '../outgoing-body.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
 import { readError } from './read-error.ts';
@@ -34,7 +35,7 @@ export const geminiBatchEmbed: Dialect<EmbedCall> = {
   writer: () => wholeWriter(batchOf, (frame) => frame.bytes),
   writeError: googleError,
   writeCall,
-  patches,
+  passCall,
   reader: (call) => wholeReader((body) => meaningOf(body, call)),
   readError,
 };
@@ -123,12 +124,14 @@ function writeCall(call: EmbedCall, model: string): Written {
 }
 
 /** Each request names the model again. */
-function patches({ origin }: EmbedCall, model: string): Patches {
-  const { requests } = objectIn(origin.body);
+function passCall({ origin }: EmbedCall, model: string): Written {
+  const body = new OwnBody(origin.body);
+  const requests = body.get('requests');
   const named = Array.isArray(requests)
     ? requests.map((one) => (isObject(one) ? { ...one, model: resource(model) } : one))
     : [];
-  return { members: { requests: named }, warnings: [] };
+  body.set('requests', named);
+  return { body: body.encode(), warnings: [] };
 }
 
 function resource(model: string): string {

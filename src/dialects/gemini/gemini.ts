@@ -7,7 +7,7 @@ import { GEMINI } from './name.ts';
 import { readCall } from './read-call.ts';
 import { readError } from './read-error.ts';
 import { createReader } from './reader.ts';
-import { patches, writeCall } from './write-call.ts';
+import { passCall, writeCall } from './write-call.ts';
 import { createWriter } from './writer.ts';
 
 export const gemini: Dialect<ChatCall> = {
@@ -19,7 +19,7 @@ export const gemini: Dialect<ChatCall> = {
   writer: createWriter,
   writeError: googleError,
   writeCall,
-  patches,
+  passCall,
   reader: (call, contentType) => createReader(call, contentType),
   readError,
 };

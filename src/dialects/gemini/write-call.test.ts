@@ -330,6 +330,7 @@ test('a text completion is the user’s turn', () => {
 });
 
 test('a client’s own body goes as it is', () => {
-  expect(gemini.patches(chatCall(), 'other', {})).toEqual({ members: {}, warnings: [] });
+  const origin = { dialect: 'gemini', body: new TextEncoder().encode('{ "contents" : [] }') };
+  expect(gemini.passCall(chatCall({ origin }), 'other', {})).toEqual({ body: origin.body, warnings: [] });
   expect(isObject(write({}).body)).toBe(true);
 });

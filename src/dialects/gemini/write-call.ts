@@ -2,29 +2,29 @@
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
-import type { Patches, Quirks, Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { OwnBody, WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { writeConfig } from './write-config.ts';
 import { writeContents } from './write-contents.ts';
 import { writeTools } from './write-tools.ts';
 
-const encoder = new TextEncoder();
-
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const known = quirksOf(quirks, model);
   const losses = new Set<string>();
-  const body = bodyOf(call, model, known, losses);
-  const patches = memberPatches(body, known);
-  for (const warning of patches.warnings) losses.add(warning);
-  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings: [...losses] };
+  const body = new WrittenBody(bodyOf(call, model, known, losses));
+  for (const warning of adjustMembers(body, known)) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
-/** The client's own body goes as it is: the model stands in the address. */
-export function patches(): Patches {
-  return { members: {}, warnings: [] };
+/** The client's own body; the model stands in the address. */
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  const warnings = adjustMembers(body, quirksOf(quirks, model));
+  return { body: body.encode(), warnings };
 }
 
 function bodyOf(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Quirks } from '../dialect.ts';
-import { patchMembers } from '../json.ts';
 import { openaiChat } from './openai-chat.ts';
 
 const encoder = new TextEncoder();
@@ -25,10 +24,9 @@ function write(members: object, quirks: Quirks = {}, changes: Partial<ChatCall> 
   return { body: JSON.parse(decoder.decode(body)), warnings };
 }
 
-function patch(members: object, quirks: Quirks = {}) {
-  const call = read(members);
-  const { members: patched, warnings } = openaiChat.patches(call, 'up', quirks);
-  return { patched, warnings, body: JSON.parse(decoder.decode(patchMembers(call.origin.body, patched))) };
+function pass(members: object, quirks: Quirks = {}) {
+  const { body, warnings } = openaiChat.passCall(read(members), 'up', quirks);
+  return { warnings, body: JSON.parse(decoder.decode(body)) };
 }
 
 function mistake(run: () => unknown): GatewayError {
@@ -253,28 +251,30 @@ describe('writeCall', () => {
     expect(body.response_format).toEqual({ type: 'json_object' });
     expect(body.messages.at(-1).content).toContain('{"type":"object"}');
     expect(warnings.length).toBe(1);
-    expect(patch({ response_format }, { structuredOutput: 'json' }).body).toEqual(body);
+    expect(pass({ response_format }, { structuredOutput: 'json' }).body).toEqual(body);
   });
 });
 
-describe('patches', () => {
+describe('passCall changes', () => {
   test('nothing but the model, and usage where it must be asked for', () => {
-    expect(patch({}).patched).toEqual({ model: 'up' });
-    expect(patch({ stream: true }).patched).toEqual({ model: 'up', stream_options: { include_usage: true } });
-    expect(patch({ stream: true, stream_options: { include_usage: true } }).patched).toEqual({ model: 'up' });
-    expect(patch({ stream: true, stream_options: { include_obfuscation: false } }).patched.stream_options).toEqual({
+    const base = { model: 'up', messages: hello };
+    const stream_options = { include_usage: true };
+    expect(pass({}).body).toEqual(base);
+    expect(pass({ stream: true }).body).toEqual({ ...base, stream: true, stream_options });
+    expect(pass({ stream: true, stream_options }).body).toEqual({ ...base, stream: true, stream_options });
+    expect(pass({ stream: true, stream_options: { include_obfuscation: false } }).body.stream_options).toEqual({
       include_obfuscation: false,
       include_usage: true,
     });
-    expect(patch({ stream: true }, { streamUsage: 'always' }).patched).toEqual({ model: 'up' });
+    expect(pass({ stream: true }, { streamUsage: 'always' }).body).toEqual({ ...base, stream: true });
   });
 
   test('renames what the client wrote, under either name', () => {
     const quirks = { renames: { max_completion_tokens: 'max_tokens' } };
-    expect(patch({ max_completion_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
-    expect(patch({ max_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
+    expect(pass({ max_completion_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
+    expect(pass({ max_tokens: 5 }, quirks).body).toEqual({ model: 'up', messages: hello, max_tokens: 5 });
     const models = [{ match: '^up$', quirks: { rejects: ['temperature'] } }];
-    expect(patch({ temperature: 1 }, { models })).toMatchObject({
+    expect(pass({ temperature: 1 }, { models })).toMatchObject({
       body: { model: 'up' },
       warnings: [expect.stringContaining('temperature')],
     });
@@ -292,14 +292,14 @@ describe('patches', () => {
       },
       { role: 'tool', tool_call_id: 'call_123', content: '1' },
     ];
-    expect(patch({ messages }).patched).toEqual({ model: 'up' });
+    expect(pass({ messages }).body).toEqual({ model: 'up', messages });
     const quirks: Quirks = {
       developerRole: 'system',
       toolCallIds: 'nine-alphanumeric',
       reasoningField: 'thinking-parts',
       messageRejects: ['name'],
     };
-    const { body, warnings } = patch({ messages }, quirks);
+    const { body, warnings } = pass({ messages }, quirks);
     const [first, second, third] = body.messages;
     expect(first).toEqual({ role: 'system', content: 'Be brief.' });
     expect(second).toMatchObject({ prefix: true, content: [{ type: 'thinking' }, { type: 'text', text: 'a' }] });

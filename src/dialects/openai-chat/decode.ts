@@ -263,8 +263,7 @@ export class Decoder {
   }
 
   #isFreeText(name: string): boolean {
-    const { origin, tools } = this.#call;
-    return origin.dialect !== OPENAI_CHAT && tools.some((tool) => tool.type === 'custom' && tool.name === name);
+    return this.#call.tools.some((tool) => tool.type === 'custom' && tool.name === name);
   }
 
   #audio(choice: number, state: ChoiceState, audio: JsonObject): void {

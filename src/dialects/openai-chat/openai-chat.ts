@@ -4,7 +4,7 @@ import type { Dialect } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { OPENAI_CHAT } from './name.ts';
-import { patches } from './patches.ts';
+import { passCall } from './pass-call.ts';
 import { wantsProofs } from './proofs.ts';
 import { readCall } from './read-call.ts';
 import { createReader } from './reader.ts';
@@ -21,7 +21,7 @@ export const openaiChat: Dialect<ChatCall> = {
   writer: createWriter,
   writeError: openaiError,
   writeCall,
-  patches,
+  passCall,
   reader: createReader,
   readError: readOpenaiError,
 };

@@ -1,97 +1,47 @@
 /** Writes a call as a chat completion request. */
-import type { ChatCall, OutputFormat, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
+import type { ChatCall, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
-import { freeTextSchema } from '../free-text.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { WrittenBody } from '../outgoing-body.ts';
+import { quirksOf } from '../quirks.ts';
 import { voiceFor } from '../voices.ts';
+import { adjust } from './adjust.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { readReasoning } from './read-call.ts';
 import { writeMessages } from './write-message.ts';
+import { writeOutput } from './write-output.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-const encoder = new TextEncoder();
 const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast']);
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const known = quirksOf(quirks, model);
   const warnings = new Set<string>();
   const extras = call.extras[OPENAI_CHAT] ?? {};
-  const members: Members = {
+  const body = new WrittenBody({
     ...extras,
     model,
-    messages: writeConversation(call, known, warnings),
+    messages: writeConversation(call, warnings),
     ...writeSampling(call, warnings),
-    ...writeTools(call, extras, known, warnings),
-    response_format: writeOutput(call.output, known) ?? extras.response_format,
+    ...writeTools(call, extras, warnings),
+    response_format: writeOutput(call.output, {}) ?? extras.response_format,
     ...writeSettings(call, extras, warnings),
     stream: call.stream || undefined,
-    stream_options: streamOptions(call, known),
-  };
+  });
   warnForeign(call, warnings);
   if (call.origin.dialect !== OPENAI_CHAT && hasCacheMarks(call)) warnings.add(CACHE_MARKS_DROPPED);
-  const body: JsonObject = {};
-  for (const member in members) if (members[member] !== undefined) body[member] = members[member];
-  const patches = memberPatches(body, known);
-  for (const warning of patches.warnings) warnings.add(warning);
-  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings: [...warnings] };
+  adjust(body, call, quirksOf(quirks, model), warnings);
+  return { body: body.encode(), warnings: [...warnings] };
 }
 
-/** Usage is how the call is billed: it is asked for even where the client did not want to see it. */
-export function streamOptions(call: ChatCall, quirks: Quirks): JsonObject | undefined {
-  if (!call.stream || (quirks.streamUsage ?? 'ask') !== 'ask') return undefined;
-  const own = call.extras[OPENAI_CHAT]?.stream_options;
-  return { ...(typeof own === 'object' && !Array.isArray(own) ? own : {}), include_usage: true };
-}
-
-function writeConversation(call: ChatCall, quirks: Quirks, warnings: Set<string>): Json[] {
-  const { completion, output } = call;
-  const messages: Json[] = completion
-    ? [{ role: 'user', content: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) }]
-    : writeMessages(call, quirks, warnings);
-  if (completion) for (const loss of completionLosses(completion)) warnings.add(loss);
-  const hint = output && schemaHint(output, quirks, warnings);
-  return hint ? [...messages, hint] : messages;
-}
-
-/** A vendor that cannot be held to a schema is told of it in words. */
-export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
-  if (quirks.structuredOutput === undefined || quirks.structuredOutput === 'json-schema') return undefined;
-  if (output.type === 'json') {
-    if (quirks.structuredOutput === 'json') return undefined;
-    warnings.add('The model was asked for JSON in words: its vendor cannot be held to it.');
-    return { role: 'system', content: 'Answer with one JSON object and nothing else.' };
-  }
-  warnings.add('The model was told the JSON schema in words: its vendor cannot be held to it.');
-  const schema = JSON.stringify(output.schema);
-  return {
-    role: 'system',
-    content: `Answer with one JSON object that follows this JSON schema, and nothing else: ${schema}`,
-  };
-}
-
-/** `response_format` as the vendor takes it. */
-export function writeOutput(output: OutputFormat | undefined, quirks: Quirks): JsonObject | undefined {
-  if (!output || quirks.structuredOutput === 'none') return undefined;
-  if (output.type === 'json') {
-    if (quirks.structuredOutput !== 'json-schema') return { type: 'json_object' };
-    return { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } };
-  }
-  if (quirks.structuredOutput === 'json') return { type: 'json_object' };
-  const { name, description, schema, strict } = output;
-  return {
-    type: 'json_schema',
-    json_schema: {
-      name,
-      ...(description !== undefined && { description }),
-      schema,
-      ...(strict !== undefined && { strict }),
-    },
-  };
+function writeConversation(call: ChatCall, warnings: Set<string>): Json[] {
+  const { completion } = call;
+  if (!completion) return writeMessages(call, warnings);
+  for (const loss of completionLosses(completion)) warnings.add(loss);
+  return [{ role: 'user', content: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) }];
 }
 
 function writeSampling(call: ChatCall, warnings: Set<string>): Members {
@@ -114,17 +64,10 @@ function writeSampling(call: ChatCall, warnings: Set<string>): Members {
   };
 }
 
-function writeTools(call: ChatCall, extras: JsonObject, quirks: Quirks, warnings: Set<string>): Members {
+function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
   const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => nameOf(item)) : []);
   const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
-  const wraps = quirks.freeTextTools === 'function';
-  const written = tools.flatMap((tool) => {
-    if (tool.type === 'custom' && wraps) {
-      warnings.add(`The tool \`${tool.name}\` takes free text: the model was given it as a function.`);
-      return writeTool(asFunction(tool), call, warnings) ?? [];
-    }
-    return writeTool(tool, call, warnings) ?? [];
-  });
+  const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);
   const search = tools.find((tool) => tool.type === 'web-search');
   const searches = search ? { web_search_options: searchOptions(search, warnings) } : {};
   if (written.length === 0) return searches;
@@ -133,7 +76,7 @@ function writeTools(call: ChatCall, extras: JsonObject, quirks: Quirks, warnings
     tools: written,
     tool_choice:
       call.toolChoice && extras.function_call === undefined
-        ? writeToolChoice(call.toolChoice, wraps ? [] : call.tools, warnings)
+        ? writeToolChoice(call.toolChoice, call.tools, warnings)
         : undefined,
     parallel_tool_calls: call.parallelToolCalls,
   };
@@ -155,12 +98,6 @@ function searchOptions({ dialect, options }: Extract<Tool, { type: 'web-search' 
 
 function nameOf(item: Json): Json | undefined {
   return typeof item === 'object' && item !== null && !Array.isArray(item) ? item.name : undefined;
-}
-
-function asFunction(tool: Extract<Tool, { type: 'custom' }>): Tool {
-  const { name, description, cache } = tool;
-  const said = { ...(description !== undefined && { description }), ...(cache && { cache }) };
-  return { type: 'function', name, ...said, parameters: freeTextSchema(tool) };
 }
 
 function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObject | undefined {

@@ -9,9 +9,7 @@ import type {
   ToolResultPart,
 } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import type { Quirks } from '../dialect.ts';
 import { documentText } from '../document-text.ts';
-import { wrapFreeText } from '../free-text.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
 import { markdownImage } from './markdown-pictures.ts';
@@ -20,7 +18,6 @@ import { ownMembers } from './seal-carriers.ts';
 
 /** What writing a conversation needs to know, and where it says what got lost. */
 interface Script {
-  quirks: Quirks;
   warnings: Set<string>;
   /** The client spoke this format: what only it can say stays. */
   isOwn: boolean;
@@ -28,9 +25,9 @@ interface Script {
   id(id: string): string;
 }
 
-export function writeMessages(call: ChatCall, quirks: Quirks, warnings: Set<string>): JsonObject[] {
+export function writeMessages(call: ChatCall, warnings: Set<string>): JsonObject[] {
   const isOwn = call.origin.dialect === OPENAI_CHAT;
-  const script: Script = { quirks, warnings, isOwn, oldFunctions: usesOldFunctions(call), id: callIds(quirks) };
+  const script: Script = { warnings, isOwn, oldFunctions: usesOldFunctions(call), id: callIds({}) };
   const written: JsonObject[] = [];
   /** Pictures and files out of tool results: a tool's message holds text alone, so they follow in a user's. */
   let handed: Json[] = [];
@@ -47,7 +44,6 @@ export function writeMessages(call: ChatCall, quirks: Quirks, warnings: Set<stri
     written.push(writeMessage(message, script));
   }
   hand();
-  for (const message of written) dropRejected(message, quirks, warnings);
   return written;
 }
 
@@ -55,28 +51,17 @@ function isSaidElsewhere(part: Part): boolean {
   return part.type === 'vendor' && part.dialect !== OPENAI_CHAT && part.isSaidElsewhere === true;
 }
 
-/** Removes what the vendor does not take in a message. */
-export function dropRejected(message: JsonObject, quirks: Quirks, warnings: Set<string>): void {
-  for (const member of quirks.messageRejects ?? []) {
-    const value = message[member];
-    if (value === undefined) continue;
-    delete message[member];
-    // What thinking was said before is no loss that a client could mend.
-    if (value !== null && !member.startsWith('reasoning')) {
-      warnings.add(`\`${member}\` of messages was dropped: the model's vendor does not take it.`);
-    }
-  }
-}
-
 function writeMessage(message: Message, script: Script): JsonObject {
   const { role, originRole, name } = message;
   const named = name === undefined ? {} : { name };
   const parts = message.parts.filter((part) => part.type !== 'tool-result');
   switch (role) {
-    case 'system': {
-      const isDeveloper = originRole === 'developer' && script.quirks.developerRole === 'developer';
-      return { role: isDeveloper ? 'developer' : 'system', content: writeText(parts, script), ...named };
-    }
+    case 'system':
+      return {
+        role: originRole === 'developer' ? 'developer' : 'system',
+        content: writeText(parts, script),
+        ...named,
+      };
     case 'user':
       return { role, content: writeContent(parts, script), ...named };
     case 'assistant':
@@ -227,49 +212,24 @@ function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
   message.content =
     content.length === 0 && parts.some((part) => part.type !== 'text') && texts.length === 0 ? null : content;
   if (refusals.length > 0) message.refusal = refusals.map((part) => part.text).join('');
-  writeThoughts(message, thoughts, script.quirks);
+  writeThoughts(message, thoughts);
   const [call] = calls;
   if (call && script.oldFunctions) message.function_call = { name: call.name, arguments: call.input };
   else if (call) message.tool_calls = calls.map((part) => writeToolCall(part, script));
   return message;
 }
 
-/** Thoughts stand where the vendor takes them back; a proof goes to its own vendor alone. */
-function writeThoughts(message: JsonObject, thoughts: readonly ReasoningPart[], quirks: Quirks): void {
-  const field = quirks.reasoningField ?? 'reasoning_content';
+/** Thoughts in the member most vendors have for them; a proof goes to its own vendor alone. */
+function writeThoughts(message: JsonObject, thoughts: readonly ReasoningPart[]): void {
   const text = thoughts.map((part) => part.text).join('');
-  if (thoughts.length === 0 || field === 'none') return;
   for (const { seal } of thoughts) if (seal) Object.assign(message, ownMembers(seal));
-  if (text === '') return;
-  switch (field) {
-    case 'reasoning_content':
-    case 'reasoning':
-      message[field] = text;
-      return;
-    case 'reasoning_details':
-      message.reasoning_details ??= [{ type: 'reasoning.text', text, index: 0 }];
-      return;
-    case 'thinking-parts':
-      message.content = thinkingContent(text, message.content ?? null);
-      return;
-    default:
-      field satisfies never;
-  }
-}
-
-/** Mistral's content with a thought before it. */
-export function thinkingContent(text: string, content: Json): Json {
-  const thinking = { type: 'thinking', thinking: [{ type: 'text', text }] };
-  if (Array.isArray(content)) return [thinking, ...content];
-  return content === null || content === '' ? [thinking] : [thinking, { type: 'text', text: content }];
+  if (text !== '') message.reasoning_content = text;
 }
 
 function writeToolCall(part: ToolCallPart, script: Script): JsonObject {
   const id = script.id(part.id);
   const own = part.seal && ownMembers(part.seal);
-  const wraps = part.custom && script.quirks.freeTextTools === 'function';
-  if (part.custom && !wraps) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
-  const input = wraps ? JSON.stringify(wrapFreeText(part.input)) : part.input;
-  const call = { name: part.name, arguments: input === '' ? '{}' : input };
+  if (part.custom) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
+  const call = { name: part.name, arguments: part.input === '' ? '{}' : part.input };
   return { id, type: 'function', function: call, ...own, ...cacheControl(part, script) };
 }

@@ -6,7 +6,7 @@ import { readOpenaiError } from '../openai-errors.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 import { readCall } from './read-call.ts';
 import { createReader } from './reader.ts';
-import { patches, writeCall } from './write-call.ts';
+import { passCall, writeCall } from './write-call.ts';
 import { createWriter } from './writer.ts';
 
 export const openaiCompletions: Dialect<ChatCall> = {
@@ -18,7 +18,7 @@ export const openaiCompletions: Dialect<ChatCall> = {
   writer: createWriter,
   writeError: openaiError,
   writeCall,
-  patches,
+  passCall,
   reader: (_call, contentType, quirks) => createReader(contentType, quirks),
   readError: readOpenaiError,
 };

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
+import type { Quirks } from '../dialect.ts';
 import { readCall } from './read-call.ts';
-import { patches, writeCall } from './write-call.ts';
+import { passCall, writeCall } from './write-call.ts';
 
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
@@ -16,30 +17,27 @@ const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ..
 
 describe('writing a request', () => {
   test('usage is asked for behind the client’s back, and only then', () => {
-    expect(patches(streamCall(), 'up', {}).members).toEqual({
-      model: 'up',
-      stream_options: { include_usage: true },
-    });
-    expect(patches(streamCall({ stream_options: { include_usage: true } }), 'public-name', {}).members).toEqual({});
-    expect(patches(callOf(CALL), 'up', {}).members).toEqual({ model: 'up' });
-    expect(patches(streamCall(), 'public-name', { streamUsage: 'always' }).members).toEqual({});
+    const passed = (call: ChatCall, model: string, quirks: Quirks = {}) =>
+      JSON.parse(text(passCall(call, model, quirks).body));
+    const stream = { ...CALL, stream: true };
+    const stream_options = { include_usage: true };
+    expect(passed(streamCall(), 'up')).toEqual({ ...stream, model: 'up', stream_options });
+    expect(passed(streamCall({ stream_options }), 'public-name')).toEqual({ ...stream, stream_options });
+    expect(passed(callOf(CALL), 'up')).toEqual({ ...CALL, model: 'up' });
+    expect(passed(streamCall(), 'public-name', { streamUsage: 'always' })).toEqual(stream);
   });
 
-  test('quirks drop and rename, in patches and in bodies', () => {
+  test('quirks drop and rename, in a body that is passed on and in one that is written', () => {
     const quirks = {
       rejects: ['user'],
       fixed: { n: 1 },
       models: [{ match: '^up', quirks: { renames: { max_tokens: 'max_new_tokens' } } }],
     };
     const call = callOf({ ...CALL, user: 'u', n: 2, max_tokens: 5 });
-    const { members, warnings } = patches(call, 'up', quirks);
-    expect(members).toEqual({ model: 'up', user: undefined, n: undefined, max_tokens: undefined, max_new_tokens: 5 });
-    expect(warnings).toHaveLength(2);
-    expect(JSON.parse(text(writeCall(call, 'up', quirks).body))).toEqual({
-      model: 'up',
-      prompt: 'Once',
-      max_new_tokens: 5,
-    });
+    for (const made of [passCall(call, 'up', quirks), writeCall(call, 'up', quirks)]) {
+      expect(JSON.parse(text(made.body))).toEqual({ model: 'up', prompt: 'Once', max_new_tokens: 5 });
+      expect(made.warnings).toHaveLength(2);
+    }
   });
 
   const chat = (messages: Message[], more: Partial<ChatCall> = {}): ChatCall => ({

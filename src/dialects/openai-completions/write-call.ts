@@ -1,45 +1,52 @@
 /** A call as a text completion request; a conversation becomes a prompt. */
 import type { ChatCall, Message, Part } from '../../canonical/call.ts';
-import type { Json, JsonObject } from '../../canonical/json.ts';
+import { isEmpty, isObject, type Json } from '../../canonical/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
-import type { Patches, Quirks, Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
 import { documentText } from '../document-text.ts';
 import { foreignMembers } from '../foreign-members.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { type OutgoingBody, OwnBody, WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
-const encoder = new TextEncoder();
+type Members = { [member: string]: Json | undefined };
+
 const CITING_DROPPED = 'Citations of a document were asked for and dropped: the model completes text.';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const known = quirksOf(quirks, model);
   const warnings: string[] = [];
-  const body = bodyOf(call, model, known, warnings);
-  const patches = memberPatches(body, known);
-  warnings.push(...patches.warnings);
-  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings };
+  const body = new WrittenBody(membersOf(call, model, warnings));
+  warnings.push(...adjust(body, call, quirksOf(quirks, model)));
+  return { body: body.encode(), warnings };
 }
 
-export function patches(call: ChatCall, model: string, quirks: Quirks): Patches {
-  const known = quirksOf(quirks, model);
-  const found: Patches =
-    known.rejects || known.fixed || known.renames
-      ? memberPatches(bodyOf(call, model, known, []), known)
-      : { members: {}, warnings: [] };
-  if (model !== call.model) found.members.model = model;
-  // Usage is how the call is billed: it is asked for even where the client did not want to see it.
-  const asks = asksUsage(call, known);
-  if (call.stream && asks !== call.wantsUsage)
-    found.members.stream_options = asks ? { include_usage: true } : undefined;
-  return found;
+/** The client's own body; what nobody needs otherwise stays byte for byte. */
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  if (model !== call.model) body.set('model', model);
+  const warnings = adjust(body, call, quirksOf(quirks, model));
+  return { body: body.encode(), warnings };
 }
 
-function bodyOf(call: ChatCall, model: string, quirks: Quirks, warnings: string[]): JsonObject {
+/** Makes the request what the vendor takes. Usage is how the call is billed: it is asked for even where the client did not want to see it. */
+function adjust(body: OutgoingBody, call: ChatCall, quirks: Quirks): string[] {
+  if (call.stream) askUsage(body, (quirks.streamUsage ?? 'ask') === 'ask');
+  return adjustMembers(body, quirks);
+}
+
+function askUsage(body: OutgoingBody, asks: boolean): void {
+  const said = body.get('stream_options');
+  const { include_usage: wants, ...others } = isObject(said) ? said : {};
+  if (asks && wants !== true) body.set('stream_options', { ...others, include_usage: true });
+  else if (!asks) body.set('stream_options', isEmpty(others) ? undefined : others);
+}
+
+function membersOf(call: ChatCall, model: string, warnings: string[]): Members {
   const { sampling, completion } = call;
   const asked = completion
     ? { prompt: promptOf(completion.prompts), stop: sampling.stop }
     : transcriptOf(call, warnings);
-  const members: { [member: string]: Json | undefined } = {
+  return {
     model,
     ...asked,
     suffix: completion?.suffix,
@@ -56,16 +63,8 @@ function bodyOf(call: ChatCall, model: string, quirks: Quirks, warnings: string[
     logit_bias: sampling.logitBias,
     user: call.user,
     stream: call.stream || undefined,
-    stream_options: asksUsage(call, quirks) ? { include_usage: true } : undefined,
     ...call.extras[OPENAI_COMPLETIONS],
   };
-  const body: JsonObject = {};
-  for (const [member, value] of Object.entries(members)) if (value !== undefined) body[member] = value;
-  return body;
-}
-
-function asksUsage(call: ChatCall, quirks: Quirks): boolean {
-  return call.stream && (quirks.streamUsage ?? 'ask') === 'ask';
 }
 
 function promptOf(prompts: readonly (string | number[])[]): Json {

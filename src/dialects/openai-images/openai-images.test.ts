@@ -143,9 +143,8 @@ describe('a request', () => {
     const said = (more: object, quirks: Quirks) => {
       const call = read({ model: 'm', prompt: 'A cat', ...more });
       const { model: _, prompt: __, ...written } = decode(openaiImages.writeCall(call, 'm', quirks).body);
-      const { members, warnings } = openaiImages.patches(call, 'm', quirks);
-      const patched = Object.entries({ ...more, ...members }).filter(([, value]) => value !== undefined);
-      expect(Object.fromEntries(patched)).toEqual(written);
+      const { body, warnings } = openaiImages.passCall(call, 'm', quirks);
+      expect(decode(body)).toEqual({ model: 'm', prompt: 'A cat', ...written });
       return { ...written, losses: warnings.length };
     };
     const bounds: Quirks = { pictureBounds: { grid: 16, least: 3_686_400, mostRatio: 16 }, pictureFineness: ['2K'] };
@@ -186,15 +185,10 @@ describe('a request', () => {
     const written = openaiImages.writeCall(call, 'up', quirks);
     expect(decode(written.body)).toEqual({ model: 'up', prompt: 'A cat', size: '1536x1024' });
     expect(written.warnings).toHaveLength(2);
-    const patches = openaiImages.patches(call, 'up', quirks);
-    expect(patches).toEqual({
-      members: { model: 'up', style: undefined, size: '1536x1024' },
-      warnings: written.warnings,
-    });
-    expect(openaiImages.patches(read({ model: 'm', prompt: 'A cat' }), 'm', quirks)).toEqual({
-      members: {},
-      warnings: [],
-    });
+    const passed = openaiImages.passCall(call, 'up', quirks);
+    expect([decode(passed.body), passed.warnings]).toEqual([decode(written.body), written.warnings]);
+    const plain = read({ model: 'm', prompt: 'A cat' });
+    expect(openaiImages.passCall(plain, 'm', quirks)).toEqual({ body: plain.origin.body, warnings: [] });
     const shaped = openaiImages.writeCall(call, 'up', { pictureRatios: ['1:1', '16:9'] });
     expect(decode(shaped.body)).toMatchObject({ aspect_ratio: '16:9' });
   });

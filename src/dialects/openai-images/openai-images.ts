@@ -6,7 +6,7 @@ import { readOpenaiError } from '../openai-errors.ts';
 import { OPENAI_IMAGES } from './name.ts';
 import { readCall } from './read-call.ts';
 import { createReader } from './reader.ts';
-import { patches, takesUploads, writeCall } from './write-call.ts';
+import { passCall, takesUploads, writeCall } from './write-call.ts';
 import { createWriter } from './writer.ts';
 
 export const openaiImages: Dialect<ImageCall> = {
@@ -17,7 +17,7 @@ export const openaiImages: Dialect<ImageCall> = {
   writeError: openaiError,
   takesUploads,
   writeCall,
-  patches,
+  passCall,
   reader: (call, contentType) => createReader(call, contentType),
   readError: readOpenaiError,
 };

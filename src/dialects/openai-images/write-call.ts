@@ -1,16 +1,16 @@
 /** Writes a request for pictures: flat JSON, or an edit as JSON or as a form, as the vendor takes it. */
 import type { ImageCall, Picture } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
-import type { Patches, Quirks, Written } from '../dialect.ts';
+import type { Quirks, Written } from '../dialect.ts';
 import type { Form, FormFile } from '../multipart.ts';
+import { OwnBody, WrittenBody } from '../outgoing-body.ts';
 import { pictureFile } from '../picture-file.ts';
 import { refusePictures } from '../picture-refusal.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { editMembers } from './edit-members.ts';
 import { OPENAI_IMAGES } from './name.ts';
 import { sizeMembers, sizePatches } from './size-members.ts';
 
-const encoder = new TextEncoder();
 const NO_BYTES = new Uint8Array();
 
 export function takesUploads(call: ImageCall, model: string, all: Quirks): boolean {
@@ -27,17 +27,21 @@ export function writeCall(call: ImageCall, model: string, all: Quirks): Written 
   const quirks = quirksOf(all, model);
   refusePictures(call, quirks);
   const losses: string[] = [];
-  const members = membersOf(call, model, quirks, losses);
-  const fit = memberPatches(members, quirks);
-  const fitted = patchedMembers(members, fit.members);
+  const body = new WrittenBody(membersOf(call, model, quirks, losses));
+  const dropped = adjustMembers(body, quirks);
   if (isForm(call, quirks))
-    return { body: NO_BYTES, form: formOf(call, fitted), warnings: [...losses, ...fit.warnings] };
-  if (call.edit) Object.assign(fitted, editMembers(call, quirks, losses));
-  return { body: encoder.encode(JSON.stringify(fitted)), warnings: [...losses, ...fit.warnings] };
+    return { body: NO_BYTES, form: formOf(call, body.members()), warnings: [...losses, ...dropped] };
+  if (call.edit) for (const [name, value] of Object.entries(editMembers(call, quirks, losses))) body.set(name, value);
+  return { body: body.encode(), warnings: [...losses, ...dropped] };
 }
 
-function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: string[]): JsonObject {
-  const members: { [member: string]: Json | undefined } = {
+function membersOf(
+  call: ImageCall,
+  model: string,
+  quirks: Quirks,
+  losses: string[],
+): { [member: string]: Json | undefined } {
+  return {
     ...call.extras[OPENAI_IMAGES],
     model,
     prompt: call.prompt,
@@ -55,9 +59,6 @@ function membersOf(call: ImageCall, model: string, quirks: Quirks, losses: strin
     stream: call.stream || undefined,
     partial_images: call.stream ? call.partialImages : undefined,
   };
-  const said: JsonObject = {};
-  for (const [member, value] of Object.entries(members)) if (value !== undefined) said[member] = value;
-  return said;
 }
 
 function formOf({ pictures, mask }: ImageCall, members: JsonObject): Form {
@@ -75,23 +76,22 @@ function fileOf(picture: Picture, member: string, otherwise: string): FormFile {
   return pictureFile(picture, member, name ?? `${otherwise}.${mimeType.slice(mimeType.indexOf('/') + 1)}`);
 }
 
-/** What a vendor of this format needs otherwise in the client's own body. */
-export function patches(call: ImageCall, model: string, all: Quirks): Patches {
+/** The client's own body, whose sizes and words for a delivery are those of the vendor. */
+export function passCall(call: ImageCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const losses: string[] = [];
-  const members = membersOf(call, model, quirks, losses);
-  const own = { ...sizePatches(call, quirks, sizeMembers(call, quirks, [])), ...wordPatches(members, call) };
-  const fit = memberPatches(members, quirks);
-  if (model !== call.model) fit.members.model = model;
-  return { members: { ...own, ...fit.members }, warnings: [...losses, ...fit.warnings] };
+  const body = new OwnBody(call.origin.body);
+  if (model !== call.model) body.set('model', model);
+  const sizes = sizePatches(call, quirks, sizeMembers(call, quirks, losses));
+  for (const name in sizes) body.set(name, sizes[name]);
+  const word = deliveryWord(call, quirks);
+  if (word !== call.delivery) body.set('response_format', word);
+  const dropped = adjustMembers(body, quirks);
+  return { body: body.encode(), warnings: [...losses, ...dropped] };
 }
 
 /** Nothing is lost where the vendor does not know it: whichever it gives is converted. */
 function deliveryWord({ delivery }: ImageCall, { rejects, base64Word }: Quirks): string | undefined {
   if (rejects?.includes('response_format')) return undefined;
   return delivery === 'b64_json' ? (base64Word ?? delivery) : delivery;
-}
-
-function wordPatches({ response_format: said }: JsonObject, { delivery }: ImageCall): Patches['members'] {
-  return said === delivery ? {} : { response_format: said };
 }

@@ -4,7 +4,6 @@ import { chatCall } from '../../../test/chat-call.ts';
 import type { ChatCall, Part } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { carrySeal } from '../carried-seal.ts';
-import { patchMembers } from '../json.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const OWN = openaiResponses.name;
@@ -254,13 +253,12 @@ describe('a call of another format is written', () => {
   });
 });
 
-describe('a request is patched', () => {
+describe('a request is passed on, changed', () => {
   test('in its model alone', () => {
-    expect(openaiResponses.patches(read({ input: 'Hi' }), 'other', {})).toEqual({
-      members: { model: 'other' },
-      warnings: [],
-    });
-    expect(openaiResponses.patches(read({ input: 'Hi' }), 'm', {}).members).toEqual({});
+    const { body, warnings } = openaiResponses.passCall(read({ input: 'Hi' }), 'other', {});
+    expect([JSON.parse(decoder.decode(body)), warnings]).toEqual([{ model: 'other', input: 'Hi' }, []]);
+    const plain = read({ input: 'Hi' });
+    expect(openaiResponses.passCall(plain, 'm', {}).body).toBe(plain.origin.body);
   });
 
   test('and in its input where that holds proofs of another vendor', () => {
@@ -271,9 +269,8 @@ describe('a request is patched', () => {
         { role: 'assistant', content: 'Hello', peculiar: 1 },
       ],
     });
-    const { members, warnings } = openaiResponses.patches(call, 'm', {});
-    const patched = JSON.parse(decoder.decode(patchMembers(call.origin.body, members)));
-    expect(patched.input).toEqual([
+    const { body, warnings } = openaiResponses.passCall(call, 'm', {});
+    expect(JSON.parse(decoder.decode(body)).input).toEqual([
       { type: 'reasoning', id: 'rs_2', summary: [], encrypted_content: 'own' },
       { role: 'assistant', content: 'Hello', peculiar: 1 },
     ]);

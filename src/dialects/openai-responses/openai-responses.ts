@@ -6,7 +6,7 @@ import { readOpenaiError } from '../openai-errors.ts';
 import { keeping } from './keeping.ts';
 import { givesReasoning } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
-import { patches } from './patches.ts';
+import { passCall } from './pass-call.ts';
 import { readCall } from './read-call.ts';
 import { createReader } from './reader.ts';
 import { writeCall } from './write-call.ts';
@@ -25,7 +25,7 @@ export const openaiResponses: Dialect<ChatCall> = {
   writer: createWriter,
   writeError: openaiError,
   writeCall,
-  patches,
+  passCall,
   reader: createReader,
   readError: readOpenaiError,
 };

@@ -6,7 +6,8 @@ import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { foreignMembers } from '../foreign-members.ts';
 import { pickMembers } from '../json.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-call.ts';
@@ -17,16 +18,14 @@ import { writeTools } from './write-tools.ts';
 
 type Members = { [member: string]: Json | undefined };
 
-const encoder = new TextEncoder();
 const MIN_OUTPUT_TOKENS = 16;
 const MAX_USER_LENGTH = 64;
 const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast']);
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const known = quirksOf(quirks, model);
   const losses = new Set<string>();
   const isOwn = call.origin.dialect === OPENAI_RESPONSES;
   const extras = call.extras[OPENAI_RESPONSES] ?? {};
-  const members: Members = {
+  const body = new WrittenBody({
     ...extras,
     model,
     ...writeConversation(call, { isOwn, losses }),
@@ -38,14 +37,11 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     ...writeSettings(call, extras, losses),
     ...(isOwn ? keptHere(call, model) : { store: false, include: writeInclude(call, model) }),
     stream: call.stream || undefined,
-  };
+  });
   warnForeign(call, losses);
   if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
-  const body: JsonObject = {};
-  for (const member in members) if (members[member] !== undefined) body[member] = members[member];
-  const patches = memberPatches(body, known);
-  for (const warning of patches.warnings) losses.add(warning);
-  return { body: encoder.encode(JSON.stringify(patchedMembers(body, patches.members))), warnings: [...losses] };
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
 }
 
 /** The client's own tools hold members that have no word of ours (`defer_loading` …). */

@@ -2,11 +2,11 @@
 import type { SpeechCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
-import type { Dialect, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
-import { patchMembers } from '../json.ts';
 import { readOpenaiError } from '../openai-errors.ts';
-import { memberPatches, quirksOf } from '../quirks.ts';
+import { OwnBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { isSpeechFormat, SPEECH_FORMATS } from '../speech-formats.ts';
 import { createReader } from './reader.ts';
@@ -23,8 +23,8 @@ export const openaiSpeech: Dialect<SpeechCall> = {
   readCall,
   writer: createWriter,
   writeError: openaiError,
-  writeCall,
-  patches,
+  writeCall: passCall,
+  passCall,
   reader: createReader,
   readError: readOpenaiError,
 };
@@ -66,19 +66,16 @@ function readVoice({ voice, speed }: JsonObject): Pick<SpeechCall, 'voice' | 'sp
   return { ...(name != null && { voice: name }), ...(speed != null && { speed }) };
 }
 
-function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
-  const { members, warnings } = patches(call, model, quirks);
-  return { body: patchMembers(call.origin.body, members), warnings };
-}
-
-function patches(call: SpeechCall, model: string, all: Quirks): Patches {
+/** The client's own body, whichever format's vendor is asked: no other format is read into this kind of call. */
+function passCall(call: SpeechCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
+  const body = new OwnBody(call.origin.body);
+  if (quirks.renames?.voice !== undefined && call.voice !== undefined) body.set('voice', call.voice);
+  const delivery = quirks.speechEvents === 'priced' ? 'sse' : undefined;
   // How the sound is delivered is no loss: the gateway itself makes events of it, or sound of events.
-  const { stream_format: _, ...said } = { ...(parseBody(call.origin.body) as JsonObject) };
-  if (quirks.renames?.voice !== undefined && call.voice !== undefined) said.voice = call.voice;
-  const fit = memberPatches(said, quirks);
-  if (quirks.speechEvents) fit.members.stream_format = quirks.speechEvents === 'priced' ? 'sse' : undefined;
-  if (quirks.speechEvents === 'stream') fit.members.stream = true;
-  if (model !== call.model) fit.members.model = model;
-  return fit;
+  if (quirks.speechEvents) body.set('stream_format', delivery);
+  if (quirks.speechEvents === 'stream') body.set('stream', true);
+  if (model !== call.model) body.set('model', model);
+  const warnings = adjustMembers(body, quirks);
+  return { body: body.encode(), warnings };
 }

@@ -24,7 +24,7 @@ export const openaiTranscriptions: Dialect<TranscriptionCall> = {
   writeError: openaiError,
   writeCall,
   // A form is always written anew.
-  patches: () => ({ members: {}, warnings: [] }),
+  passCall: writeCall,
   reader: createReader,
   readError: readOpenaiError,
 };

@@ -3,10 +3,11 @@ import type { RerankCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
-import type { Dialect, Frame, Patches, Quirks, WireRequest, Written } from '../dialect.ts';
+import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
 import { readOpenaiError } from '../openai-errors.ts';
-import { memberPatches, patchedMembers, quirksOf } from '../quirks.ts';
+import { OwnBody, WrittenBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { wholeReader, wholeWriter } from '../whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
@@ -28,7 +29,7 @@ export const rerank: Dialect<RerankCall> = {
     ),
   writeError: openaiError,
   writeCall,
-  patches,
+  passCall,
   reader: (call) => wholeReader((body) => meaningOf(body, call)),
   readError: readOpenaiError,
 };
@@ -76,21 +77,19 @@ function writeCall(call: RerankCall, model: string, all: Quirks): Written {
   const members: JsonObject = { model, query: call.query, documents: call.documents };
   if (call.topN !== undefined) members.top_n = call.topN;
   if (call.maxTokensPerDocument !== undefined) members.max_tokens_per_doc = call.maxTokensPerDocument;
-  Object.assign(members, call.extras[NAME]);
-  const fit = memberPatches(members, quirksOf(all, model));
-  const body = new TextEncoder().encode(JSON.stringify(patchedMembers(members, fit.members)));
-  return { body, warnings: fit.warnings };
+  const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
+  const warnings = adjustMembers(body, quirksOf(all, model));
+  return { body: body.encode(), warnings };
 }
 
 /** Documents go out as texts and are given back here: vendors differ in what they take and return. */
-function patches(call: RerankCall, model: string, all: Quirks): Patches {
-  const members: JsonObject = { ...call.extras[NAME] };
-  if (call.maxTokensPerDocument !== undefined) members.max_tokens_per_doc = call.maxTokensPerDocument;
-  const fit = memberPatches(members, quirksOf(all, model));
-  fit.members.return_documents = undefined;
-  fit.members.documents = call.documents;
-  if (model !== call.model) fit.members.model = model;
-  return fit;
+function passCall(call: RerankCall, model: string, all: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  body.set('return_documents', undefined);
+  body.set('documents', call.documents);
+  if (model !== call.model) body.set('model', model);
+  const warnings = adjustMembers(body, quirksOf(all, model));
+  return { body: body.encode(), warnings };
 }
 
 function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {

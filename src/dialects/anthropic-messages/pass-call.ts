@@ -1,58 +1,63 @@
-/** What must change in a client's own messages request before its vendor sees it. */
+/** A client's own messages request for a vendor of the same format; what nobody needs otherwise stays byte for byte. */
 import type { ChatCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { carriedSeal } from '../carried-seal.ts';
-import type { Patches, Quirks } from '../dialect.ts';
-import { memberPatches, quirksOf } from '../quirks.ts';
-import { parsedBody } from '../request-body.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { type OutgoingBody, OwnBody } from '../outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { isOwn } from './thinking-blocks.ts';
 import { refusesSampling } from './version.ts';
 
-const decoder = new TextDecoder();
-
-export function patches(call: ChatCall, model: string, quirks: Quirks): Patches {
-  const known = quirksOf(quirks, model);
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
   const traits = traitsOf(model);
-  const found: Patches =
-    known.rejects || known.fixed || known.renames
-      ? memberPatches(originalBody(call), known)
-      : { members: {}, warnings: [] };
-  if (model !== call.model) found.members.model = model;
-  dropSampling(call, traits, found);
-  lowerCeiling(call, traits, found);
-  freeThinking(call, traits, found);
+  const warnings = adjustMembers(body, quirksOf(quirks, model));
+  if (model !== call.model) body.set('model', model);
+  dropSampling(call, traits, body, warnings);
+  lowerCeiling(call, traits, body, warnings);
+  freeThinking(call, traits, body, warnings);
   if (hasForeignSeals(call)) {
-    found.members.messages = withoutForeignThinking(originalBody(call).messages ?? []);
-    found.warnings.push('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+    body.set('messages', withoutForeignThinking(body.get('messages') ?? []));
+    warnings.push('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
   }
-  return found;
+  return { body: body.encode(), warnings };
 }
 
-function dropSampling({ sampling, headers }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+function dropSampling(
+  { sampling, headers }: ChatCall,
+  traits: ModelTraits,
+  body: OutgoingBody,
+  warnings: string[],
+): void {
   if (traits.sampling !== 'none' && !refusesSampling(headers['anthropic-version'])) return;
   const asked = { temperature: sampling.temperature, top_p: sampling.topP, top_k: sampling.topK };
   for (const [member, value] of Object.entries(asked)) {
     if (value === undefined) continue;
-    members[member] = undefined;
+    body.set(member, undefined);
     // 1 is what the model does anyway.
     if (value !== 1) warnings.push(`\`${member}\` was dropped: the model takes no sampling settings.`);
   }
 }
 
 /** Libraries that do not know a model ask for more than it writes. */
-function lowerCeiling({ maxOutputTokens }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+function lowerCeiling(
+  { maxOutputTokens }: ChatCall,
+  traits: ModelTraits,
+  body: OutgoingBody,
+  warnings: string[],
+): void {
   const most = traits.maxOutputTokens;
   if (most === undefined || maxOutputTokens === undefined || maxOutputTokens <= most) return;
-  members.max_tokens = most;
+  body.set('max_tokens', most);
   warnings.push(`The output limit was lowered to ${most}: the model writes no more.`);
 }
 
 /** The newest models think by effort alone and refuse a budget. */
-function freeThinking({ reasoning }: ChatCall, traits: ModelTraits, { members, warnings }: Patches): void {
+function freeThinking({ reasoning }: ChatCall, traits: ModelTraits, body: OutgoingBody, warnings: string[]): void {
   if (traits.thinking !== 'adaptive' || reasoning?.budgetTokens === undefined) return;
   const display = reasoning.summary === 'none' ? 'omitted' : 'summarized';
-  members.thinking = { type: 'adaptive', display };
+  body.set('thinking', { type: 'adaptive', display });
   warnings.push('`thinking.budget_tokens` was dropped: the model decides itself how much to think.');
 }
 
@@ -85,9 +90,4 @@ function isForeignThinking({ type, signature, data }: JsonObject): boolean {
   if (type === 'thinking')
     return typeof signature !== 'string' || signature === '' || carriedSeal(signature) !== undefined;
   return type === 'redacted_thinking' && typeof data === 'string' && carriedSeal(data) !== undefined;
-}
-
-function originalBody({ origin }: ChatCall): JsonObject {
-  const body: unknown = parsedBody(origin.body) ?? JSON.parse(decoder.decode(origin.body));
-  return isObject(body) ? body : {};
 }

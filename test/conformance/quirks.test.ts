@@ -1,0 +1,236 @@
+/** One path for a request: each quirk has the same effect on a client's own body and on one that is written from the call. */
+import { describe, expect, test } from 'bun:test';
+import type { Call } from '../../src/canonical/call.ts';
+import type { JsonObject } from '../../src/canonical/json.ts';
+import type { Dialect, Quirks } from '../../src/dialects/dialect.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+
+interface Sample {
+  format: string;
+  quirks: Quirks;
+  /** Members for which the quirk matters. */
+  members: JsonObject;
+}
+
+const CHAT = 'openai-chat';
+const hello = { role: 'user', content: 'Hi' };
+const called = (call: JsonObject) => [
+  hello,
+  { role: 'assistant', content: 'So.', reasoning_content: 'Hm.', tool_calls: [call] },
+  { role: 'tool', tool_call_id: 'call_123', content: '1' },
+];
+const FUNCTION_CALL = { id: 'call_123', type: 'function', function: { name: 'f', arguments: '{}' } };
+const CUSTOM_CALL = { id: 'call_123', type: 'custom', custom: { name: 'sql', input: 'select 1' } };
+const CUSTOM_TOOL = {
+  type: 'custom',
+  custom: {
+    name: 'sql',
+    description: 'Runs SQL.',
+    format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'x' } },
+  },
+};
+const FUNCTION_TOOL = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+const SCHEMA = { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } };
+const thought = (field: NonNullable<Quirks['reasoningField']>): Sample => ({
+  format: CHAT,
+  quirks: { reasoningField: field },
+  members: { messages: called(FUNCTION_CALL) },
+});
+const size = (quirks: Quirks, asked = '1600x900'): Sample => ({
+  format: 'openai-images',
+  quirks,
+  members: { size: asked },
+});
+
+/** What a quirk is about where it changes no request of a format that clients speak. */
+type NoRequest = 'replies' | 'media' | 'pieces' | 'edits' | 'translation';
+
+const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | NoRequest } = {
+  rejects: [
+    { format: CHAT, quirks: { rejects: ['seed'] }, members: { seed: 5 } },
+    { format: 'openai-completions', quirks: { rejects: ['seed'] }, members: { seed: 5 } },
+    { format: 'openai-responses', quirks: { rejects: ['top_p'] }, members: { top_p: 0.5 } },
+    { format: 'anthropic-messages', quirks: { rejects: ['top_k'] }, members: { top_k: 5 } },
+    { format: 'gemini', quirks: { rejects: ['store'] }, members: { store: true } },
+    { format: 'openai-images', quirks: { rejects: ['style'] }, members: { style: 'vivid' } },
+    { format: 'openai-embeddings', quirks: { rejects: ['user'] }, members: { user: 'me' } },
+    { format: 'openai-speech', quirks: { rejects: ['instructions'] }, members: { instructions: 'Softly.' } },
+    { format: 'rerank', quirks: { rejects: ['rank_fields'] }, members: { rank_fields: ['a'] } },
+  ],
+  fixed: [
+    { format: CHAT, quirks: { fixed: { n: 1 } }, members: { n: 2 } },
+    { format: 'openai-completions', quirks: { fixed: { n: 1 } }, members: { n: 2 } },
+  ],
+  renames: [
+    {
+      format: CHAT,
+      quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+      members: { max_completion_tokens: 5 },
+    },
+    { format: CHAT, quirks: { renames: { seed: 'random_seed' } }, members: { seed: 5 } },
+    { format: 'openai-images', quirks: { renames: { n: 'batch_size' } }, members: { n: 2 } },
+    {
+      format: 'openai-embeddings',
+      quirks: { renames: { dimensions: 'output_dimension' } },
+      members: { dimensions: 4 },
+    },
+    { format: 'openai-speech', quirks: { renames: { voice: 'voice_id' } }, members: { voice: 'alloy' } },
+  ],
+  models: [
+    { format: CHAT, quirks: { models: [{ match: '^up', quirks: { rejects: ['seed'] } }] }, members: { seed: 5 } },
+  ],
+  messageRejects: [
+    { format: CHAT, quirks: { messageRejects: ['name'] }, members: { messages: [{ ...hello, name: 'ann' }] } },
+  ],
+  streamUsage: [
+    {
+      format: CHAT,
+      quirks: { streamUsage: 'always' },
+      members: { stream: true, stream_options: { include_usage: true } },
+    },
+    {
+      format: CHAT,
+      quirks: { streamUsage: 'never' },
+      members: { stream: true, stream_options: { include_obfuscation: false } },
+    },
+    {
+      format: 'openai-completions',
+      quirks: { streamUsage: 'always' },
+      members: { stream: true, stream_options: { include_usage: true } },
+    },
+  ],
+  reasoningField: (['reasoning', 'reasoning_details', 'thinking-parts', 'none'] as const).map(thought),
+  developerRole: [
+    {
+      format: CHAT,
+      quirks: { developerRole: 'system' },
+      members: { messages: [{ role: 'developer', content: 'Be.' }, hello] },
+    },
+  ],
+  toolCallIds: [
+    { format: CHAT, quirks: { toolCallIds: 'nine-alphanumeric' }, members: { messages: called(FUNCTION_CALL) } },
+  ],
+  freeTextTools: [
+    { format: CHAT, quirks: { freeTextTools: 'function' }, members: { tools: [CUSTOM_TOOL, FUNCTION_TOOL] } },
+    {
+      format: CHAT,
+      quirks: { freeTextTools: 'function' },
+      members: {
+        messages: called(CUSTOM_CALL),
+        tools: [CUSTOM_TOOL],
+        tool_choice: { type: 'custom', custom: { name: 'sql' } },
+      },
+    },
+    {
+      format: CHAT,
+      quirks: { freeTextTools: 'function' },
+      members: {
+        tools: [CUSTOM_TOOL, FUNCTION_TOOL],
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: {
+            mode: 'auto',
+            tools: [
+              { type: 'custom', custom: { name: 'sql' } },
+              { type: 'function', function: { name: 'f' } },
+            ],
+          },
+        },
+      },
+    },
+  ],
+  structuredOutput: [
+    { format: CHAT, quirks: { structuredOutput: 'json' }, members: { response_format: SCHEMA } },
+    { format: CHAT, quirks: { structuredOutput: 'none' }, members: { response_format: SCHEMA } },
+    {
+      format: CHAT,
+      quirks: { structuredOutput: 'json-schema' },
+      members: { response_format: { type: 'json_object' } },
+    },
+  ],
+  pictureSizes: [size({ pictureSizes: ['1024x1024', '1536x1024'] })],
+  pictureBounds: [size({ pictureBounds: { grid: 16, most: 1024 * 1024 } })],
+  pictureFineness: [size({ pictureFineness: ['2K'], pictureSizes: ['1024x1024'] }, '1024x1536')],
+  needsPictureSize: [
+    { format: 'openai-images', quirks: { needsPictureSize: true, pictureSizes: ['512x512'] }, members: {} },
+  ],
+  pictureSides: [size({ pictureSides: true, pictureBounds: { grid: 8 } })],
+  pictureRatios: [size({ pictureRatios: ['1:1', '16:9'] })],
+  pictureResolutions: [size({ pictureRatios: ['1:1'], pictureResolutions: { '4K': '2k' } }, '4K')],
+  base64Word: [{ format: 'openai-images', quirks: { base64Word: 'base64' }, members: { response_format: 'b64_json' } }],
+  plainVectors: [
+    { format: 'openai-embeddings', quirks: { plainVectors: true }, members: { encoding_format: 'base64' } },
+  ],
+  speechEvents: [
+    { format: 'openai-speech', quirks: { speechEvents: 'priced' }, members: {} },
+    { format: 'openai-speech', quirks: { speechEvents: 'stream' }, members: {} },
+  ],
+  reasoningBesideOutput: 'replies',
+  reasoningInTotal: 'replies',
+  floatSamples: 'replies',
+  transcripts: 'replies',
+  wholeNumbers: 'replies',
+  takesUrls: 'media',
+  mostPictures: 'pieces',
+  mostInputs: 'pieces',
+  drawsAnew: 'edits',
+  editForm: 'edits',
+  editPictures: 'edits',
+  schemas: 'translation',
+};
+
+const BODIES: { readonly [format: string]: JsonObject } = {
+  [CHAT]: { model: 'up', messages: [hello] },
+  'openai-completions': { model: 'up', prompt: 'Hi' },
+  'openai-responses': { model: 'up', input: 'Hi', store: false },
+  'anthropic-messages': {
+    model: 'up',
+    max_tokens: 50,
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  'openai-images': { model: 'up', prompt: 'A cat' },
+  'openai-embeddings': { model: 'up', input: ['Hi'], encoding_format: 'base64' },
+  'openai-speech': { model: 'up', input: 'Hi' },
+  rerank: { model: 'up', query: 'a', documents: ['b'] },
+};
+
+function made({ format, members }: Sample, quirks: Quirks) {
+  const dialect = dialectNamed(format) as Dialect<Call>;
+  const call = dialect.readCall({
+    body: Buffer.from(JSON.stringify({ ...BODIES[format], ...members })),
+    headers: new Headers({ 'anthropic-version': '2023-06-01' }),
+    path: { model: 'up', action: 'generateContent' },
+    query: new URLSearchParams(),
+  });
+  const [own, written] = [dialect.passCall(call, 'up', quirks), dialect.writeCall(call, 'up', quirks)].map(
+    ({ body, warnings }) => ({ body: JSON.parse(Buffer.from(body).toString()), warnings: warnings.toSorted() }),
+  );
+  return { own: own!, written: written! };
+}
+
+/** Members in which a body that is written says more than its client did, or says it otherwise. */
+const WRITTEN_OTHERWISE: { readonly [format: string]: readonly string[] } = {
+  'openai-responses': ['input', 'include', 'store'],
+  'openai-images': ['n'],
+};
+
+function shared(body: JsonObject, format: string): JsonObject {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !WRITTEN_OTHERWISE[format]?.includes(name)));
+}
+
+describe('each quirk has one effect', () => {
+  for (const [name, samples] of Object.entries(QUIRKS)) {
+    if (typeof samples === 'string') continue;
+    test.each(samples.map((sample, place) => [`${name} ${place + 1}, ${sample.format}`, sample] as const))(
+      '%s',
+      (_, sample) => {
+        const { own, written } = made(sample, sample.quirks);
+        expect(shared(own.body, sample.format)).toEqual(shared(written.body, sample.format));
+        expect(own.warnings).toEqual(written.warnings);
+        const without = made(sample, {}).own;
+        if (name !== 'pictureFineness') expect(own).not.toEqual(without);
+      },
+    );
+  }
+});
