@@ -12,6 +12,7 @@ import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
 import { openServers, type Servers } from './servers.ts';
+import { notReady, type Readiness } from './store/readiness.ts';
 import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
@@ -80,7 +81,7 @@ async function serveAlone(
   const rooms = {
     ...house,
     dialect: dialectNamed,
-    readiness: createReadiness({ ask: () => house.store.ready() }),
+    readiness: createReadiness({ ask: () => readinessOf(house) }),
     settings: {
       version,
       maxBodyBytes: config.maxBodyBytes,
@@ -98,7 +99,7 @@ async function serveAlone(
     link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms,
     link !== undefined,
   );
-  const watch = setInterval(() => void watchOver(house), WATCH_MS);
+  const watch = startWatch(house);
   const showing = setInterval(() => void show(config, house), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   house.access.start();
@@ -107,10 +108,11 @@ async function serveAlone(
   if (link) link.ready();
   else greet(config, servers.ports, first, out);
   await stopped;
-  clearInterval(watch);
   clearInterval(showing);
   clearInterval(tidying);
   await Promise.all([stop(config, house, servers, log), tasks.stop(config.drainMs)]);
+  // Calls that a stop waits for are alive: others must see that.
+  clearInterval(watch);
   house.close();
   link?.close();
   return 0;
@@ -161,18 +163,39 @@ async function tidy({ keepCallsDays }: Config, { store, files, trouble }: House)
   }
 }
 
+/** The database may answer while this process has no lease on it. */
+async function readinessOf({ store, ledger }: House): Promise<Readiness> {
+  return ledger.isFenced()
+    ? notReady('This process has not renewed its lease in time and takes no calls.')
+    : store.ready();
+}
+
+/** The lease is renewed every second whatever else takes its time; the rest is done once at a time. */
+function startWatch(house: House): ReturnType<typeof setInterval> {
+  let watching: Promise<void> | undefined;
+  return setInterval(() => {
+    if (watching) {
+      house.ledger.renew().catch(() => {});
+      return;
+    }
+    watching = watchOver(house).finally(() => {
+      watching = undefined;
+    });
+  }, WATCH_MS);
+}
+
 let seenGeneration = -1;
 
 /** Notices what other processes have changed, shows that this one lives, and resolves what dead ones left. */
 async function watchOver({ store, access, catalog, ledger, memory, trouble }: House): Promise<void> {
   try {
+    await ledger.sweep(Date.now(), fateOf);
     const generation = await store.generation();
     if (generation !== seenGeneration) {
       seenGeneration = generation;
       access.forget();
       await catalog.reload();
     }
-    await ledger.sweep(Date.now(), fateOf);
     await memory.sweep(Date.now());
   } catch (thrown) {
     trouble('The database could not be looked after.', thrown);

@@ -12,8 +12,9 @@ test.each(ENGINES)(
   async (engine) => {
     const { settings } = await engine.freshDatabase();
     let slowNow = NOON;
-    const slow = await openBooks(settings, 'own_slow', () => slowNow);
-    const fast = await openBooks(settings, 'own_fast', () => slowNow + AHEAD_MS);
+    const monotonic = () => slowNow - NOON;
+    const slow = await openBooks(settings, 'own_slow', () => slowNow, { monotonic });
+    const fast = await openBooks(settings, 'own_fast', () => slowNow + AHEAD_MS, { monotonic });
     await openAccount(slow, 1000n);
     const budget = { total: 300n, day: 200n };
     const request = (id: string, at: number) => holdRequest(id, 100n, { at, budget, sentAt: at, checkpoint: 1n });
@@ -41,3 +42,22 @@ test.each(ENGINES)(
     for (const { store } of [slow, fast]) await store.close();
   },
 );
+
+test.each(ENGINES)('$name: a clock that jumps ahead by an hour ends nobody’s calls', async (engine) => {
+  const { settings } = await engine.freshDatabase();
+  let now = NOON;
+  let ms = 0;
+  const owner = await openBooks(settings, 'own_1', () => NOON, { monotonic: () => ms });
+  const jumpy = await openBooks(settings, 'own_2', () => now, { monotonic: () => ms });
+  await openAccount(owner, 1000n);
+  await owner.ledger.sweep(NOON);
+  const hold = await owner.ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 1n }));
+  expect(await jumpy.ledger.sweep(now)).toBe(0);
+  now += HOUR_MS;
+  ms += 1500;
+  expect(await jumpy.ledger.sweep(now)).toBe(0);
+  expect(jumpy.ledger.isFenced()).toBe(false);
+  await owner.ledger.settle(hold, callRecord('call_1', 60n, { at: NOON }));
+  expect((await owner.store.verify()).faults).toEqual([]);
+  for (const { store } of [owner, jumpy]) await store.close();
+});

@@ -27,7 +27,8 @@ export interface Hold {
 }
 
 export interface Ledger {
-  /** Throws GatewayError `insufficient_balance` or `budget_exhausted`; no more is ever held than the balance covers. */
+  /** Throws GatewayError `insufficient_balance` or `budget_exhausted`; no more is ever held than the balance covers. `database_unavailable`
+   *  where the database does not answer, or this process has no lease. */
   hold(request: HoldRequest): Promise<Hold>;
   /** Notes that the call has gone upstream: from now on a crash settles it instead of releasing it. */
   sent(hold: Hold, at: number, cost: Money): Promise<void>;
@@ -56,8 +57,12 @@ export interface Ledger {
   /** `undefined` where there is no such account. */
   balance(account: string): Promise<{ available: Money; held: Money } | undefined>;
   verify(): Promise<VerifyReport>;
-  /** Due every few seconds: renews this process's sign of life, and resolves the holds of dead ones: released where
-   *  nothing was sent, else charged at their checkpoint. Dead is who shows no sign of life for half a minute while this process
+  /** Due every second: shows that this process lives. Rejects where the database does not answer. */
+  renew(): Promise<void>;
+  /** This process could not renew its lease in time, and another may settle its calls: it takes no new ones until it has a lease. */
+  isFenced(): boolean;
+  /** Due every few seconds: renews this process's lease, and resolves the holds of dead ones, provisionally: released where
+   *  nothing was sent, else charged at their checkpoint. Dead is who does not renew its lease for half a minute while this process
    *  watches; `fateOf` knows more of an owner than its signs tell. Returns how many holds were resolved. */
   sweep(now: number, fateOf?: (owner: string) => Fate): Promise<number>;
   /** Waits until everything noted has been committed. */

@@ -1,5 +1,5 @@
 /** Which processes are silent: their mark has not changed for as long as they may take, by the clock of whoever watches. */
-import type { OwnerRow } from '../store/store.ts';
+import type { OwnerRow } from '../store/leases.ts';
 
 export interface OwnerWatch {
   /** The owners whose mark has been the same since before `now` less their time. */

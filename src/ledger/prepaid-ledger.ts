@@ -6,8 +6,8 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
 import { DEAREST_CALL } from './dearest-call.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createLease } from './lease.ts';
 import { type Fate, type Hold, type HoldRequest, LASTING_OWNER, type Ledger } from './ledger.ts';
-import { createOwnerWatch } from './owner-watch.ts';
 import { createStubborn } from './stubborn.ts';
 
 export interface LedgerSettings {
@@ -16,19 +16,29 @@ export interface LedgerSettings {
   owner: string;
   /** This process's clock, for its signs of life. */
   now: () => number;
+  /** A clock that nobody sets. */
+  monotonic?: () => number;
+  /** How long this process waits for another's sign of life before it ends its lease. */
+  leaseMs?: number;
   /** How long whoever settles a call waits for a store that does not take it. */
   patienceMs?: number;
 }
 
 const PATIENCE_MS = 10_000;
 
-/** An owner without a sign of life for this long is dead. */
-const OWNER_LIFE_MS = 30_000;
+const LEASE_MS = 30_000;
 
-export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: LedgerSettings): Ledger {
+export function createLedger({
+  store,
+  owner,
+  now,
+  monotonic = () => performance.now(),
+  leaseMs = LEASE_MS,
+  patienceMs = PATIENCE_MS,
+}: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps) => store.ledger(steps));
   const settlements = createStubborn(commits.submit, patienceMs);
-  const watch = createOwnerWatch(OWNER_LIFE_MS);
+  const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of calls under way in this process. */
   const open = new Set<string>();
   /** A hold that failed may have been committed all the same: the connection broke before the answer. */
@@ -37,7 +47,8 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
   async function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
     refuseNegative(amount);
-    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? owner };
+    if (lease.isFenced()) throw databaseUnavailable(new Error('The lease of this process was not renewed in time.'));
+    const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? lease.owner() };
     if (request.sentAt !== undefined) row.sentAt = request.sentAt;
     if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
     const step: LedgerStep = { type: 'hold', hold: row };
@@ -66,36 +77,30 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
 
   async function sweep(at: number, fateOf: (owner: string) => Fate = () => 'unknown'): Promise<number> {
     try {
+      await lease.renew(now());
       await settlements.again();
-      await store.heartbeat(owner, now());
       const strays = mayHaveStrays ? await straysOf(at) : [];
       const resolved = await resolveAll([...strays, ...(await abandoned(at, fateOf))]);
       if (strays.length > 0) mayHaveStrays = false;
       return resolved;
     } catch (thrown) {
-      watch.interrupted();
+      lease.interrupted();
       throw thrown;
     }
   }
 
   /** Holds of this process that no call of it knows: nothing was sent for them. */
   async function straysOf(at: number): Promise<LedgerStep[]> {
-    const mine = await store.holds({ owners: [owner] });
+    const mine = await store.holds({ owners: lease.names() });
     if (mine.every(({ callId }) => open.has(callId))) mayHaveStrays = false;
     return mine.filter(({ callId }) => !open.has(callId)).map((stray) => resolveStray(stray, at));
   }
 
   async function abandoned(at: number, fateOf: (owner: string) => Fate): Promise<LedgerStep[]> {
-    const others = (await store.owners()).filter((row) => row.owner !== owner && row.owner !== LASTING_OWNER);
-    const silent = watch.silent(others, at);
-    const dead = others
-      .map((row) => row.owner)
-      .filter((other) => {
-        const fate = fateOf(other);
-        return fate === 'gone' || (fate === 'unknown' && silent.has(other));
-      });
-    if (dead.length === 0) return [];
-    return (await store.holds({ owners: dead })).map((hold) => resolveAbandoned(hold, at));
+    const others = (await store.owners()).filter((row) => !lease.isOurs(row.owner) && row.owner !== LASTING_OWNER);
+    const ended = await lease.ended(others, fateOf, at);
+    if (ended.length === 0) return [];
+    return (await store.holds({ owners: ended })).map((hold) => resolveAbandoned(hold, at));
   }
 
   async function resolveAll(steps: readonly LedgerStep[]): Promise<number> {
@@ -107,6 +112,8 @@ export function createLedger({ store, owner, now, patienceMs = PATIENCE_MS }: Le
     hold,
     settle,
     sweep,
+    renew: () => lease.renew(now()),
+    isFenced: lease.isFenced,
     async sent({ callId }, sentAt, checkpoint) {
       await commits.submit({ type: 'mark', callId, sentAt, checkpoint });
     },

@@ -5,7 +5,7 @@ import type { Money } from '../canonical/money.ts';
 import { openStore, type StoreSettings } from '../store/open-store.ts';
 import type { CallRow, Store } from '../store/store.ts';
 import type { HoldRequest, Ledger } from './ledger.ts';
-import { createLedger } from './prepaid-ledger.ts';
+import { createLedger, type LedgerSettings } from './prepaid-ledger.ts';
 
 export const ACCOUNT = 'acc_test';
 export const KEY = 'key_test';
@@ -16,10 +16,15 @@ export interface Books {
 }
 
 /** The books in this database, as one process sees them. */
-export async function openBooks(settings: StoreSettings, owner: string, now: () => number = Date.now): Promise<Books> {
+export async function openBooks(
+  settings: StoreSettings,
+  owner: string,
+  now: () => number = Date.now,
+  more: Pick<LedgerSettings, 'monotonic' | 'leaseMs'> = {},
+): Promise<Books> {
   const store = await openStore(settings);
   await store.migrate();
-  return { store, ledger: createLedger({ store, owner, now }) };
+  return { store, ledger: createLedger({ store, owner, now, ...more }) };
 }
 
 /** An account with this much on it. */

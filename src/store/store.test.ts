@@ -343,19 +343,6 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await store.close();
     });
 
-    test('who has open holds, and when they last showed that they live', async () => {
-      const { store } = await freshStore(engine);
-      await store.createAccount(account('acc_1'));
-      await store.heartbeat('own_2', NOON);
-      expect(await store.owners()).toEqual([]);
-      await store.ledger([topUp(9n), hold('call_1', 1n), hold('call_2', 1n)]);
-      expect(await store.owners()).toEqual([{ owner: 'own_1' }]);
-      await store.heartbeat('own_1', NOON + 5);
-      await store.heartbeat('own_1', NOON + 7);
-      expect(await store.owners()).toEqual([{ owner: 'own_1', at: NOON + 7 }]);
-      await store.close();
-    });
-
     test.each([
       ['UPDATE entries SET amount = 6 WHERE seq = 1', 'was altered'],
       [

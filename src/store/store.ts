@@ -3,6 +3,7 @@ import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { ConfigFileStore } from './config-files.ts';
 import type { KeptStore } from './kept.ts';
+import type { LeaseStore } from './leases.ts';
 import type { Readiness } from './readiness.ts';
 import type { TaskStore } from './tasks.ts';
 
@@ -304,12 +305,6 @@ export interface VerifyReport {
   faults: string[];
 }
 
-/** Who holds money, and when they last showed that they live; absent: never. */
-export interface OwnerRow {
-  owner: string;
-  at?: number;
-}
-
 /** What an empty database begins with. */
 export interface FirstRows {
   account: AccountRow;
@@ -319,7 +314,7 @@ export interface FirstRows {
 }
 
 /** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
-export interface Store extends ConfigFileStore {
+export interface Store extends ConfigFileStore, LeaseStore {
   /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
   migrate(): Promise<void>;
   /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */
@@ -393,8 +388,4 @@ export interface Store extends ConfigFileStore {
 
   /** Due every hour: makes room for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
   tidy(now: number, keepFrom?: number): Promise<void>;
-  /** A living process renews its mark. */
-  heartbeat(owner: string, at: number): Promise<void>;
-  /** Who has open holds. */
-  owners(): Promise<OwnerRow[]>;
 }

@@ -1,6 +1,7 @@
 /** The books as they are read: entries, open holds, codes, who is alive. */
-import { type Database, insertInto, putInto, sql, where, within } from '../database.ts';
-import type { CodeRow, EntryRow, HoldRow, OwnerRow, Store } from '../store.ts';
+import { type Database, insertInto, sql, where, within } from '../database.ts';
+import type { LeaseStore, OwnerRow } from '../leases.ts';
+import type { CodeRow, EntryRow, HoldRow, Store } from '../store.ts';
 import { recorded } from './audit-table.ts';
 
 export interface EntryColumns {
@@ -95,21 +96,44 @@ export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
 /** Marks older than this matter to nobody, unless money is held under their name: then a clock is wrong, theirs or ours. */
 const FORGOTTEN_MS = 86_400_000;
 
-export function ownerTable(db: Database): Pick<Store, 'heartbeat' | 'owners'> {
+export function ownerTable(db: Database): LeaseStore {
   return {
     async heartbeat(owner, at) {
-      await db.together([
-        putInto('owners', 'owner', { owner, at }),
+      const [renewed = []] = await db.together([
+        sql`${insertInto('owners', { owner, at })} ON CONFLICT (owner) DO UPDATE SET at = excluded.at
+          WHERE owners.ended_at IS NULL RETURNING owner`,
         sql`DELETE FROM owners WHERE at < ${at - FORGOTTEN_MS}
           AND NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = owners.owner)`,
       ]);
+      return renewed.length > 0;
+    },
+
+    async endLease(owner, mark, at) {
+      // One that was never shown has no row, unless it is shown this moment.
+      const ended =
+        mark === undefined
+          ? await db.all(
+              sql`${insertInto('owners', { owner, at, ended_at: at })} ON CONFLICT (owner) DO UPDATE SET at = owners.at
+                WHERE owners.ended_at IS NOT NULL RETURNING owner`,
+            )
+          : await db.all(
+              sql`UPDATE owners SET ended_at = coalesce(ended_at, ${at}) WHERE owner = ${owner} AND at = ${mark} RETURNING owner`,
+            );
+      return ended.length > 0;
     },
 
     async owners() {
-      const rows = await db.all<{ owner: string; at: bigint | null }>(
-        sql`SELECT DISTINCT holds.owner AS owner, owners.at AS at FROM holds LEFT JOIN owners ON owners.owner = holds.owner`,
+      const rows = await db.all<{ owner: string; at: bigint | null; ended_at: bigint | null }>(
+        sql`SELECT DISTINCT holds.owner AS owner, owners.at AS at, owners.ended_at AS ended_at
+          FROM holds LEFT JOIN owners ON owners.owner = holds.owner`,
       );
-      return rows.map(({ owner, at }): OwnerRow => (at === null ? { owner } : { owner, at: Number(at) }));
+      return rows.map(
+        ({ owner, at, ended_at }): OwnerRow => ({
+          owner,
+          ...(at !== null && { at: Number(at) }),
+          ...(ended_at !== null && { isEnded: true }),
+        }),
+      );
     },
   };
 }
