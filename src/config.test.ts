@@ -52,6 +52,7 @@ test('without any setting everything has its default, and nothing can be changed
     startingCredit: 10_000_000_000n,
     sandbox: 'auto',
     videoMs: 86_400_000,
+    videoPollMs: 0,
     files: { folder: join(folder, 'data', 'files') },
     keepFilesMs: 604_800_000,
     keepPicturesMs: 86_400_000,

@@ -95,6 +95,8 @@ export interface Config {
   videoModel?: string;
   /** How long a video task may take. */
   videoMs: number;
+  /** When a video task is first polled; 0: when it suits its provider. */
+  videoPollMs: number;
   /** Where finished works are kept, how long, and how large they may be. */
   files: { folder: string } | BucketPlace;
   keepFilesMs: number;
@@ -180,6 +182,7 @@ export function loadConfig(
     ...(publicUrl && { publicUrl: publicUrl.replace(/\/+$/, '') }),
     keepPicturesMs: readWhole(env, 'MODELPORT_PICTURES_KEEP_HOURS', 1, 87_600) * 3_600_000,
     videoMs: readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS'),
+    videoPollMs: readWhole(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS),
     files: filesPlace((setting) => readSetting(env, setting), folder),
     keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
     maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),

@@ -198,9 +198,10 @@ function openTasks(
   config: Config,
   rooms: Omit<TaskRooms, 'files' | 'provider' | 'settings' | 'inHand' | 'now' | 'random'>,
 ): TaskWork {
-  const { videoModel: defaultModel, videoMs: taskMs, keepFilesMs: keepMs, maxFileBytes: maxResultBytes } = config;
+  const { videoModel: defaultModel, videoMs: taskMs, videoPollMs: pollMs } = config;
+  const { keepFilesMs: keepMs, maxFileBytes: maxResultBytes } = config;
   const files = openFiles(config.files);
-  const settings = { defaultModel, taskMs, keepMs, maxResultBytes };
+  const settings = { defaultModel, taskMs, pollMs, keepMs, maxResultBytes };
   const all: TaskRooms = {
     ...rooms,
     files,

@@ -103,6 +103,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_CONFIG: configFile,
     MODELPORT_API_KEY: API_KEY,
     MODELPORT_ADMIN_KEY: ADMIN_KEY,
+    MODELPORT_VIDEO_POLL_MS: '200',
     MODELPORT_SANDBOX: 'on',
     ...setup.environment,
   });

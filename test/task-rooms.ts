@@ -102,7 +102,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
       resolve: async () => [hookAddress],
     }),
     provider: providerOf,
-    settings: { defaultModel: undefined, taskMs: DAY_MS, keepMs: 7 * DAY_MS, maxResultBytes: 1_000_000 },
+    settings: { defaultModel: undefined, taskMs: DAY_MS, pollMs: 0, keepMs: 7 * DAY_MS, maxResultBytes: 1_000_000 },
     worker: 'bench',
     inHand: new Set(),
     fateOf: () => 'unknown',

@@ -39,6 +39,8 @@ export interface TaskSettings {
   defaultModel: string | undefined;
   /** How long a task may take. */
   taskMs: number;
+  /** When a task is first polled, and the least pause after that; 0: when it suits its provider. */
+  pollMs: number;
   /** How long its files are kept. */
   keepMs: number;
   /** The largest result kept. */
