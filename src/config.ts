@@ -181,8 +181,7 @@ export function loadConfig(
     ...(videoModel && { videoModel }),
     ...(publicUrl && { publicUrl: publicUrl.replace(/\/+$/, '') }),
     keepPicturesMs: readWhole(env, 'MODELPORT_PICTURES_KEEP_HOURS', 1, 87_600) * 3_600_000,
-    videoMs: readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS'),
-    videoPollMs: readWhole(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS),
+    ...readVideoTimes(env),
     files: filesPlace((setting) => readSetting(env, setting), folder),
     keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
     maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
@@ -227,6 +226,11 @@ function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
     credentialVariable ? [credentialVariable, ...credentialVariables] : credentialVariables,
   );
   return new Set([...SECRETS, ...ofVendors]);
+}
+
+function readVideoTimes(env: Environment): Pick<Config, 'videoMs' | 'videoPollMs'> {
+  const videoMs = readMs(env, 'MODELPORT_VIDEO_TIMEOUT_MS');
+  return { videoMs, videoPollMs: readWhole(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS) };
 }
 
 /** The settings in force that have a value, in the order of SETTINGS; secret ones say so and are not to be shown whole. */

@@ -52,7 +52,11 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
   if (isOver(held.task)) return fail(rooms, held, held.task.error ?? VANISHED);
   if (seen.state === 'completed') return keep(rooms, held, seen, maker);
   held.task.failures = 0;
-  await wait(rooms, held, rooms.now() + nextLook(held.task.looks, rooms.settings.pollMs || video.firstLookMs, rooms.random()));
+  await wait(
+    rooms,
+    held,
+    rooms.now() + nextLook(held.task.looks, rooms.settings.pollMs || video.firstLookMs, rooms.random()),
+  );
 }
 
 /** Keeps the results and what they come to; what cannot be fetched is asked for again, with a fresh address. */

@@ -151,7 +151,9 @@ async function startedBy(
   held.task = { ...advance(held.task, seen, now), handle, failures: 0 };
   for (let saves = 1; ; saves++) {
     try {
-      await save(rooms, held, now + nextLook(0, rooms.settings.pollMs || firstLookMs, rooms.random()), { dropRequest: true });
+      await save(rooms, held, now + nextLook(0, rooms.settings.pollMs || firstLookMs, rooms.random()), {
+        dropRequest: true,
+      });
       return;
     } catch (thrown) {
       if (saves === MOST_SAVES) throw thrown;

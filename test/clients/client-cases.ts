@@ -12,9 +12,9 @@ export interface ClientCase {
 }
 
 const SCENARIOS = 'test/e2e/scenarios.ts';
-const CASES = 'test/e2e/client-cases.test.ts';
-const ERRORS = 'test/e2e/client-errors.test.ts';
-const CHAT = 'test/e2e/openai-cases.test.ts';
+const CASES = 'test/system/client-cases.test.ts';
+const ERRORS = 'test/system/client-errors.test.ts';
+const CHAT = 'test/system/openai-cases.test.ts';
 const GRID = ['test/conformance/grid.test.ts', 'replies mean what they meant'] as const;
 
 const shown = (id: number, tier: 1 | 2, what: string, ...shownBy: ClientCase['shownBy']): ClientCase => ({
@@ -30,7 +30,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     1,
     'chat, whole and streamed, with usage',
     [CASES, 'case 1: chat before'],
-    ['test/e2e/openai.test.ts', 'whole, streamed and by the helper'],
+    ['test/system/openai.test.ts', 'whole, streamed and by the helper'],
   ),
   shown(
     2,
@@ -93,7 +93,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     'recorded refusals and failures',
     [CASES, 'case 12: recorded refusals and failures'],
     [ERRORS, 'the vendor answers'],
-    ['test/e2e/openai-recordings.test.ts', 'errors before a reply'],
+    ['test/system/openai-recordings.test.ts', 'errors before a reply'],
   ),
   shown(13, 1, 'a failure that another target makes good', [CHAT, 'another target answers']),
   shown(14, 1, 'every target is limited', [CHAT, 'every target is limited'], [ERRORS, 'fails(429']),
@@ -163,7 +163,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     'structured output',
     [SCENARIOS, 'structured output'],
     [SCENARIOS, 'structured output by a schema of many parts'],
-    ['test/e2e/openai.test.ts', 'structured output by a schema'],
+    ['test/system/openai.test.ts', 'structured output by a schema'],
   ),
   shown(
     29,
@@ -194,7 +194,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     'sound in, speech out',
     [SCENARIOS, 'a sound'],
     ['test/e2e/pictures.test.ts', 'speech on chat'],
-    ['test/e2e/speech.test.ts', 'a real WAV'],
+    ['test/system/speech.test.ts', 'a real WAV'],
   ),
   shown(34, 2, 'documents in', [SCENARIOS, 'a document'], GRID),
   shown(35, 2, 'answers of web searches', [SCENARIOS, 'sources of a text'], GRID),
@@ -203,7 +203,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'out of tokens',
     [SCENARIOS, 'out of tokens'],
-    ['test/e2e/openai.test.ts', 'length: cut at the ceiling'],
+    ['test/system/openai.test.ts', 'length: cut at the ceiling'],
   ),
   shown(
     37,
@@ -225,11 +225,11 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'quirks that break the own library are mended',
     ['test/e2e/formats-recordings.test.ts', 'MENDED'],
-    ['test/e2e/openai-recordings.test.ts', 'repaired'],
+    ['test/system/openai-recordings.test.ts', 'repaired'],
     GRID,
   ),
-  shown(41, 2, 'embeddings', ['test/e2e/embeddings.test.ts', 'base64, its default, and float']),
-  shown(42, 2, 'rerank', ['test/e2e/embeddings.test.ts', 'sorted, the best only']),
+  shown(41, 2, 'embeddings', ['test/system/embeddings.test.ts', 'base64, its default, and float']),
+  shown(42, 2, 'rerank', ['test/system/embeddings.test.ts', 'sorted, the best only']),
   {
     id: 43,
     tier: 2,
@@ -238,7 +238,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     open: 'the images endpoints',
   },
   { id: 44, tier: 2, what: 'videos', shownBy: [], open: 'the video endpoints' },
-  shown(45, 2, 'text completions', ['test/e2e/completions.test.ts', 'a prompt becomes a user turn']),
+  shown(45, 2, 'text completions', ['test/system/completions.test.ts', 'a prompt becomes a user turn']),
   shown(
     46,
     2,
@@ -246,7 +246,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     ['test/e2e/messages.test.ts', 'tokens are counted for any model'],
     ['test/e2e/gemini.test.ts', 'tokens are counted for any model'],
   ),
-  shown(47, 2, 'stored responses', ['test/e2e/kept-responses.test.ts', 'a chain goes on across vendors']),
+  shown(47, 2, 'stored responses', ['test/system/kept-responses.test.ts', 'a chain goes on across vendors']),
   shown(
     48,
     2,
@@ -260,6 +260,6 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'tools that take free text, tools in groups',
     [CASES, 'case 50: a tool that takes free text'],
-    ['test/agents/agents.test.ts', 'Codex, with its own model’s tools in groups'],
+    ['test/system/agents.test.ts', 'Codex, with its own model’s tools in groups'],
   ),
 ];

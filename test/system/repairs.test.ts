@@ -1,8 +1,8 @@
 /** Recordings that break the official library of their own format come through the gateway mended: nothing is left for the client to trip over. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ConsumeClient, startConsumeClient } from '../clients/consume-client.ts';
+import { type Source, sources, type Translation, translationsOf } from '../conformance/translate-replies.ts';
 import { hasFixtures, replyBytes, replyContentType } from '../fixtures.ts';
-import { type Source, sources, type Translation, translationsOf } from './translate-replies.ts';
 
 /** Replies that end in an error say so to the client: there is nothing to mend. */
 function breaksItsLibrary({ recorded: { native_sdk: native = {} }, error }: Source): boolean {

@@ -4,13 +4,13 @@ import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { installClients } from '../clients/install.ts';
-import { libraryMembers } from './library-members.ts';
-import { GEMINI_REQUESTS } from './members/gemini-requests.ts';
-import { type Group, isTold } from './members/group.ts';
-import { MESSAGES_REQUESTS } from './members/messages-requests.ts';
-import { CHAT_REQUESTS, COMPLETIONS_REQUESTS } from './members/openai-requests.ts';
-import { RESPONSES_REQUESTS } from './members/responses-requests.ts';
-import { TARGETS } from './translate-replies.ts';
+import { libraryMembers } from '../conformance/library-members.ts';
+import { GEMINI_REQUESTS } from '../conformance/members/gemini-requests.ts';
+import { type Group, isTold } from '../conformance/members/group.ts';
+import { MESSAGES_REQUESTS } from '../conformance/members/messages-requests.ts';
+import { CHAT_REQUESTS, COMPLETIONS_REQUESTS } from '../conformance/members/openai-requests.ts';
+import { RESPONSES_REQUESTS } from '../conformance/members/responses-requests.ts';
+import { TARGETS } from '../conformance/translate-replies.ts';
 
 const GROUPS: readonly Group[] = [
   ...CHAT_REQUESTS,

@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
+import { assertBroken } from '../e2e/calls.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS } from '../vendor-answers.ts';
-import { assertBroken } from './calls.ts';
 
 const SILENCE_MS = 1500;
 const KEEP_ALIVE_MS = 300;

@@ -1,10 +1,19 @@
 /** Every way an upstream can fail in the middle of a call: the right error, the right charge, no open hold. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
+import {
+  assertBroken,
+  assertPartial,
+  assertPublic,
+  LIMIT_SETTINGS,
+  LIMITS,
+  streamed,
+  TEXTS,
+  whole,
+} from '../e2e/calls.ts';
 import { costOf, nanoCost, type Scene, type StageSetup, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
-import { assertBroken, assertPartial, assertPublic, LIMIT_SETTINGS, LIMITS, streamed, TEXTS, whole } from './calls.ts';
 
 let scene: Scene;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 /** The native check: the official library straight at the replayer. What passes here must pass through the gateway. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type ClientView, type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { type ClientView, type OpenaiClient, startOpenaiClient } from './openai-client.ts';
 
 let upstream: ScriptedUpstream;
 let client: OpenaiClient;

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLIENT_CASES } from './client-cases.ts';
+import { CLIENT_CASES } from '../clients/client-cases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const NUMBER_OF_CASES = 50;
@@ -27,7 +27,7 @@ test('every test that a row names exists', () => {
 });
 
 test('every case that a test names refers to it', () => {
-  const file = 'test/e2e/client-cases.test.ts';
+  const file = 'test/system/client-cases.test.ts';
   const named = new Set([...sourceOf(file).matchAll(/['"`]case (\d+):/g)].map(([, id]) => Number(id)));
   expect(named.size).toBeGreaterThan(10);
   for (const { id, shownBy } of CLIENT_CASES) {

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DONE, startTaskModel } from '../agents/task-model.ts';
+import { type AgentName, canWall, installAgents, runAgent } from '../agents/walled-agent.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
 import { SEAL, VENDORS, type VendorName } from '../vendor-answers.ts';
 import type { Sent } from '../vendor-requests.ts';
-import { DONE, startTaskModel } from './task-model.ts';
-import { type AgentName, canWall, installAgents, runAgent } from './walled-agent.ts';
 
 const TEXT = 'Grüße aus 日本\n';
 const TASK = 'Write a file hello.txt with a greeting, then say that it is done.';

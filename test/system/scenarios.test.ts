@@ -9,12 +9,12 @@ import {
   type FormatsClient,
   startFormatsClient,
 } from '../clients/formats-client.ts';
+import { FORMAT_OF, type Scenario } from '../e2e/scenario.ts';
+import { SCENARIOS } from '../e2e/scenarios.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 import { readSent } from '../vendor-requests.ts';
-import { FORMAT_OF, type Scenario } from './scenario.ts';
-import { SCENARIOS } from './scenarios.ts';
 
 const USED = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 

@@ -5,10 +5,10 @@ import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { chatCall } from '../chat-call.ts';
 import { installClients } from '../clients/install.ts';
-import { libraryMembers } from './library-members.ts';
-import { type Group, isTold } from './members/group.ts';
-import { REPLY_GROUPS } from './members/replies.ts';
-import { TARGETS } from './translate-replies.ts';
+import { libraryMembers } from '../conformance/library-members.ts';
+import { type Group, isTold } from '../conformance/members/group.ts';
+import { REPLY_GROUPS } from '../conformance/members/replies.ts';
+import { TARGETS } from '../conformance/translate-replies.ts';
 
 beforeAll(() => installClients(), 300_000);
 

@@ -9,12 +9,12 @@ import {
   type FormatsClient,
   startFormatsClient,
 } from '../clients/formats-client.ts';
+import { LIMIT_SETTINGS } from '../e2e/calls.ts';
+import { FORMAT_OF } from '../e2e/scenario.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
-import { LIMIT_SETTINGS } from './calls.ts';
-import { FORMAT_OF } from './scenario.ts';
 
 const MOST_BYTES = 20_000;
 

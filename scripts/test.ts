@@ -1,0 +1,63 @@
+/**
+ * `npm test` and `npm run test:all`: runs the tests in parallel processes and sums up at the end what was skipped and why.
+ * `--all` adds `test/system/` (several processes, kills, client libraries of all ages, command-line agents); `--shard=1/3` runs a third of
+ * the files, for CI services with several machines. Anything else is handed to `bun test`: a path, `-t NAME`.
+ */
+import { availableParallelism } from 'node:os';
+import { Glob } from 'bun';
+import { ROOT } from './source-files.ts';
+
+/** Most of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
+const FILES_PER_CORE = 2;
+const TIMEOUT_MS = 30_000;
+const SYSTEM = 'test/system/';
+
+/** The test files of this run: those below the given paths, or all; `test/system/` only where it is asked for. */
+export function chooseFiles(files: readonly string[], args: readonly string[]): readonly string[] {
+  const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
+  if (paths.length > 0) return files.filter((file) => paths.some((path) => file.startsWith(path)));
+  return args.includes('--all') ? files : files.filter((file) => !file.startsWith(SYSTEM));
+}
+
+/** The lines that say what is left out on this machine, once each. */
+export function skipReasons(output: string): readonly string[] {
+  return [...new Set(output.split('\n').filter((line) => /^[^(].*\b(is|are) skipped\b/.test(line)))];
+}
+
+if (import.meta.main) {
+  const args = process.argv.slice(2);
+  const found = await Array.fromAsync(new Glob('{src,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
+  const all = found.filter((file) => !file.includes('node_modules/'));
+  const files = chooseFiles(all, args);
+  const workers = Math.max(2, availableParallelism() * FILES_PER_CORE);
+  const options = args.filter((arg) => arg.startsWith('--') && arg !== '--all');
+  const command = [
+    'test',
+    `--parallel=${workers}`,
+    `--timeout=${TIMEOUT_MS}`,
+    ...options,
+    ...files.map((file) => `./${file}`),
+  ];
+  const child = Bun.spawn([process.execPath, ...command], {
+    cwd: ROOT,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const decoder = new TextDecoder();
+  let output = '';
+  async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
+    for await (const bytes of stream) {
+      to.write(bytes);
+      output += decoder.decode(bytes, { stream: true });
+    }
+  }
+  await Promise.all([pass(child.stdout, process.stdout), pass(child.stderr, process.stderr)]);
+  const reasons = skipReasons(output);
+  if (reasons.length > 0)
+    console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}`).join('\n')}`);
+  const skipped = all.length - files.length;
+  if (skipped > 0 && !args.includes('--all'))
+    console.log(`\n${skipped} files are left out: npm run test:all runs all of them.`);
+  process.exit(await child.exited);
+}
