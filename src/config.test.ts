@@ -66,6 +66,8 @@ test('without any setting everything has its default, and nothing can be changed
     },
     keepAliveMs: 15_000,
     maxBodyBytes: 64 * 1024 * 1024,
+    bodyMs: 1_800_000,
+    bodyBytesPerSecond: 512,
     jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
     maxImages: 10,
     fetchAllowed: [],

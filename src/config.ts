@@ -82,6 +82,9 @@ export interface Config {
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
   maxBodyBytes: number;
+  /** How long a request's body may take to arrive, and what it must bring a second on average; 0: anything. */
+  bodyMs: number;
+  bodyBytesPerSecond: number;
   /** What a body of JSON may hold. */
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** Pictures a call may ask for. */
@@ -168,6 +171,8 @@ export function loadConfig(
     timeLimits: readTimeLimits(env),
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    bodyMs: readMs(env, 'MODELPORT_BODY_TIMEOUT_MS'),
+    bodyBytesPerSecond: readWhole(env, 'MODELPORT_BODY_MIN_RATE', 0, 2 ** 31),
     jsonBounds: {
       depth: readWhole(env, 'MODELPORT_MAX_JSON_DEPTH', 10, 1000),
       values: readWhole(env, 'MODELPORT_MAX_JSON_VALUES', 1000, 2 ** 31),

@@ -5,6 +5,7 @@ import type { Ports } from './greeting.ts';
 import { createEdge, type EdgePlace } from './http/edge.ts';
 import type { Rooms } from './http/rooms.ts';
 import { hostsAllowed } from './http/surface.ts';
+import { PATIENCE } from './http1/client-connection.ts';
 import { listen, type Server } from './http1/server.ts';
 
 export interface Servers {
@@ -16,11 +17,12 @@ export interface Servers {
 
 /** Listens everywhere; `shared`: other processes listen on the same ports. Throws a sentence where it cannot. */
 export function openServers(config: Config, rooms: Rooms, shared: boolean): Servers {
-  const { adminListen, adminHosts, host, port } = config;
+  const { adminListen, adminHosts, host, port, bodyMs, bodyBytesPerSecond } = config;
+  const patience = { ...PATIENCE, bodyMs, bodyBytesPerSecond };
   const open = (place: { host: string; port: number }, edge: EdgePlace): Server => {
     try {
       const { trouble } = rooms;
-      return listen({ ...createEdge(rooms, edge), trouble, hostname: place.host, port: place.port, shared });
+      return listen({ ...createEdge(rooms, edge), trouble, hostname: place.host, port: place.port, shared, patience });
     } catch (thrown) {
       throw cannotListen(place, thrown);
     }

@@ -16,7 +16,17 @@ afterAll(() => {
 
 type Answering = (request: ClientRequest) => Answer | Promise<Answer>;
 
-export const SHORT: Patience = { idleMs: 150, headMs: 150, silenceMs: 150, flushMs: 150, lingerMs: 150 };
+export const SHORT: Patience = {
+  idleMs: 150,
+  headMs: 150,
+  silenceMs: 150,
+  bodyMs: 60_000,
+  bodyBytesPerSecond: 0,
+  bodyGraceMs: 0,
+  flushMs: 150,
+  lingerMs: 150,
+  lingerWholeMs: 1000,
+};
 
 export function serve(answer: Answering, patience?: Patience): Server {
   const refuse = ({ status, message }: RequestFault): Answer => ({ status, headers: {}, body: message });

@@ -173,3 +173,31 @@ test('what is no request is counted among the answers', async () => {
     /answers_total\{status="400"\} [1-9]/,
   );
 });
+
+test('a path whose own words are percent-encoded leads nowhere; names in it may be encoded', async () => {
+  const raw = async (target: string, key: string): Promise<number> => {
+    const { hostname, port } = new URL(edge.address);
+    const socket = connect(Number(port), hostname);
+    socket.write(`GET ${target} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\nconnection: close\r\n\r\n`);
+    const [first] = (await socket.toArray()) as Buffer[];
+    return Number(first?.toString().split(' ')[1]);
+  };
+  expect(await raw('/admin/v1/accounts', edge.adminKey)).toBe(200);
+  expect(await raw(`/admin/v1/accounts/${edge.account}`, edge.adminKey)).toBe(200);
+  expect(await raw(`/admin/v1/accounts/${edge.account.replace('_', '%5F')}`, edge.adminKey)).toBe(200);
+  for (const target of ['/%61dmin/v1/accounts', '/admin/v1/%61ccounts', '/admin%2Fv1/accounts', '/%61dmin/v1/keys/x'])
+    expect([target, await raw(target, edge.adminKey)]).toEqual([target, 404]);
+  expect(await raw(`/%61dmin/v1/accounts/${edge.account}`, edge.adminKey)).toBe(404);
+  for (const target of [
+    '/metric%73',
+    '/%6detrics',
+    '/%2Fadmin/v1/accounts',
+    '//admin/v1/accounts',
+    '/x/../admin/v1/accounts',
+    '/v1/..%2Fadmin/v1/accounts',
+  ])
+    expect([target, await raw(target, edge.adminKey)]).toEqual([target, 404]);
+  // What is no path at all is not made one.
+  for (const target of ['admin/v1/accounts', 'x:/admin/v1/accounts', '*'])
+    expect([target, await raw(target, edge.adminKey)]).toEqual([target, 400]);
+});

@@ -23,6 +23,7 @@ import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from './routes.ts';
+import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
 
 export interface Edge {
@@ -37,6 +38,8 @@ type Handler = (request: ClientRequest, path: { [name: string]: string }) => Pro
 /** A handler, and what its route makes of a path's parameters. */
 interface Way {
   reading: PathReading | undefined;
+  /** Whether the path as sent spells the route's own words as they are. */
+  isSpelled(sent: string): boolean;
   handle: Handler;
 }
 
@@ -55,17 +58,19 @@ export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surfa
   all.push(descriptionRoute([...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
   // What is answered here goes first: of a path that both have it takes only what is its own.
-  for (const row of all.filter(isHere))
-    router.add(row.method, row.path, { reading: row.reading, handle: answer(rooms, row, addressOf, bodies) });
-  for (const row of RELAYED_ROUTES.filter(isHere))
-    router.add(row.method, row.path, { reading: row.reading, handle: relay(rooms, row, addressOf, bodies) });
+  const add = ({ method, path, reading }: Documented, handle: Handler) =>
+    router.add(method, path, { reading, isSpelled: spellingOf(path), handle });
+  for (const row of all.filter(isHere)) add(row, answer(rooms, row, addressOf, bodies));
+  for (const row of RELAYED_ROUTES.filter(isHere)) add(row, relay(rooms, row, addressOf, bodies));
 
   function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
     if (hosts) refuseHost(hosts, request.headers.get('host'));
     if (method === 'OPTIONS' && isForBrowsers(path)) return preflight(request);
     if (target.length > MOST_TARGET_BYTES) throw longTarget();
+    const sent = sentPath(target);
     for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
+      if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
       const read = found.reading ? found.reading.read(parameters) : parameters;
       if (read) return found.handle(request, read);
     }
@@ -153,10 +158,18 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
   };
 }
 
+function sentPath(target: string): string {
+  const query = target.indexOf('?');
+  return query < 0 ? target : target.slice(0, query);
+}
+
+function encodedPath(sent: string): GatewayError {
+  return new GatewayError('not_found', `There is nothing at ${sent}: only names within a path may be percent-encoded.`);
+}
+
 /** A target's path; escapes that are none are left as they are. */
 function pathOf(target: string): string {
-  const query = target.indexOf('?');
-  const path = query < 0 ? target : target.slice(0, query);
+  const path = sentPath(target);
   if (!path.includes('%')) return path;
   // An escaped percent sign stays escaped: parameters are decoded once more.
   return tryDecode(path.replaceAll('%25', '%2525'), decodeURI);

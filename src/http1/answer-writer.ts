@@ -54,7 +54,9 @@ export class AnswerWriter {
     const length = bytes instanceof Uint8Array ? bytes.length : announced === undefined ? undefined : Number(announced);
     const unmeasured = request?.isOld === true ? 'close' : 'chunked';
     this.bodyEnd = isEmpty ? 'none' : (length ?? unmeasured);
-    this.head = writeAnswerHead(answer, this.bodyEnd, keep && this.bodyEnd !== 'close', Date.now());
+    const kept = keep && this.bodyEnd !== 'close';
+    const persistence = kept ? (request?.isOld === true ? 'keep-alive' : 'default') : 'close';
+    this.head = writeAnswerHead(answer, this.bodyEnd, persistence, Date.now());
     if (bytes instanceof Uint8Array) this.finish(isBodiless ? NOTHING : bytes);
     else if (isBodiless) {
       bytes.cancel();

@@ -64,8 +64,16 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A header of an answer holds what would end it and begin another. */
 export class UnsayableHeader extends Error {}
 
+/** What a client is told of its connection: HTTP/1.1 keeps it unless something is said, HTTP/1.0 where it is. */
+export type Persistence = 'default' | 'keep-alive' | 'close';
+
 /** Throws UnsayableHeader. */
-export function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, keep: boolean, now: number): string {
+export function writeAnswerHead(
+  { status, headers }: Answer,
+  end: BodyEnd,
+  persistence: Persistence,
+  now: number,
+): string {
   let head = `HTTP/1.1 ${status} ${REASONS[status] ?? ''}\r\n`;
   for (const name in headers) {
     const value = headers[name] ?? '';
@@ -75,7 +83,7 @@ export function writeAnswerHead({ status, headers }: Answer, end: BodyEnd, keep:
   }
   if (typeof end === 'number') head += `content-length: ${end}\r\n`;
   else if (end === 'chunked') head += 'transfer-encoding: chunked\r\n';
-  if (!keep) head += 'connection: close\r\n';
+  if (persistence !== 'default') head += `connection: ${persistence}\r\n`;
   return `${head}date: ${dateOf(now)}\r\n\r\n`;
 }
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test';
-import { answered, echo, GET, open, readAll, SHORT, serve, text } from '../../test/raw-client.ts';
+import { connect } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { answered, echo, GET, open, readAll, SHORT, serve, source, text } from '../../test/raw-client.ts';
+import type { Answer } from './answer.ts';
+import type { Patience } from './client-connection.ts';
+import type { ClientRequest } from './client-request.ts';
 
 describe('connections', () => {
   const server = serve(echo);
@@ -104,5 +109,63 @@ describe('connections', () => {
     await Bun.sleep(600);
     deaf.socket.resume();
     expect((await deaf.closed()).length).toBeLessThan(32 << 20);
+  });
+
+  test('HTTP/1.0 keeps its connection where it asks for it and the length is known', async () => {
+    const sources: { [target: string]: Answer } = {
+      '/known': text('known'),
+      '/unknown': { status: 200, headers: {}, body: source(['un', 'known']) },
+    };
+    const line = await open(serve(({ target }) => sources[target] ?? text('none')));
+    line.say('GET /known HTTP/1.0\nconnection: Keep-Alive\n\n');
+    await line.ends('known');
+    line.say('HEAD /known HTTP/1.0\nConnection: x, keep-alive\n\n');
+    await line.until((seen) => seen.split('\n\n').length > 2);
+    line.say('GET /unknown HTTP/1.0\nconnection: keep-alive\n\n');
+    const known = 'HTTP/1.1 200 OK\nx-is: text\ncontent-length: 5\nconnection: keep-alive\n\n';
+    expect(await line.closed()).toBe(`${known}known${known}HTTP/1.1 200 OK\nconnection: close\n\nunknown`);
+  });
+
+  test('a body that trickles is refused: too slow on average, or too long in all', async () => {
+    const status = (request: ClientRequest) =>
+      readAll(request).then(text, (fault) => text(`${fault.status}: ${fault.message}`));
+    const trickle = async (patience: Partial<Patience>) => {
+      const line = await open(serve(status, { ...SHORT, silenceMs: 5000, ...patience }));
+      line.say('POST / HTTP/1.1\nhost: x\ncontent-length: 1000\n\n');
+      const drip = setInterval(() => line.say('x'), 20);
+      const seen = await line.closed();
+      clearInterval(drip);
+      return seen.split('\n').at(-1);
+    };
+    const least = "408: The request's body arrived too slowly: 500 bytes a second are the least.";
+    expect(await trickle({ bodyBytesPerSecond: 500, bodyGraceMs: 200 })).toBe(least);
+    expect(await trickle({ bodyMs: 300 })).toBe('408: The request did not arrive whole in time.');
+  });
+
+  test("the time in which nobody took the body is not the sender's", async () => {
+    const slow = async (request: ClientRequest) => {
+      await Bun.sleep(700);
+      return text(String((await readAll(request)).length));
+    };
+    const line = await open(serve(slow, { ...SHORT, bodyMs: 500, bodyBytesPerSecond: 2_000_000, bodyGraceMs: 200 }));
+    line.say(`POST / HTTP/1.1\nhost: x\ncontent-length: 1000000\n\n${'x'.repeat(1_000_000)}`);
+    expect(await line.ends('1000000')).toBe(answered('1000000'));
+    line.socket.destroy();
+  });
+
+  test('a body far beyond what is taken is read on, so that its sender comes to read the refusal', async () => {
+    const { port } = serve(() => ({ status: 413, headers: {}, body: 'too large' }));
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let seen = '';
+    socket.on('data', (bytes) => {
+      seen += bytes;
+    });
+    let sent = 0;
+    async function* body() {
+      yield Buffer.from(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${70 << 20}\r\n\r\n`);
+      for (; sent < 70; sent++) yield Buffer.alloc(1 << 20);
+    }
+    await pipeline(body, socket);
+    expect({ sent, seen }).toMatchObject({ sent: 70, seen: expect.stringMatching(/^HTTP\/1.1 413[\s\S]*too large$/) });
   });
 });

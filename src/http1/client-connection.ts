@@ -30,22 +30,32 @@ export interface Patience {
   headMs: number;
   /** Between two arrivals of a body that is read. */
   silenceMs: number;
+  /** From a request's head to the end of its body, the time not counted in which nobody here took it. */
+  bodyMs: number;
+  /** What a body must bring on average once so long has passed; 0: anything. */
+  bodyBytesPerSecond: number;
+  bodyGraceMs: number;
   /** For a client to take more of its answer. */
   flushMs: number;
-  /** For a client to close a connection that will not be used again. */
+  /** For a client that still sends after its last answer: between two arrivals, and in all. */
   lingerMs: number;
+  lingerWholeMs: number;
 }
 
 export const PATIENCE: Patience = {
   idleMs: 125_000,
   headMs: 30_000,
   silenceMs: 60_000,
+  bodyMs: 1_800_000,
+  bodyBytesPerSecond: 512,
+  bodyGraceMs: 30_000,
   flushMs: 60_000,
   lingerMs: 2000,
+  lingerWholeMs: 30_000,
 };
 
-/** What a client may still send after its answer, so that it comes to read it. */
-const LINGER_BYTES = 4 * 1024 * 1024;
+/** What a client may still send after its answer: one that was refused for its size, or a proxy before it, reads the answer only after its body. */
+const LINGER_BYTES = 1024 ** 3;
 /** Of requests sent before their turn. */
 const MOST_EARLY_BYTES = 64 * 1024;
 /** A body up to this size is waited for where nobody reads it, so that the connection can carry another request. */
@@ -74,8 +84,13 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   private isLast = false;
   /** What still comes is not read: it is not known any more where in it a message begins. */
   private isDeaf = false;
-  /** Bytes that may still come before the connection is closed on whoever sends them. */
+  /** Bytes that may still come before the connection is closed on whoever sends them, and until when. */
   private lingering: number | undefined;
+  private lingerEnd = 0;
+  /** Of the body under way: how much has come, since when, and since when nobody takes it. */
+  private bodyBytes = 0;
+  private bodySince = 0;
+  private pausedAt: number | undefined;
   private isOpen = true;
 
   constructor(socket: Socket<ClientConnection>, keeper: Keeper) {
@@ -95,6 +110,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (this.lingering !== undefined) {
       this.lingering -= bytes.length;
       if (this.lingering < 0) this.drop();
+      else this.wait('lingerMs');
     } else if (this.request?.body.isComplete) this.keepForLater(bytes);
     else if (!this.isDeaf) this.read(bytes);
   }
@@ -110,7 +126,8 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
     const { request } = this;
     if (request) {
-      this.wait(request.body.isComplete ? undefined : 'silenceMs');
+      // While nobody takes the body its silence is ours.
+      this.wait(request.body.isComplete || this.pausedAt !== undefined ? undefined : 'silenceMs');
       if (!this.isEntered) void this.enter(request);
     } else if (!this.isInHead && !this.isSkipping && this.reader.isWithin) {
       this.isInHead = true;
@@ -126,10 +143,15 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     const request = new ClientRequest(head, this, this.socket);
     this.request = request;
     this.isInHead = false;
+    if (request.framing !== 0) {
+      this.bodyBytes = 0;
+      this.bodySince = performance.now();
+    }
     return request.framing;
   }
 
   body(bytes: Uint8Array): void {
+    this.bodyBytes += bytes.length;
     this.request?.body.push(bytes);
   }
 
@@ -153,7 +175,9 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       cancelBody(answer);
       return;
     }
-    this.isLast ||= !request.keepsConnection || this.keeper.isStopping || !this.canSkip(request);
+    // HTTP/1.0 knows no chunks: a body of unknown length ends with its connection.
+    const endsByClosing = request.isOld && isUnmeasured(answer);
+    this.isLast ||= !request.keepsConnection || this.keeper.isStopping || endsByClosing || !this.canSkip(request);
     try {
       this.writer.begin(request, answer, !this.isLast);
     } catch (thrown) {
@@ -215,17 +239,23 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   wanted(): void {
     const { request } = this;
     if (!request || request.body.isComplete) return;
-    if (!this.isAsked && request.waitsToSend) this.writer.askForBody();
+    if (!this.isAsked && request.waitsToSend) {
+      this.writer.askForBody();
+      this.bodySince = performance.now();
+    }
     this.isAsked = true;
     this.wait('silenceMs');
   }
 
   pause(): void {
     this.socket.pause();
+    this.pausedAt = performance.now();
     this.wait(undefined);
   }
 
   resume(): void {
+    if (this.pausedAt !== undefined) this.bodySince += performance.now() - this.pausedAt;
+    this.pausedAt = undefined;
     this.socket.resume();
     this.wait('silenceMs');
   }
@@ -251,8 +281,9 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.writer.begin(request, this.keeper.refuse(fault), false);
   }
 
-  private wait(limit: keyof Patience | undefined): void {
+  private wait(limit: 'idleMs' | 'headMs' | 'silenceMs' | 'lingerMs' | undefined): void {
     this.deadline = limit ? performance.now() + this.keeper.patience[limit] : Number.POSITIVE_INFINITY;
+    if (this.lingering !== undefined) this.deadline = Math.min(this.deadline, this.lingerEnd);
   }
 
   /** Looks whether patience has ended. */
@@ -260,6 +291,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     try {
       if (this.writer.unsentSinceMs + this.keeper.patience.flushMs <= now) this.drop();
       else if (this.deadline <= now) this.expire();
+      else if (this.request?.body.isComplete === false) this.lookAtBody(this.request, now);
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -268,6 +300,20 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   private expire(): void {
     if (this.isIdle || this.lingering !== undefined) this.hangUp();
     else this.giveUp(new RequestFault(408, 'The request did not arrive whole in time.'));
+  }
+
+  /** A body that comes too slowly, byte after byte, is an attack: nobody waits for it. */
+  private lookAtBody({ waitsToSend }: ClientRequest, now: number): void {
+    const isWaited = this.pausedAt === undefined && (this.isAsked || !waitsToSend);
+    if (!isWaited || this.isDeaf || this.lingering !== undefined) return;
+    const { bodyMs, bodyBytesPerSecond, bodyGraceMs } = this.keeper.patience;
+    const ms = now - this.bodySince;
+    const isSlow = this.bodyBytes * 1000 < (ms - bodyGraceMs) * bodyBytesPerSecond;
+    if (ms < bodyMs && !isSlow) return;
+    const sentence = isSlow
+      ? `The request's body arrived too slowly: ${bodyBytesPerSecond} bytes a second are the least.`
+      : 'The request did not arrive whole in time.';
+    this.giveUp(new RequestFault(408, sentence));
   }
 
   /** After what is under way, or at once where nothing is. */
@@ -294,6 +340,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   /** A client that still sends would not come to read its answer if the connection were closed on it. */
   private close(): void {
     this.lingering = LINGER_BYTES;
+    this.lingerEnd = performance.now() + this.keeper.patience.lingerWholeMs;
     this.wait('lingerMs');
     this.socket.resume();
     this.socket.shutdown();
@@ -310,6 +357,10 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.socket.terminate();
     this.closed();
   }
+}
+
+function isUnmeasured({ headers, body }: Answer): boolean {
+  return body instanceof Object && 'start' in body && headers['content-length'] === undefined;
 }
 
 function cancelBody({ body }: Answer): void {

@@ -1,5 +1,5 @@
 /** A client's request as it arrived: its head, its body as it comes, and whether the client is still there. */
-import { HeaderLines } from './header-lines.ts';
+import { HeaderLines, listHas } from './header-lines.ts';
 import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 
@@ -48,11 +48,11 @@ export class ClientRequest implements Client {
     if (!headers) throw new MalformedMessage('a header line is none');
     const [, method = '', target = '', minor] = line;
     this.method = method;
-    this.target = target.startsWith('/') ? target : withoutOrigin(target);
+    this.target = target.startsWith('/') ? target : withoutOrigin(method, target);
     this.headers = headers;
     this.socket = socket;
     this.isOld = minor === '0';
-    this.keepsConnection = !this.isOld && !headers.get('connection')?.toLowerCase().includes('close');
+    this.keepsConnection = keepsConnection(headers, this.isOld);
     this.framing = framingOf(headers, this.isOld);
     this.body = new RequestBody(typeof this.framing === 'number' ? this.framing : undefined, source);
   }
@@ -78,9 +78,13 @@ function escaped(line: string): string {
   return line.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
-function withoutOrigin(target: string): string {
-  const rest = target.replace(ORIGIN, '');
-  return rest.startsWith('/') || rest === '*' ? rest : `/${rest}`;
+/** What is neither a path nor a whole address would be made one by guessing. */
+function withoutOrigin(method: string, target: string): string {
+  if (target === '*' && method === 'OPTIONS') return target;
+  const origin = ORIGIN.exec(target);
+  if (!origin) throw new MalformedMessage('its target is neither a path nor an address');
+  const rest = target.slice(origin[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** Where two readers could differ about a request's end, it is refused: one may stand before the other (RFC 9112, section 6.3). */
@@ -93,4 +97,11 @@ function framingOf(headers: HeaderLines, isOld: boolean): Framing {
   if (length !== undefined) throw new MalformedMessage('it has a content-length beside a transfer-encoding');
   if (isOld || encoding.toLowerCase() !== 'chunked') throw new MalformedMessage('its transfer-encoding is not known');
   return 'chunked';
+}
+
+/** HTTP/1.1 keeps a connection unless it says otherwise, HTTP/1.0 where it says so. */
+function keepsConnection(headers: HeaderLines, isOld: boolean): boolean {
+  const connection = headers.get('connection');
+  if (connection === null) return !isOld;
+  return !listHas(connection, 'close') && (!isOld || listHas(connection, 'keep-alive'));
 }

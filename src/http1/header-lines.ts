@@ -17,6 +17,15 @@ function lineOf(name: string): string {
   return line;
 }
 
+/** A header that is a list of words: whether it has this one, in any case. */
+export function listHas(list: string | null, word: string): boolean {
+  if (list === null) return false;
+  return list
+    .toLowerCase()
+    .split(',')
+    .some((one) => one.trim() === word);
+}
+
 export class HeaderLines {
   private readonly text: string;
   private readonly lower: string;

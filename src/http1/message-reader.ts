@@ -1,6 +1,7 @@
 /** Cuts a connection's bytes into HTTP/1.1 messages, however they arrive. What is not plain HTTP is refused: no guess about where a message ends. */
 
 import { sliceBytes } from './bytes.ts';
+import { HeaderLines } from './header-lines.ts';
 
 /** Where a message's body ends: after so many bytes, where its chunks say, or with the connection; `interim`: another head follows. */
 export type Framing = number | 'chunked' | 'close' | 'interim';
@@ -23,6 +24,8 @@ export class LargeHead extends MalformedMessage {}
 export const MAX_HEAD_BYTES = 64 * 1024;
 /** A chunk's size line with its extensions, and all trailers. */
 const MAX_LINE_BYTES = 8 * 1024;
+/** Extensions of all chunks of a message together: they mean nothing here, and could be far more than the body. */
+const MAX_EXTENSION_BYTES = 16 * 1024;
 /** More digits than any chunk needs, fewer than a number holds. */
 const MAX_SIZE_DIGITS = 12;
 
@@ -50,6 +53,7 @@ export class MessageReader {
   private carried: Buffer | undefined;
   private headBytes = 0;
   private lineBytes = 0;
+  private extensionBytes = 0;
   private left = 0;
 
   constructor(sink: MessageSink) {
@@ -60,6 +64,7 @@ export class MessageReader {
   expect(): void {
     this.state = 'head';
     this.headBytes = 0;
+    this.extensionBytes = 0;
   }
 
   /** Part of a message has come and not all of it. */
@@ -161,6 +166,8 @@ export class MessageReader {
     while (all[rest] === SPACE || all[rest] === TAB) rest++;
     if (digits === at || digits - at > MAX_SIZE_DIGITS || (rest < end && all[rest] !== SEMICOLON))
       throw new MalformedMessage('a chunk has no size');
+    this.extensionBytes += end - digits;
+    if (this.extensionBytes > MAX_EXTENSION_BYTES) throw new MalformedMessage('its chunk extensions are too long');
     this.left = size;
     this.state = size === 0 ? 'trailers' : 'chunk';
     this.lineBytes = 0;
@@ -173,6 +180,9 @@ export class MessageReader {
     this.lineBytes += end - at;
     if (this.lineBytes > MAX_LINE_BYTES) throw new MalformedMessage('its trailers are too long');
     if (end === at) this.end();
+    // They are checked and then ignored: what another reader takes for a header is none here.
+    else if (!HeaderLines.read(`\r\n${all.toString('latin1', at, end)}`))
+      throw new MalformedMessage('a trailer is none');
     return end + 2;
   }
 

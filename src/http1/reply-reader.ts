@@ -1,5 +1,5 @@
 /** Reads HTTP/1.1 replies out of a connection's bytes. */
-import { HeaderLines } from './header-lines.ts';
+import { HeaderLines, listHas } from './header-lines.ts';
 import { type Framing, MalformedMessage, MessageReader, readLength } from './message-reader.ts';
 
 /** A reply's first part. */
@@ -71,7 +71,7 @@ export class ReplyReader {
   private frame(status: number, headers: HeaderLines, isOld: boolean): Framing {
     const encoding = headers.get('transfer-encoding');
     const length = readLength(headers.get('content-length'));
-    this.keep = !isOld && !headers.get('connection')?.toLowerCase().includes('close');
+    this.keep = !isOld && !listHas(headers.get('connection'), 'close');
     this.idleMs = readIdleMs(headers.get('keep-alive'));
     if (this.bodiless || status === 204 || status === 304) return 0;
     if (encoding === null) return length ?? 'close';

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { answered, echo, GET, open, readAll, serve, text } from '../../test/raw-client.ts';
 
+const CHUNKS = 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n';
+
 describe('requests', () => {
   const server = serve(echo);
   const cases: [name: string, request: string, body: string][] = [
@@ -159,6 +161,13 @@ describe('what is no request', () => {
     ['a carriage return in an extension', 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n1;\r2\na\n0\n\n'],
     ['a chunk larger than numbers', 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\nffffffffffffffff1\na'],
     ['a negative chunk', 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n-1\na'],
+    ['a target that is no path', 'GET admin/v1 HTTP/1.1\nhost: x\n\n'],
+    ['a target of another scheme', 'GET ftp://x/admin HTTP/1.1\nhost: x\n\n'],
+    ['a star that is asked for', 'GET * HTTP/1.1\nhost: x\n\n'],
+    ['a trailer that is none', `${CHUNKS}0\nno header\n\n`],
+    ['a trailer that is folded', `${CHUNKS}0\na: b\n c\n\n`],
+    ['a NUL in a trailer', `${CHUNKS}0\na: \0\n\n`],
+    ['extensions without end', `${CHUNKS}${`1;${'x'.repeat(1000)}\na\n`.repeat(20)}0\n\n`],
     ['TLS', '\x16\x03\x01\x02\0\x01'],
     ['no host', 'GET / HTTP/1.1\n\n'],
     ['two hosts', 'GET / HTTP/1.1\nhost: x\nhost: y\n\n'],

@@ -65,7 +65,7 @@ export function listen(options: ServerOptions): Server {
       const now = performance.now();
       for (const connection of connections) connection.look(now);
     },
-    Math.min(LOOK_MS, ...Object.values(patience)),
+    Math.min(LOOK_MS, patience.idleMs, patience.headMs, patience.silenceMs, patience.flushMs, patience.lingerMs),
   );
 
   return {
