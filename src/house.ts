@@ -89,7 +89,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const owner = newOwner();
   const ledger = createLedger({ store, owner, now });
   const access = createAccess({ store, limits: openLimits(config, log, standing) });
-  const catalog = createCatalog({ store, providerDefaults: providerDefaults(config) });
+  const catalog = openCatalog(config, store, log);
   const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
   const counter = createTokenCounter();
@@ -212,6 +212,16 @@ function openTasks(
     random: Math.random,
   };
   return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
+}
+
+function openCatalog(config: Config, store: Store, log: Log): Catalog {
+  return createCatalog({
+    store,
+    providerDefaults: providerDefaults(config),
+    credentialRefused(provider, credential, seconds) {
+      log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
+    },
+  });
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */

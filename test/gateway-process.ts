@@ -10,6 +10,8 @@ export interface ProviderSetting {
   type: string;
   baseUrl: string;
   credential?: string;
+  /** Instead of one. */
+  credentials?: string[];
   settings?: { [name: string]: string };
 }
 

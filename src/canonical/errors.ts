@@ -68,6 +68,8 @@ export interface ErrorDetail {
   rateLimits?: RateLimits;
   /** Whether another target may succeed where that differs from the row. */
   retryable?: boolean;
+  /** The provider did not accept our credential, or its account is used up: another credential may do. */
+  credentialRefused?: boolean;
   /** Nothing of the request left for the upstream: sent again, it is no second one. */
   unsent?: boolean;
   /** What was asked for may be done all the same: sent again, it may be done twice. No other target is to be tried. */
@@ -80,6 +82,7 @@ export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly retryable: boolean;
+  readonly credentialRefused: boolean;
   readonly unsent: boolean;
   readonly inDoubt: boolean;
   readonly param: string | undefined;
@@ -96,6 +99,7 @@ export class GatewayError extends Error {
     this.status = detail.status ?? ERRORS[code].status;
     this.inDoubt = detail.inDoubt ?? false;
     this.retryable = detail.retryable ?? (!this.inDoubt && ERRORS[code].retryable);
+    this.credentialRefused = detail.credentialRefused ?? false;
     this.unsent = detail.unsent ?? false;
     this.param = detail.param;
     this.vendorCode = detail.vendorCode;

@@ -90,8 +90,8 @@ test('credentials are handed out in turn', async () => {
   const { catalog, model } = await open();
   const [main, spare] = model('Two-Targets').targets;
   if (!main || !spare) throw new Error('no targets');
-  expect([1, 2, 3, 4].map(() => catalog.credential(main))).toEqual(['k1', 'k2', 'k3', 'k1']);
-  expect(catalog.credential(spare)).toBeUndefined();
+  expect([1, 2, 3, 4].map(() => catalog.credential(main, 0))).toEqual(['k1', 'k2', 'k3', 'k1']);
+  expect(catalog.credential(spare, 0)).toBeUndefined();
 });
 
 test('a resting target is left out, and when all rest the caller learns when the first returns', async () => {

@@ -3,6 +3,7 @@ import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
 import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
+import { createCredentials } from './credentials.ts';
 import { createHealth, type Observation, type Rest } from './health.ts';
 import { weightedOrder } from './order.ts';
 import { readComponents } from './price-text.ts';
@@ -48,9 +49,17 @@ export interface Catalog {
   /** The targets in the order to try them: by priority, within one by weight at random, none twice, resting ones left out.
    *  Throws `upstream_unavailable` (or `rate_limited`, where the vendors said so) with `retry-after` when all rest. */
   order(model: Model, random: () => number, now: number): readonly ModelTarget[];
-  observe(target: ModelTarget, seen: Observation, now: number): void;
-  /** One of the target's credentials, in turn. */
-  credential(target: ModelTarget): string | undefined;
+  observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void;
+  /** One of the target's credentials, in turn; those that were refused or limited lately are left out where there are others. */
+  credential(target: ModelTarget, now: number): string | undefined;
+  /** The call failed at the target with the last of the credentials it has tried. Returns the one to try next; `undefined`: the
+   *  target itself has failed, and that has been observed. */
+  another(
+    target: ModelTarget,
+    tried: readonly (string | undefined)[],
+    error: GatewayError,
+    now: number,
+  ): string | undefined;
   /** Reads models, prices and providers anew. */
   reload(): Promise<void>;
 }
@@ -80,20 +89,29 @@ export interface CatalogOptions {
   /** By provider type. Where given, providers of types it does not list (a sandbox switched off …) and providers without
    *  an address are not called. */
   providerDefaults?: { readonly [type: string]: ProviderDefaults };
+  /** A credential (its place in the provider's list, from 1) was refused and is not used for a while. */
+  credentialRefused?(provider: string, place: number, seconds: number): void;
 }
 
 /** The ceiling of a quote for a model whose row names none: enough for long answers, little beside a starting credit. */
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
 /** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not on sale. */
-export function createCatalog({ store, providerDefaults }: CatalogOptions): Catalog {
+export function createCatalog({ store, providerDefaults, credentialRefused }: CatalogOptions): Catalog {
   let models = new Map<string, Model>();
   let list: readonly Model[] = [];
   /** Price versions never change, so each is read once. */
   const prices = new Map<string, Price>();
-  /** How many credentials each provider has handed out. */
-  const turns = new Map<string, number>();
   const health = createHealth();
+  const credentials = createCredentials({ ...(credentialRefused && { refused: credentialRefused }) });
+
+  const restOf = (target: ModelTarget, now: number) => health.rest(target.id, now) ?? credentials.rest(target, now);
+
+  function observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void {
+    if (providerDefaults?.[target.type]?.failsOnRequest) return;
+    if (credential !== undefined && seen.ok) credentials.succeeded(target, credential, now);
+    health.observe(target.id, seen, now);
+  }
 
   async function price(id: string): Promise<Price> {
     const known = prices.get(id);
@@ -111,11 +129,11 @@ export function createCatalog({ store, providerDefaults }: CatalogOptions): Cata
 
     order(model, random, now) {
       const [only] = model.targets;
-      if (only && model.targets.length === 1 && !health.rest(only.id, now)) return model.targets;
+      if (only && model.targets.length === 1 && !restOf(only, now)) return model.targets;
       const ready: ModelTarget[] = [];
       const rests: Rest[] = [];
       for (const target of model.targets) {
-        const rest = health.rest(target.id, now);
+        const rest = restOf(target, now);
         if (rest) rests.push(rest);
         else ready.push(target);
       }
@@ -123,15 +141,19 @@ export function createCatalog({ store, providerDefaults }: CatalogOptions): Cata
       return ready.length === 1 ? ready : weightedOrder(ready, random);
     },
 
-    observe(target, seen, now) {
-      if (!providerDefaults?.[target.type]?.failsOnRequest) health.observe(target.id, seen, now);
-    },
+    observe,
 
-    credential({ provider, credentials }) {
-      if (credentials.length < 2) return credentials[0];
-      const turn = turns.get(provider) ?? 0;
-      turns.set(provider, turn + 1);
-      return credentials[turn % credentials.length];
+    credential: (target, now) => credentials.choose(target, now),
+
+    another(target, tried, error, now) {
+      const used = tried.filter((credential) => credential !== undefined);
+      const last = used.at(-1);
+      const isItsFault = last !== undefined && credentials.failed(target, last, error, now);
+      const next = isItsFault ? credentials.choose(target, now, used) : undefined;
+      // Where every credential is limited the target waits for the soonest of them.
+      if (next === undefined && !(isItsFault && error.code === 'rate_limited'))
+        observe(target, { ok: false, error }, now);
+      return next;
     },
 
     async reload() {
@@ -140,7 +162,9 @@ export function createCatalog({ store, providerDefaults }: CatalogOptions): Cata
       const read = await Promise.all(rows.map(async (row) => readModel(row, await price(row.priceId), providers)));
       list = read.filter((model) => model.targets.length > 0);
       models = new Map(list.map((model) => [model.name, model]));
-      health.keepOnly(new Set(list.flatMap((model) => model.targets.map((target) => target.id))));
+      const targets = list.flatMap((model) => model.targets);
+      health.keepOnly(new Set(targets.map((target) => target.id)));
+      credentials.keepOnly(targets);
     },
   };
 }

@@ -55,6 +55,9 @@ export function createHealth(): Health {
       if (troubled.size === 0) return undefined;
       const troubles = troubled.get(target);
       if (!troubles) return undefined;
+      // No cooldown is that long: the clock was set back.
+      if (troubles.restsUntil - now > LONGEST_REST_MS) troubles.restsUntil = now;
+      if (troubles.limitedUntil - now > LONGEST_REST_MS) troubles.limitedUntil = now;
       const until = Math.max(troubles.restsUntil, troubles.limitedUntil);
       return until > now ? { until, limited: troubles.limitedUntil > now } : undefined;
     },

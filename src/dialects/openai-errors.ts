@@ -44,7 +44,10 @@ function errorOf(status: number, words: Words, retryAfter: number | undefined): 
   const cause = { status, type: words.type, code: words.code };
   const timing = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
   if (isOurFault(status, words)) {
-    return new GatewayError('upstream_failed', `The model's vendor did not accept the gateway. ${NEUTRAL}`, { cause });
+    return new GatewayError('upstream_failed', `The model's vendor did not accept the gateway. ${NEUTRAL}`, {
+      cause,
+      credentialRefused: true,
+    });
   }
   switch (status) {
     case 400:

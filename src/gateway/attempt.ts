@@ -19,7 +19,7 @@ import type { GatewayRooms } from './rooms.ts';
 import { withUploadsFor } from './uploaded-pictures.ts';
 import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 import type { Walk } from './walk.ts';
-import { urlsTaken, type Way, wayTo } from './way.ts';
+import { urlsTaken, type Way, wayTo, withCredential } from './way.ts';
 
 /** Upstream errors larger than this say nothing more. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -28,19 +28,25 @@ const MAX_ERROR_BYTES = 64 * 1024;
 export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream> {
   const errors: GatewayError[] = [];
   for (const target of walk.targets) {
-    walk.attempts++;
-    try {
-      const answer = await tryTarget(rooms, walk, target);
-      const upstream = walk.model.kind === 'image' ? picturesAsAsked(rooms, answer, walk.call) : answer;
-      rooms.catalog.observe(target, { ok: true }, rooms.now());
-      return upstream;
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError) || walk.cancellation.cancelled) throw thrown;
-      // What an upstream has failed at costs nothing, also should the client leave behind the next.
-      walk.cancellation.sent = false;
-      rooms.catalog.observe(target, { ok: false, error: thrown }, rooms.now());
-      if (!thrown.retryable) throw thrown;
-      errors.push(thrown);
+    const tried = [rooms.catalog.credential(target, rooms.now())];
+    // A credential that the provider does not accept, or limits, is not the target's failure while there is another.
+    for (let credential = tried[0], isOver = false; !isOver; ) {
+      walk.attempts++;
+      try {
+        const answer = await tryTarget(rooms, walk, target, credential);
+        const upstream = walk.model.kind === 'image' ? picturesAsAsked(rooms, answer, walk.call) : answer;
+        rooms.catalog.observe(target, { ok: true }, rooms.now(), credential);
+        return upstream;
+      } catch (thrown) {
+        if (!(thrown instanceof GatewayError) || walk.cancellation.cancelled) throw thrown;
+        // What an upstream has failed at costs nothing, also should the client leave behind the next.
+        walk.cancellation.sent = false;
+        credential = rooms.catalog.another(target, tried, thrown, rooms.now());
+        if (!thrown.retryable) throw thrown;
+        errors.push(thrown);
+        isOver = credential === undefined;
+        tried.push(credential);
+      }
     }
   }
   throw worthTelling(errors);
@@ -54,8 +60,13 @@ function worthTelling(errors: readonly GatewayError[]): GatewayError {
   return errors.reduce((a, b) => ((b.retryAfterSeconds ?? Infinity) < (a.retryAfterSeconds ?? Infinity) ? b : a));
 }
 
-function tryTarget(rooms: GatewayRooms, walk: Walk, choice: ModelTarget): Promise<Upstream> {
-  const way = wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind);
+function tryTarget(
+  rooms: GatewayRooms,
+  walk: Walk,
+  choice: ModelTarget,
+  credential: string | undefined,
+): Promise<Upstream> {
+  const way = withCredential(wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind), choice, credential);
   walk.target = choice;
   walk.upstreamDialect = way.dialect.name;
   walk.warnings = [];

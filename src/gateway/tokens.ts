@@ -68,5 +68,6 @@ function refused(status: number | undefined, thrown?: unknown): GatewayError {
     status === undefined ? `signing failed: ${thrown instanceof Error ? thrown.name : 'unknown'}` : { status };
   return new GatewayError('upstream_failed', "The model's vendor did not accept the gateway. Please try again later.", {
     cause,
+    credentialRefused: status !== undefined && status < 500,
   });
 }

@@ -39,9 +39,14 @@ export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: Mod
   return way;
 }
 
-/** Pictures are drawn in conversations too, some models take tools in one format alone, and several credentials take turns. */
-function isFixed(rooms: GatewayRooms, call: Call, { type, credentials }: ModelTarget, model: Kind): boolean {
-  if (model === 'image' || credentials.length > 1) return false;
+/** Of several credentials a call uses one in turn. */
+export function withCredential(way: Way, { credentials }: ModelTarget, credential: string | undefined): Way {
+  return credentials.length < 2 ? way : { ...way, target: { ...way.target, credential } };
+}
+
+/** Pictures are drawn in conversations too, and some models take tools in one format alone. */
+function isFixed(rooms: GatewayRooms, call: Call, { type }: ModelTarget, model: Kind): boolean {
+  if (model === 'image') return false;
   const hasTools = call.kind === 'chat' && call.tools.length > 0;
   return !hasTools || rooms.provider(type)?.unthinkingTools === undefined;
 }
@@ -50,7 +55,7 @@ function findWay(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTar
   const provider = rooms.provider(choice.type);
   if (!provider)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
-  const target = toTarget(rooms, choice, provider);
+  const target = toTarget(choice, provider);
   const kind = model === 'image' ? pictureKind(provider, call, own, target) : call.kind;
   const spoken = spokenDialect(provider, adapted(call, kind).call, own.name, target);
   if (spoken === undefined)
@@ -71,9 +76,9 @@ export function urlsTaken({ quirks, dialect }: Way): NonNullable<VendorDialect['
   return quirks.takesUrls ?? dialect.takesUrls ?? [];
 }
 
-function toTarget(rooms: GatewayRooms, choice: ModelTarget, provider: Provider): Target {
+function toTarget(choice: ModelTarget, provider: Provider): Target {
   const baseUrl = choice.baseUrl ?? provider.baseUrl;
   if (baseUrl === undefined)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` has no address.`);
-  return { model: choice.model, baseUrl, credential: rooms.catalog.credential(choice), settings: choice.settings };
+  return { model: choice.model, baseUrl, credential: choice.credentials[0], settings: choice.settings };
 }

@@ -23,8 +23,8 @@ export function makerOf(rooms: TaskRooms, { ask, target }: Task): Maker | undefi
   return choice && makerAt(rooms, choice, target?.key);
 }
 
-/** With the credential that `key` tells of, where there still is such a one. */
-export function makerAt(rooms: TaskRooms, choice: ModelTarget, key?: string): Maker | undefined {
+/** With the credential that `key` tells of, where there still is such a one; else with `given`, or one whose turn it is. */
+export function makerAt(rooms: TaskRooms, choice: ModelTarget, key?: string, given?: string): Maker | undefined {
   const provider = rooms.provider(choice.type);
   const baseUrl = choice.baseUrl ?? provider?.baseUrl;
   if (!provider?.video || baseUrl === undefined) return undefined;
@@ -32,7 +32,7 @@ export function makerAt(rooms: TaskRooms, choice: ModelTarget, key?: string): Ma
   const target: Target = {
     model: choice.model,
     baseUrl,
-    credential: own ?? rooms.catalog.credential(choice),
+    credential: own ?? given ?? rooms.catalog.credential(choice, rooms.now()),
     settings: choice.settings,
   };
   return { choice, provider, video: provider.video, target };

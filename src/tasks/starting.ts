@@ -37,14 +37,27 @@ export async function start(
   targets: readonly ModelTarget[],
 ): Promise<GatewayError | undefined> {
   let refusal: GatewayError | undefined;
-  for (const choice of targets) {
-    const maker = makerAt(rooms, choice);
-    if (!maker) continue;
+  /** The credentials tried at the target before the next one. */
+  let tried: (string | undefined)[] = [];
+  const left = [...targets];
+  for (let choice = left.shift(); choice; choice = left.shift()) {
+    if (tried.length === 0) tried = [rooms.catalog.credential(choice, rooms.now())];
+    const credential = tried.at(-1);
+    const maker = makerAt(rooms, choice, undefined, credential);
+    if (!maker) {
+      tried = [];
+      continue;
+    }
     const { task } = held;
     held.task = { ...task, target: nameOf(maker), attempts: task.attempts + 1 };
     const error = await attempt(rooms, held, maker, request);
-    rooms.catalog.observe(choice, error ? { ok: false, error } : { ok: true }, rooms.now());
-    if (!error) return undefined;
+    if (!error) {
+      rooms.catalog.observe(choice, { ok: true }, rooms.now(), credential);
+      return undefined;
+    }
+    const next = rooms.catalog.another(choice, tried, error, rooms.now());
+    tried = next === undefined ? [] : [...tried, next];
+    if (next !== undefined) left.unshift(choice);
     // Never at another target: there would be two.
     if (error.inDoubt) return doubt(rooms, held, maker, error);
     if (held.task.sent) {

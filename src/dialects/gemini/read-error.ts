@@ -62,6 +62,7 @@ function withDetails(read: GatewayError, error: JsonObject, takesDelay: boolean)
     cause: read.cause,
     status: read.status,
     retryable: read.retryable,
+    credentialRefused: read.credentialRefused,
     ...(word !== undefined && { vendorCode: word }),
     ...(read.vendorType !== undefined && { vendorType: read.vendorType }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),

@@ -1,0 +1,122 @@
+/** A provider with several credentials, some of which it does not accept: calls go on with the others. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
+import { PRICE } from '../scene.ts';
+
+type Refusal = { status: number; headers?: { [name: string]: string }; body?: object };
+
+let gateway: GatewayProcess;
+let caller: TestCaller;
+/** What the provider says to a credential; nothing: it answers. */
+let refusals: { [credential: string]: Refusal } = {};
+let used: string[] = [];
+
+const answer = {
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+};
+const provider = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch(request) {
+    const credential = request.headers.get('authorization')?.replace('Bearer ', '') ?? '';
+    used.push(credential);
+    const refusal = refusals[credential];
+    if (!refusal) return Response.json(answer);
+    const { status, headers = {}, body = { error: { message: 'No.', type: 'some_error' } } } = refusal;
+    return Response.json(body, { status, headers });
+  },
+});
+
+const CASES = ['refused', 'forbidden', 'limited', 'empty', 'all', 'all-limited', 'down'];
+
+beforeAll(async () => {
+  const baseUrl = `http://127.0.0.1:${provider.port}/v1`;
+  gateway = await startGateway({
+    providers: CASES.map((name) => ({
+      name,
+      type: 'openai-compatible',
+      baseUrl,
+      credentials: [`sk-good-${name}`, `sk-bad-${name}`],
+    })),
+    models: CASES.map((name) => ({
+      name,
+      kind: 'chat',
+      price: PRICE,
+      maxOutputTokens: 100,
+      targets: [{ provider: name, model: 'm' }],
+    })),
+  });
+  caller = await gateway.newCaller();
+}, 30_000);
+beforeEach(() => {
+  refusals = {};
+  used = [];
+});
+afterAll(async () => {
+  expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+  await gateway.stop();
+  await provider.stop(true);
+}, 30_000);
+
+function call(model: string): Promise<Response> {
+  return fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
+  });
+}
+
+test.each([
+  ['refused', { status: 401 }],
+  ['forbidden', { status: 403 }],
+  ['limited', { status: 429, headers: { 'retry-after': '30' } }],
+  [
+    'empty',
+    { status: 429, body: { error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' } } },
+  ],
+])('a credential that is %s: another one in the same call, and then without it', async (name, refusal) => {
+  refusals[`sk-bad-${name}`] = refusal;
+  const answers: Response[] = [];
+  for (let i = 0; i < 8; i++) answers.push(await call(name));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+  expect(used.filter((credential) => credential.startsWith('sk-bad'))).toHaveLength(1);
+  const attempts = answers.map((one) => one.headers.get('x-modelport-attempts'));
+  expect(attempts.toSorted()).toEqual(['1', '1', '1', '1', '1', '1', '1', '2']);
+  const calls = (await gateway.calls(caller)).filter(({ model }) => model === name);
+  expect(calls.map((one) => one.attempts).toSorted()).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
+  // Each call is charged once.
+  expect(new Set(calls.map(({ cost }) => cost)).size).toBe(1);
+});
+
+test('where all are refused the target has failed, after every credential was tried once', async () => {
+  for (const which of ['good', 'bad']) refusals[`sk-${which}-all`] = { status: 401 };
+  const first = await call('all');
+  expect(first.status).toBe(502);
+  expect(first.headers.get('x-modelport-attempts')).toBe('2');
+  expect(new Set(used)).toEqual(new Set(['sk-good-all', 'sk-bad-all']));
+  for (let i = 0; i < 4; i++) expect((await call('all')).status).toBe(502);
+  expect((await call('all')).status).toBe(503);
+});
+
+test('where all are limited callers are told the soonest time to come again', async () => {
+  refusals['sk-good-all-limited'] = { status: 429, headers: { 'retry-after': '40' } };
+  refusals['sk-bad-all-limited'] = { status: 429, headers: { 'retry-after': '20' } };
+  const first = await call('all-limited');
+  expect(first.status).toBe(429);
+  expect(first.headers.get('retry-after')).toBe('20');
+  const second = await call('all-limited');
+  expect(second.status).toBe(429);
+  expect(Number(second.headers.get('retry-after'))).toBeWithin(15, 21);
+  expect(used).toHaveLength(2);
+});
+
+test('a failure that is not about the credential is not tried with another one', async () => {
+  for (const which of ['good', 'bad']) refusals[`sk-${which}-down`] = { status: 500 };
+  expect((await call('down')).status).toBe(502);
+  expect(used).toHaveLength(1);
+});
