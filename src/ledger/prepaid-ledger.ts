@@ -36,7 +36,7 @@ export function createLedger({
   leaseMs = LEASE_MS,
   patienceMs = PATIENCE_MS,
 }: LedgerSettings): Ledger {
-  const commits = createGroupCommit((steps) => store.ledger(steps));
+  const commits = createGroupCommit((steps, waits) => store.ledger(steps, waits), store.batchesAtOnce);
   const settlements = createStubborn(commits.submit, patienceMs);
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of calls under way in this process. */
@@ -114,10 +114,10 @@ export function createLedger({
     sweep,
     renew: () => lease.renew(now()),
     isFenced: lease.isFenced,
-    async sent({ callId }, sentAt, checkpoint) {
-      await commits.submit({ type: 'mark', callId, sentAt, checkpoint });
+    async sent({ callId, account }, sentAt, checkpoint) {
+      await commits.submit({ type: 'mark', callId, account, sentAt, checkpoint });
     },
-    checkpoint: ({ callId }, checkpoint) => commits.note({ type: 'mark', callId, checkpoint }),
+    checkpoint: ({ callId, account }, checkpoint) => commits.note({ type: 'mark', callId, account, checkpoint }),
     async topUp(account, amount, { kind = 'top-up', ...detail }) {
       const counter = COUNTERS[kind];
       const outcome = await commits.submit({ type: 'enter', account, kind, amount, counter, ...detail });

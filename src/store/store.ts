@@ -233,7 +233,7 @@ export interface ModelRow {
 /** One step of the ledger; a batch of them is one transaction, applied in order. */
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
-  | { type: 'mark'; callId: string; sentAt?: number; checkpoint?: Money }
+  | { type: 'mark'; callId: string; account?: string; sentAt?: number; checkpoint?: Money }
   /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look.
    *  Of a call that was settled provisionally it enters the difference. */
   | { type: 'resolve'; callId: string; amount: Money; call: CallRow; hold?: HeldFor }
@@ -270,6 +270,8 @@ export type LedgerOutcome =
   /** The balance would be larger than an account can hold. */
   | { type: 'out-of-range' }
   | { type: 'unknown-call' }
+  /** The account is locked by another process, and the batch did not wait for it: nothing was done. */
+  | { type: 'busy' }
   | { type: 'unknown-account' };
 
 /** A page of a list: rows in a stable order, beginning after the row whose id is `after`. */
@@ -324,8 +326,10 @@ export interface Store extends ConfigFileStore, LeaseStore {
   generation(): Promise<number>;
 
   /** Applies the steps in order in one transaction, and says what became of each. A resolve of a call without a hold
-   *  records and charges it all the same. */
-  ledger(steps: readonly LedgerStep[]): Promise<LedgerOutcome[]>;
+   *  records and charges it all the same. With `waits` false, steps of accounts that are locked are answered with `busy`. */
+  ledger(steps: readonly LedgerStep[], waits?: boolean): Promise<LedgerOutcome[]>;
+  /** Batches of different accounts that the ledger takes at the same time. */
+  readonly batchesAtOnce: number;
   /** The open holds, of these owners or of all. */
   holds(filter?: { owners?: readonly string[] }): Promise<HoldRow[]>;
   /** Oldest first; an entry's id is its seq. */

@@ -12,7 +12,7 @@ import { keyTable } from './tables/key-table.ts';
 import { taskTable } from './tables/task-table.ts';
 
 /** What every engine does its own way. */
-type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'verify' | 'begin' | 'tidy';
+type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'begin' | 'tidy';
 
 export function tableStore(db: Database): Omit<Store, OwnWay> {
   return {

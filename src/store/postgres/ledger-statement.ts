@@ -65,8 +65,8 @@ const COMPLETED_COLUMNS = [
 ] as const;
 
 /**
- * What is done with the rows of each table that has some. The accounts are locked first, in the order of their ids, so that no
- * two batches wait for each other. Each write asks the gate, and the gate is open where all versions are those the batch knows:
+ * What is done with the rows of each table that has some. The accounts are locked first. One that is locked already is as one that
+ * has changed: nothing is waited for. Each write asks the gate, and the gate is open where all versions are those the batch knows:
  * then nothing of these accounts has changed since, for whatever changes it raises the version. A hold that is not there any
  * more closes it too.
  */
@@ -96,7 +96,7 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
 // Rows are found by lists and one by one, never by joins: a plan made while a table was young joins by reading all of it, and
 // lives on when there are millions. For the same reason the order is not the index's.
 const LOCK = `locked AS MATERIALIZED (
-  SELECT id, version FROM accounts WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked)) ORDER BY id || '' FOR UPDATE
+  SELECT id, version FROM accounts WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked)) ORDER BY id || '' FOR UPDATE SKIP LOCKED
 )`;
 const VERSIONS_ARE =
   '(SELECT count(*) FROM locked JOIN asked USING (id) WHERE locked.version = asked.version) = (SELECT count(*) FROM asked)';

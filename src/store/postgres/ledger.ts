@@ -2,6 +2,7 @@
 import { raw, type Statement, sql } from '../database.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { Spending } from '../spending.ts';
+import { accountOfStep } from '../step-account.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
@@ -21,7 +22,11 @@ interface Decided {
   outcomes: LedgerOutcome[];
   changes: LedgerChanges;
   accounts: VersionedBooks[];
+  /** Accounts that were locked, and not waited for. */
+  busy: ReadonlySet<string>;
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 const MOST_REMEMBERED = 10_000;
 /** After an account was found changed by another process, so many batches of it are decided under its lock straight away. */
@@ -31,16 +36,16 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
   const remembered = new Map<string, Remembered>();
   const shared = new Map<string, number>();
 
-  return async function ledger(steps: readonly LedgerStep[]): Promise<LedgerOutcome[]> {
+  return async function ledger(steps: readonly LedgerStep[], waits: boolean): Promise<LedgerOutcome[]> {
     const needs = needsOf(steps);
     try {
       if (isAtHand(needs)) {
         const decided = await commitFromMemory(steps, needs);
         if (decided) return decided.outcomes;
-        for (const id of needs.accounts) shared.set(id, SHARED_FOR);
       }
-      const decided = await transact((run) => decideUnderLock(run, steps, needs));
+      const decided = await transact((run) => decideUnderLock(run, steps, { needs, waits }));
       remember(decided, needs);
+      for (const id of decided.busy) shared.set(id, SHARED_FOR);
       return decided.outcomes;
     } catch (thrown) {
       // Whether it was committed is not known.
@@ -51,14 +56,16 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
 
   function isAtHand({ accounts, keys, looksUp }: Needs): boolean {
     if (looksUp) return false;
+    let isShared = false;
     for (const id of accounts) {
       if (!remembered.has(id)) return false;
       const left = shared.get(id);
       if (left === undefined) continue;
       if (left > 1) shared.set(id, left - 1);
       else shared.delete(id);
-      return false;
+      isShared = true;
     }
+    if (isShared) return false;
     for (const [key, account] of keys) if (!remembered.get(account)?.spendings.has(key)) return false;
     return true;
   }
@@ -74,7 +81,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
       takeHold: (callId, known) => takeOnce(taken, callId, known),
     };
     const { outcomes, changes } = applySteps(steps, view);
-    const decided = { outcomes, changes, accounts: [...accounts.values()] };
+    const decided = { outcomes, changes, accounts: [...accounts.values()], busy: NOBODY };
     const [written] = await all<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
     if (!written?.open) return undefined;
     remember(decided, needs);
@@ -86,6 +93,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
     for (const { books, version } of accounts) {
       const before = remembered.get(books.id);
+      if (before && before.version !== version) shared.set(books.id, SHARED_FOR);
       const spendings = before?.version === version ? before.spendings : new Map<string, Spending | undefined>();
       const newVersion = changes.accounts.has(books) ? version + 1n : version;
       remembered.set(books.id, { books, version: newVersion, spendings });
@@ -128,19 +136,27 @@ interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
   version: bigint;
 }
 
+interface LockedWay {
+  needs: Needs;
+  /** Whether accounts that are locked are waited for; else their steps are left out. */
+  waits: boolean;
+}
+
 /** Locks first, then reads: each statement sees what was committed before it. */
 export async function decideUnderLock(
   run: Run,
-  steps: readonly LedgerStep[],
-  needs: Needs = needsOf(steps),
+  all: readonly LedgerStep[],
+  { needs, waits }: LockedWay = { needs: needsOf(all), waits: true },
 ): Promise<Decided> {
   const ids = among(needs.accounts);
   const calls = among(needs.calls);
   const codes = among(needs.codes);
   const corrected = among(needs.corrected);
   const none = <Row>(): Promise<Row[]> => Promise.resolve([]);
-  const [, codeRows, books, spendings, holds, recorded, corrections, entries] = await Promise.all([
-    run(sql`SELECT 1 FROM accounts WHERE id ${ids} ORDER BY id || '' FOR UPDATE`),
+  const [locked, codeRows, books, spendings, holds, recorded, corrections, entries] = await Promise.all([
+    run<{ id: string }>(
+      sql`SELECT id FROM accounts WHERE id ${ids} ORDER BY id || '' FOR UPDATE ${raw(waits ? '' : 'SKIP LOCKED')}`,
+    ),
     needs.codes.size === 0
       ? none<CodeColumns>()
       : run<CodeColumns>(sql`SELECT * FROM codes WHERE hash ${codes} ORDER BY hash || '' FOR UPDATE`),
@@ -168,6 +184,8 @@ export async function decideUnderLock(
             UNION ALL SELECT 'code:' || id FROM codes WHERE hash ${codes}))`,
         ),
   ]);
+  const busy = waits ? NOBODY : lockedByOthers(books, locked);
+  const steps = busy.size === 0 ? all : all.filter((step) => !busy.has(accountOfStep(step) ?? ''));
   const known = new Map(
     books.map(({ version, day, month, lastSeq, ...row }) => [
       row.id,
@@ -197,12 +215,27 @@ export async function decideUnderLock(
       ),
   };
   const { outcomes, changes } = applySteps(steps, view);
-  const decided = { outcomes, changes, accounts: [...accounts.values()] };
+  const decided = { outcomes: answersTo(all, outcomes, busy), changes, accounts: [...accounts.values()], busy };
+  if (steps.length === 0) return decided;
   const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
   if (!written?.open) throw new Error('The books of locked accounts have changed.');
   for (const audit of changes.audits) await run(insertAudit(audit));
   return decided;
 }
+
+function lockedByOthers(books: readonly BooksColumns[], locked: readonly { id: string }[]): Set<string> {
+  const ours = new Set(locked.map(({ id }) => id));
+  return new Set(books.flatMap(({ id }) => (ours.has(id) ? [] : [id])));
+}
+
+/** The outcomes of the steps that were decided, each in its place among all. */
+function answersTo(all: readonly LedgerStep[], outcomes: LedgerOutcome[], busy: ReadonlySet<string>): LedgerOutcome[] {
+  if (busy.size === 0) return outcomes;
+  const decided = outcomes.values();
+  return all.map((step) => (busy.has(accountOfStep(step) ?? '') ? BUSY : (decided.next().value ?? BUSY)));
+}
+
+const BUSY: LedgerOutcome = { type: 'busy' };
 
 /** A call with an open hold is not recorded: it need not be looked for in the partition of every day. */
 const NOT_HELD = raw('WHERE NOT EXISTS (SELECT 1 FROM holds WHERE call_id = value COLLATE "C")');

@@ -13,6 +13,9 @@ import { decideUnderLock, postgresLedger } from './ledger.ts';
 import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts';
 import { tidyCalls } from './partitions.ts';
 
+/** More wait for each other on the server. */
+const MOST_BATCHES = 4;
+
 /** Names the first start among the locks of this database. */
 const BEGIN_LOCK = 7_305_164_322;
 
@@ -28,7 +31,9 @@ export function openPostgresStore(settings: PostgresSettings): Store {
         () => probePostgres(db, Date.now()),
       ),
     close: () => db.close(),
-    ledger: (steps) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps)),
+    ledger: (steps, waits = true) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps, waits)),
+    // Whatever else is asked finds a connection that no lock holds up.
+    batchesAtOnce: Math.max(1, Math.min(MOST_BATCHES, settings.connections - 1)),
     verify: () => db.transact((run) => verifyBooks(booksReader(run)), 'one moment'),
 
     begin: ({ account, keys, steps, audits }) =>

@@ -40,6 +40,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
       await checkpointer.close();
       db.file.close();
     },
+    batchesAtOnce: 1,
     ledger(steps) {
       checkpointer.writes();
       return db.transact(() => apply(steps));
