@@ -109,6 +109,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     log(call) {
       metrics.called(call);
       log.info('task', () => callMembers(call, 0, undefined));
+      warnOfDispute(log, call);
     },
     trouble,
   });
@@ -138,6 +139,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     log(call, lost, cause) {
       metrics.called(call);
       log.info('call', () => callMembers(call, lost, cause));
+      warnOfDispute(log, call);
     },
     trouble,
   });
@@ -244,6 +246,15 @@ function openLimits(config: Config, log: Log, standing: Standing): Limits {
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
     },
   });
+}
+
+/** What the operator has to decide. */
+function warnOfDispute(log: Log, { outcome, id, account, model, provider, cost, usage }: CallRow): void {
+  if (outcome !== 'disputed') return;
+  log.warn(
+    `The provider's report of a call was not believed: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
+    { id, account, model, provider, charged: writeMoney(cost), claimed: usage?.claimed?.cost },
+  );
 }
 
 /** A call as a line of the log: never a prompt, a reply or a secret. Members that are undefined would make the line twice as dear. */

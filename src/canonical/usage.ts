@@ -48,6 +48,8 @@ export interface Usage {
   serverToolCalls?: number;
   /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
   largestInput?: number;
+  /** Of a disputed call, whose figures here are our own: what its provider reported, and what that costs in USD. */
+  claimed?: { cost: string; usage: Usage };
   source: UsageSource;
 }
 
@@ -66,8 +68,8 @@ export function asReport(usage: Usage): Usage | undefined {
 }
 
 /** Members that are not added up. */
-type Word = 'source' | 'size' | 'quality' | 'largestInput';
-const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput']);
+type Word = 'source' | 'size' | 'quality' | 'largestInput' | 'claimed';
+const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput', 'claimed']);
 const isCount = (member: keyof Usage): member is Exclude<keyof Usage, Word> => !WORDS.has(member);
 
 /** The sum of two usages, as a call fanned out over several upstream calls reports it. */

@@ -3,6 +3,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
+import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
@@ -14,6 +15,7 @@ const COMMANDS: readonly Command[] = [
   ...CATALOG_COMMANDS,
   ...ACCOUNT_COMMANDS,
   ...MONEY_COMMANDS,
+  ...DISPUTE_COMMANDS,
   ...KEY_COMMANDS,
   ...RECORD_COMMANDS,
 ];

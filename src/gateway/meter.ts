@@ -105,6 +105,12 @@ export class Meter {
     return this.counted(unknown, count);
   }
 
+  /** What was delivered, by our count alone, whatever was reported. */
+  async delivery(count: CountTexts): Promise<Usage> {
+    const tokens = await count(this.tallies.map((tally) => tally.text()));
+    return this.sum(this.tallies.map((tally, index) => tally.counted(this.inputOfEach, tokens[index] ?? 0)));
+  }
+
   private async counted(unknown: readonly Tally[], count: CountTexts): Promise<Usage> {
     const tokens = await count(unknown.map((tally) => tally.text()));
     const usages = this.tallies.map((tally) => {

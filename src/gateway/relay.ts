@@ -157,7 +157,9 @@ export class StreamRelay implements ByteSource, FrameTaker {
   /** Sends something harmless where nothing else has been sent for a while, and notes what the call has cost so far. */
   nudge(now: number, keepAliveMs: number): void {
     if (this.walk.meter.delivered) {
-      this.rooms.ledger.checkpoint(this.walk.hold, charge(this.walk.meter.soFar(), this.walk.model.price));
+      const cost = charge(this.walk.meter.soFar(), this.walk.model.price);
+      // A report that came early may claim anything: should this process die, no more than was held is charged.
+      this.rooms.ledger.checkpoint(this.walk.hold, cost < this.walk.hold.amount ? cost : this.walk.hold.amount);
     }
     if (this.hasSent) {
       this.hasSent = false;

@@ -62,21 +62,27 @@ export class Tally {
 
   /** With the pictures that came: few formats count them in their usage. The tokens of what was delivered, `textTokens` of them text; those of the text are estimated unless given. */
   usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
-    const used = this.consumed(input, textTokens);
+    return this.withImages(this.consumed(input, textTokens));
+  }
+
+  /** The same, whatever was reported. */
+  counted(input: number, textTokens: number): Usage {
+    const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
+    const usage: Usage = { input, output: textTokens + audio, source: 'counted' };
+    if (audio > 0) usage.audioOutput = audio;
+    return this.withImages(usage);
+  }
+
+  private withImages(used: Usage): Usage {
     return this.images === 0 || used.images !== undefined ? used : { ...used, images: this.images };
   }
 
   private consumed(input: number, textTokens: number): Usage {
-    const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
-    const output = textTokens + audio;
     const { reported } = this;
-    if (!reported) {
-      const usage: Usage = { input, output, source: 'counted' };
-      if (audio > 0) usage.audioOutput = audio;
-      return usage;
-    }
-    if (this.isKnown) return reported;
-    return { ...reported, output: Math.max(reported.output, output), source: 'partial' };
+    if (reported && this.isKnown) return reported;
+    const counted = this.counted(input, textTokens);
+    if (!reported) return counted;
+    return { ...reported, output: Math.max(reported.output, counted.output), source: 'partial' };
   }
 }
 

@@ -9,6 +9,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
+import { isBeyondDoubt } from '../ledger/doubt.ts';
 import { estimatedUsage } from '../ledger/estimated-usage.ts';
 import type { Hold } from '../ledger/ledger.ts';
 import { choices } from '../ledger/quote.ts';
@@ -16,6 +17,7 @@ import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/transport.ts';
 import type { AddressedMedia } from './addressed-media.ts';
+import { disputedUsage } from './doubt.ts';
 import type { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { Witness } from './witness.ts';
@@ -134,11 +136,18 @@ export function conclude(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion
 async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): Promise<Money> {
   const using = usageOf(rooms, walk, conclusion);
   const counted = using instanceof Promise ? await using : using;
-  const used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
-  const cost = used ? charge(used, walk.model.price) : 0n;
+  let used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
+  let cost = used ? charge(used, walk.model.price) : 0n;
+  let ending = conclusion;
+  const doubted = used && !isBeyondDoubt(cost, walk.hold.amount) && (await disputedUsage(rooms, walk, used, cost));
+  if (doubted) {
+    used = doubted;
+    cost = walk.hold.amount;
+    ending = { ...conclusion, outcome: 'disputed' };
+  }
   walk.media?.cancel();
   walk.pace.end(used ? used.input + used.output : 0);
-  const record = recordOf(walk, conclusion, used, cost);
+  const record = recordOf(walk, ending, used, cost);
   try {
     await rooms.ledger.settle(walk.hold, record);
   } finally {

@@ -1,18 +1,33 @@
 /** The admin API's records: calls, and the proof that ledger, holds and calls agree. */
 import { type Static, Type } from 'typebox';
+import { auditOfEntry } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
-import type { CallFilter, CallRow } from '../store/store.ts';
+import { readComponents } from '../catalog/price-text.ts';
+import { disputeOf, settleDispute, writeDispute } from '../ledger/disputes.ts';
+import type { CallFilter, CallOutcome, CallRow, Store } from '../store/store.ts';
 import { accountNamed } from './account-named.ts';
 import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from './fields.ts';
+import { Entry, writeEntry } from './money-routes.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, route } from './route.ts';
+
+const OUTCOMES = [
+  'ok',
+  'refused',
+  'failed',
+  'broken',
+  'aborted',
+  'interrupted',
+  'disputed',
+] as const satisfies readonly CallOutcome[];
 
 const CallQuery = Type.Object({
   ...PAGE,
   account: Type.Optional(Type.String({ description: "an account's id or name" })),
   key: Type.Optional(Type.String({ description: "a key's id" })),
   model: Type.Optional(Type.String()),
+  outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
   from: Type.Optional(TimeAsked),
   to: Type.Optional(TimeAsked),
 });
@@ -29,7 +44,7 @@ const Call = Type.Object({
   upstreamDialect: Type.String(),
   stream: Type.Boolean(),
   status: Type.Integer(),
-  outcome: Type.String({ description: 'one of ok, refused, failed, broken, aborted, interrupted' }),
+  outcome: Type.String({ description: `one of ${OUTCOMES.join(', ')}` }),
   errorCode: Type.Optional(Type.String()),
   provisional: Type.Optional(
     Type.Boolean({
@@ -42,7 +57,19 @@ const Call = Type.Object({
   usage: Type.Optional(Type.Object({})),
   durationMs: Type.Number(),
   firstByteMs: Type.Optional(Type.Number()),
+  dispute: Type.Optional(
+    Type.Object({
+      claimed: Usd,
+      charged: Usd,
+      decision: Type.Optional(Type.String({ description: 'accept or reject; absent while nobody has decided' })),
+    }),
+  ),
 });
+
+const Decided = Type.Object(
+  { decision: Type.Union([Type.Literal('accept'), Type.Literal('reject')]) },
+  { additionalProperties: false },
+);
 
 const Verified = Type.Object({
   ok: Type.Boolean(),
@@ -65,7 +92,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
         query,
         (page) => rooms.store.calls({ ...filter, ...page }),
         (call) => call.id,
-        writeCall,
+        (call) => withDispute(rooms.store, call),
       );
     },
   }),
@@ -76,7 +103,20 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
     answer: async ({ store }, { path }) => {
       const call = await store.call(path.id ?? '');
       if (!call) throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
-      return writeCall(call);
+      return withDispute(store, call);
+    },
+  }),
+  route('POST', '/admin/v1/calls/:id/dispute', {
+    gate: 'admin',
+    summary:
+      "Settles a disputed call, once: `accept` charges the difference up to the provider's report, `reject` gives back what was charged beyond what was delivered. The same decision again answers the first entry; the other one is refused.",
+    body: Decided,
+    reply: Entry,
+    answer: async ({ store, ledger, now }, { path, body, caller }) => {
+      const settings = { store, ledger, readPrice: readComponents };
+      const action = `call.dispute-${body.decision}ed`;
+      const audit = ({ id }: CallRow) => auditOfEntry({ actor: caller.key, action, subject: id }, now());
+      return writeEntry(await settleDispute(settings, path.id ?? '', body.decision, now(), audit));
     },
   }),
   route('GET', '/admin/v1/ledger/verify', {
@@ -93,17 +133,20 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
 
 async function filterOf(
   rooms: Rooms,
-  { account, key, model, from, to }: Static<typeof CallQuery>,
+  { account, key, model, outcome, from, to }: Static<typeof CallQuery>,
 ): Promise<Omit<CallFilter, 'limit' | 'after'>> {
   return {
     ...(account !== undefined && { account: (await accountNamed(rooms.store, account)).id }),
     ...(key !== undefined && { key }),
     ...(model !== undefined && { model }),
+    ...(outcome !== undefined && { outcome }),
     ...(from !== undefined && { from: timeOf(from, 'from') }),
     ...(to !== undefined && { to: timeOf(to, 'to') }),
   };
 }
 
-function writeCall(call: CallRow): object {
-  return { ...call, at: writeTime(call.at), cost: writeMoney(call.cost) };
+async function withDispute(store: Store, call: CallRow): Promise<object> {
+  const written = { ...call, at: writeTime(call.at), cost: writeMoney(call.cost) };
+  const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
+  return dispute ? { ...written, dispute: writeDispute(dispute) } : written;
 }

@@ -70,12 +70,12 @@ export async function pageOf<Row>(
   asked: { limit?: number; after?: string },
   read: (page: Page) => Promise<Row[]>,
   idOf: (row: Row) => string,
-  write: (row: Row) => object,
+  write: (row: Row) => object | Promise<object>,
 ): Promise<object> {
   const limit = asked.limit ?? PAGE_LIMIT;
   const rows = await read({ limit: limit + 1, ...(asked.after !== undefined && { after: asked.after }) });
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const hasMore = rows.length > limit;
-  return { data: page.map(write), hasMore, next: hasMore && last ? idOf(last) : null };
+  return { data: await Promise.all(page.map(write)), hasMore, next: hasMore && last ? idOf(last) : null };
 }

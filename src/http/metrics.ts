@@ -50,6 +50,11 @@ export function createMetrics(startedAt: number): Metrics {
       const counters = [
         counter('http_answers', 'Answers by HTTP status.', linesOf(answers, 'status')),
         counter('calls', 'Calls that were admitted, by model and outcome.', outcomeLines(models)),
+        counter(
+          'disputed_calls',
+          "Calls whose provider's report was not believed, by model: the hold was charged.",
+          disputedLines(models),
+        ),
         counter('errors', 'Calls that ended in an error, by its code.', linesOf(errors, 'code')),
         counter('attempts', 'Attempts at upstreams, by provider of the last one.', linesOf(attempts, 'provider')),
         counter(
@@ -82,6 +87,10 @@ function outcomeLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
   return [...models].flatMap(([model, { outcomes }]) =>
     [...outcomes].map(([outcome, value]): Line => [{ model, outcome }, value]),
   );
+}
+
+function disputedLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+  return modelLines(models, ({ outcomes }) => outcomes.get('disputed') ?? 0).filter(([, calls]) => calls > 0);
 }
 
 const isPaid = ([, usd]: Line) => usd > 0;

@@ -16,7 +16,7 @@ import { type AnsweredRoute, type Asked, route } from './route.ts';
 
 export const Entry = Type.Object({
   seq: Type.Integer(),
-  kind: Type.String({ description: 'one of top-up, charge, refund, adjustment, redemption' }),
+  kind: Type.String({ description: 'one of top-up, charge, completion, refund, adjustment, redemption' }),
   amount: Usd,
   balanceAfter: Usd,
   callId: Type.Optional(Type.String()),

@@ -16,7 +16,7 @@ export interface Difference {
 
 export interface Replayed {
   calls: number;
-  /** Without usage or without its price, or with usage that nobody believes: nothing to compute from. */
+  /** Without usage or without its price, or disputed: nothing to compute from. */
   skipped: number;
   differences: number;
 }
@@ -48,7 +48,9 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
     const page = await store.calls({ from, to, limit: CALLS_AT_ONCE, ...(after !== undefined && { after }) });
     for (const call of page) {
       replayed.calls++;
-      const price = call.usage === undefined ? undefined : await priceOf(call.priceId);
+      // A disputed call was charged its hold, whatever its usage says.
+      const isDue = call.usage !== undefined && call.outcome !== 'disputed';
+      const price = isDue ? await priceOf(call.priceId) : undefined;
       if (!price || call.usage === undefined) {
         replayed.skipped++;
         continue;

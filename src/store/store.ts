@@ -163,7 +163,7 @@ export interface HoldRow {
 /** What of a hold its resolution needs. */
 export type HeldFor = Pick<HoldRow, 'account' | 'key' | 'amount'>;
 
-export type CallOutcome = 'ok' | 'refused' | 'failed' | 'broken' | 'aborted' | 'interrupted';
+export type CallOutcome = 'ok' | 'refused' | 'failed' | 'broken' | 'aborted' | 'interrupted' | 'disputed';
 
 /** The record of one call: lean, written once, when it ends. */
 export interface CallRow {
@@ -284,6 +284,7 @@ export interface CallFilter extends Page {
   account?: string;
   key?: string;
   model?: string;
+  outcome?: CallOutcome;
   from?: number;
   to?: number;
 }
@@ -335,6 +336,7 @@ export interface Store extends ConfigFileStore, LeaseStore {
   /** Oldest first; an entry's id is its seq. */
   entries(account: string, page: Page): Promise<EntryRow[]>;
   verify(): Promise<VerifyReport>;
+  entryByKey(account: string, idempotencyKey: string): Promise<EntryRow | undefined>;
   /** What was entered for the call beside its charge: refunds and corrections. */
   corrections(callId: string): Promise<Money>;
 

@@ -14,7 +14,8 @@ export async function settle(rooms: TaskRooms, held: Held): Promise<void> {
   const { task } = held;
   if (!task.due) return;
   const now = rooms.now();
-  await conclude(rooms, task, task.due.cost, 'ok', task.due.usage);
+  const { cost, usage, disputed } = task.due;
+  await conclude(rooms, task, cost, disputed ? 'disputed' : 'ok', usage);
   held.task = { ...end(task, 'completed', now), expiresAt: now + rooms.settings.keepMs };
   await save(rooms, held, now);
   await rest(rooms, held);

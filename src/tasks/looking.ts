@@ -3,7 +3,6 @@ import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import { readComponents } from '../catalog/price-text.ts';
-import { charge } from '../ledger/charge.ts';
 import { download } from './download.ts';
 import { fail, settle } from './ending.ts';
 import { exchange } from './exchange.ts';
@@ -12,7 +11,7 @@ import { type Maker, makerOf, REMOVED } from './makers.ts';
 import { nextLook } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
 import type { Task } from './task.ts';
-import { videoUsage } from './video-price.ts';
+import { dueFor } from './video-price.ts';
 import { later, wait } from './waiting.ts';
 
 const VANISHED: TaskError = { code: 'upstream_failed', message: "The model's vendor knows of no such task any more." };
@@ -81,10 +80,9 @@ async function keep(rooms: TaskRooms, held: Held, seen: Progress, { provider, ta
     return fetches < MOST_FETCHES ? later(rooms, held, error) : fail(rooms, held, OUT_OF_REACH);
   }
   const { task } = held;
-  const usage = videoUsage(task.ask, outputs.length, seen.billed);
   // The price of the day it was ordered.
   const price = await rooms.store.price(task.priceId);
-  const cost = price ? charge(usage, readComponents(price.components)) : task.held;
-  held.task = { ...task, outputs, due: { usage, cost } };
+  const components = price && readComponents(price.components);
+  held.task = { ...task, outputs, due: dueFor(task.ask, outputs.length, seen.billed, components, task.held) };
   if (await save(rooms, held, rooms.now())) await settle(rooms, held);
 }

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const COST = 400_000_000n;
 const broken: Answer = { status: 500, json: { error: { message: 'broken' } }, repeat: true };
-const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch', 'again'];
+const NAMES = ['hour', 'limit', 'last', 'dead', 'large', 'gone', 'hook', 'swept', 'words', 'fetch', 'again', 'lies'];
 
 let bench: TaskBench;
 beforeAll(async () => {
@@ -48,6 +48,17 @@ describe('while its vendor works', () => {
     upstream.script(film('hour'), filmAnswer);
     expect(await paid(() => bench.lookAfter(6 * MINUTE_MS))).toBe(COST);
     expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
+  });
+
+  test('one that claims 400 seconds for an order of four is paid the hold, and the call is disputed', async () => {
+    bench.upstream.script('/lies/v1/videos', vendorVideo('queued'));
+    bench.upstream.script(status('lies'), vendorVideo('completed', { seconds: '400' }));
+    bench.upstream.script(film('lies'), filmAnswer);
+    const { id } = await bench.create('lies');
+    expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(COST);
+    expect(await bench.task(id)).toMatchObject({ state: 'completed' });
+    const usage = { seconds: 4, claimed: { cost: '40', usage: { seconds: 400 } } };
+    expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'disputed', cost: COST, usage });
   });
 
   test('one that never ends has failed when its time is over, to the moment; nothing is charged', async () => {

@@ -42,7 +42,7 @@ export interface Task extends TaskCourse {
   fetches?: number;
   outputs: TaskOutput[];
   /** What it came to: its results are kept, and it is about to be paid for. */
-  due?: { usage: Usage; cost: Money };
+  due?: { usage: Usage; cost: Money; disputed?: true };
   /** It has failed, and what was held for it is free again. */
   released?: true;
   /** Until when its files are kept. */

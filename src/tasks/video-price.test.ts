@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { charge } from '../ledger/charge.ts';
-import { quoteVideo, videoUsage } from './video-price.ts';
+import { dueFor, quoteVideo, videoUsage } from './video-price.ts';
 
 const PRICE = {
   perSecond: 900n,
@@ -27,4 +27,45 @@ test('what is recorded of several videos makes their bill again', () => {
   expect(charge(JSON.parse(JSON.stringify(usage)), price)).toBe(21n);
   expect(quoteVideo({ n: 3 }, price)).toBe(21n);
   expect(charge(videoUsage({ n: 3 }, 0), price)).toBe(7n);
+});
+
+describe('what is due by what the provider says it made', () => {
+  const price = { perSecond: 100_000_000n };
+  const ask = { seconds: 4, n: 1 };
+  const held = quoteVideo(ask, price);
+
+  test.each([
+    [{ seconds: 4 }, 400_000_000n],
+    [{ seconds: 5 }, 500_000_000n],
+    [{ seconds: 8 }, 800_000_000n],
+    [{ seconds: 2.5 }, 250_000_000n],
+    [{}, 400_000_000n],
+    [{ seconds: Number.POSITIVE_INFINITY }, 400_000_000n],
+    [{ seconds: Number.NaN }, 400_000_000n],
+    [{ seconds: -4 }, 400_000_000n],
+  ])('%j of four seconds ordered', (billed, cost) => {
+    expect(dueFor(ask, 1, billed, price, held)).toEqual({ usage: expect.anything(), cost });
+  });
+
+  test('400 seconds for an order of four are disputed: the hold is charged, for what was ordered', () => {
+    const due = dueFor(ask, 1, { seconds: 400 }, price, held);
+    const said = { input: 0, output: 0, videos: 1, seconds: 400, source: 'reported' } as const;
+    const claimed = { cost: '40', usage: said };
+    const usage = { input: 0, output: 0, videos: 1, seconds: 4, source: 'counted', claimed } as const;
+    expect(due).toEqual({ usage, cost: 400_000_000n, disputed: true });
+  });
+
+  test('tokens beyond those of the largest picture are disputed too', () => {
+    const byTokens = { output: 1_000_000n };
+    const most = quoteVideo(ask, byTokens);
+    expect(dueFor(ask, 1, { outputTokens: 100_000 }, byTokens, most)).not.toHaveProperty('disputed');
+    expect(dueFor(ask, 1, { outputTokens: 1e9 }, byTokens, most)).toMatchObject({ disputed: true, cost: most });
+    expect(dueFor(ask, 1, { outputTokens: 1e308 }, byTokens, most)).not.toHaveProperty('disputed');
+  });
+
+  test('of an order without a length the report counts, up to a minute', () => {
+    const open = { n: 1 };
+    expect(dueFor(open, 1, { seconds: 8 }, price, 0n)).toMatchObject({ cost: 800_000_000n });
+    expect(dueFor(open, 1, { seconds: 400 }, price, 0n)).toMatchObject({ cost: 0n, disputed: true });
+  });
 });

@@ -1,10 +1,11 @@
 /** What a video costs: before, from what is asked; after, from what was made. */
 import { writePixels } from '../canonical/image-size.ts';
-import type { Money } from '../canonical/money.ts';
+import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
-import type { Usage } from '../canonical/usage.ts';
+import { figure, type Usage } from '../canonical/usage.ts';
 import { charge } from '../ledger/charge.ts';
+import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 
 type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'n'>;
 
@@ -27,8 +28,33 @@ function tokensOf({
   return Math.ceil((width * height * fps * seconds) / PIXELS_A_TOKEN);
 }
 
+/** What is due for so many videos: by the provider's report where it fits what was ordered; else the hold, and the call is disputed. */
+export function dueFor(
+  ask: Asked,
+  videos: number,
+  billed: Progress['billed'],
+  price: Price | undefined,
+  held: Money,
+): { usage: Usage; cost: Money; disputed?: true } {
+  const usage = videoUsage(ask, videos, billed);
+  if (!price) return { usage, cost: held };
+  const cost = charge(usage, price);
+  if (isBeyondDoubt(cost, held) || !isDisputed(usage, cost, held, mostOf(ask))) return { usage, cost };
+  const claimed = { cost: writeMoney(cost), usage };
+  return { usage: { ...videoUsage(ask, videos), claimed }, cost: held, disputed: true };
+}
+
+/** Of a video whose length its order does not say. */
+const LONGEST_SECONDS = 60;
+
+function mostOf(ask: Asked) {
+  const seconds = ask.seconds ?? LONGEST_SECONDS;
+  return { seconds: seconds * ask.n, output: tokensOf({ ...ask, seconds }) * ask.n };
+}
+
 /** Usage of so many videos: seconds in all, as the vendor says, else as asked; size in the words it was asked for. */
-export function videoUsage(ask: Asked, videos: number, billed: Progress['billed'] = {}): Usage {
+export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] = {}): Usage {
+  const billed = figuresIn(said);
   const { width, height, resolution } = ask;
   const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
   return {
@@ -39,4 +65,11 @@ export function videoUsage(ask: Asked, videos: number, billed: Progress['billed'
     seconds: billed.seconds ?? (ask.seconds ?? 0) * videos,
     source: billed.seconds === undefined && billed.outputTokens === undefined ? 'counted' : 'reported',
   };
+}
+
+/** Those that are figures: seconds may have fractions. */
+function figuresIn({ seconds, outputTokens }: NonNullable<Progress['billed']>): NonNullable<Progress['billed']> {
+  const isLength = seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;
+  const isCount = outputTokens !== undefined && !Number.isNaN(figure(outputTokens));
+  return { ...(isLength && { seconds }), ...(isCount && { outputTokens }) };
 }

@@ -63,7 +63,7 @@ export function writeTier(extras: JsonObject | undefined): { service_tier?: stri
   return typeof tier === 'string' ? { service_tier: tier === 'default' ? 'standard' : tier } : {};
 }
 
-type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality'>;
+type Count = Exclude<keyof Usage, 'source' | 'size' | 'quality' | 'claimed'>;
 
 function setCount(usage: Usage, name: Count, value: number): void {
   if (value > 0) usage[name] = value;

@@ -288,6 +288,10 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN completion_seq bigint;
   ALTER TABLE owners ADD COLUMN ended_at bigint;
   `,
+  // Disputed calls are few and looked for among all.
+  `
+  CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

@@ -318,6 +318,10 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN completion_seq INTEGER;
   ALTER TABLE owners ADD COLUMN ended_at INTEGER;
   `,
+  // Disputed calls are few and looked for among all.
+  `
+  CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
+  `,
 ];
 
 /** The first databases remembered their version alone. */

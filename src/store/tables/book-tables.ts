@@ -43,7 +43,7 @@ export interface CodeColumns {
   redeemed_by: string | null;
 }
 
-export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'corrections'> {
+export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'entryByKey' | 'corrections'> {
   return {
     async holds(filter) {
       const owners = filter?.owners && sql`owner ${within(filter.owners)}`;
@@ -56,6 +56,13 @@ export function bookTables(db: Database): Pick<Store, 'holds' | 'entries' | 'cor
         sql`SELECT * FROM entries WHERE account = ${account} AND seq > ${Number(after)} ORDER BY seq LIMIT ${limit}`,
       );
       return rows.map(toEntry);
+    },
+
+    async entryByKey(account, key) {
+      const [row] = await db.all<EntryColumns>(
+        sql`SELECT * FROM entries WHERE account = ${account} AND idempotency_key = ${key}`,
+      );
+      return row && toEntry(row);
     },
 
     async corrections(callId) {

@@ -106,7 +106,8 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     },
 
     async calls(filter) {
-      if (filter.key === undefined && filter.model === undefined) return page(filter);
+      // The sums know of no outcomes.
+      if (filter.outcome !== undefined || (filter.key === undefined && filter.model === undefined)) return page(filter);
       const rows: CallRow[] = [];
       for (const time of await timesOf(filter)) {
         rows.push(...(await page({ ...filter, ...time, limit: filter.limit - rows.length })));
@@ -150,12 +151,16 @@ function toSum(row: SumColumns): UsageSum {
   };
 }
 
+/** As the index says it. */
+const DISPUTED = raw("outcome = 'disputed'");
+
 function conditionsOf(filter: CallFilter): (Statement | undefined)[] {
-  const { account, key, model, from, to, after } = filter;
+  const { account, key, model, outcome, from, to, after } = filter;
   return [
     account === undefined ? undefined : sql`account = ${account}`,
     key === undefined ? undefined : sql`key = ${key}`,
     model === undefined ? undefined : sql`model = ${model}`,
+    outcome === undefined ? undefined : outcome === 'disputed' ? DISPUTED : sql`outcome = ${outcome}`,
     from === undefined ? undefined : sql`at >= ${from}`,
     to === undefined ? undefined : sql`at < ${to}`,
     after === undefined ? undefined : sql`(at, id) < (SELECT at, id FROM calls WHERE id = ${after})`,

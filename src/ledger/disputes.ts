@@ -1,0 +1,110 @@
+/** Disputed calls, whose provider's report was not believed: the hold was charged, and the operator settles each once, either way. */
+import { GatewayError } from '../canonical/errors.ts';
+import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
+import type { Price } from '../canonical/price.ts';
+import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
+import { charge } from './charge.ts';
+import type { Ledger, MovingKind } from './ledger.ts';
+
+export type Decision = 'accept' | 'reject';
+
+export interface Dispute {
+  /** What the call costs by the provider's report, and what was charged: the hold. */
+  claimed: Money;
+  charged: Money;
+  /** Absent: nobody has decided yet. */
+  decision?: Decision;
+}
+
+export interface DisputeSettings {
+  store: Store;
+  ledger: Ledger;
+  /** Reads the components of a price version. */
+  readPrice(components: string): Price;
+}
+
+const NOTES: { readonly [decision in Decision]: string } = {
+  accept: "dispute accepted: the provider's report counts",
+  reject: 'dispute rejected: what was delivered counts',
+};
+
+/** One for each call: what is entered under it settles the dispute, once. */
+const keyOf = (callId: string) => `dispute:${callId}`;
+
+/** `undefined` where the call is not disputed. */
+export async function disputeOf(store: Store, call: CallRow): Promise<Dispute | undefined> {
+  const { claimed } = call.usage ?? {};
+  if (call.outcome !== 'disputed' || !claimed) return undefined;
+  const entry = await store.entryByKey(call.account, keyOf(call.id));
+  const decision = decisionIn(entry);
+  return { claimed: readMoney(claimed.cost) ?? call.cost, charged: call.cost, ...(decision && { decision }) };
+}
+
+/**
+ * Accepted, the difference up to the provider's report is charged; rejected, what was charged beyond what was delivered is given back.
+ * The same decision again answers the first entry; the other one is refused with `conflict`.
+ */
+export async function settleDispute(
+  { store, ledger, readPrice }: DisputeSettings,
+  callId: string,
+  decision: Decision,
+  at: number,
+  audit: (call: CallRow) => Audit<EntryRow>,
+): Promise<EntryRow> {
+  const call = await store.call(callId);
+  if (!call) throw new GatewayError('not_found', `There is no call "${callId}".`, { param: 'id' });
+  const dispute = await disputeOf(store, call);
+  if (!dispute) throw new GatewayError('conflict', `The call "${callId}" is not disputed.`, { param: 'id' });
+  const first = await firstDecision(store, call, decision);
+  if (first) return first;
+  const { kind, amount } = await movement({ store, readPrice }, call, dispute, decision);
+  try {
+    return await ledger.topUp(call.account, amount, {
+      kind,
+      callId,
+      note: NOTES[decision],
+      idempotencyKey: keyOf(callId),
+      at,
+      audit: audit(call),
+    });
+  } catch (thrown) {
+    // Somebody else has decided meanwhile.
+    const other = await firstDecision(store, call, decision);
+    if (other) return other;
+    throw thrown;
+  }
+}
+
+async function firstDecision(store: Store, call: CallRow, decision: Decision): Promise<EntryRow | undefined> {
+  const entry = await store.entryByKey(call.account, keyOf(call.id));
+  const made = decisionIn(entry);
+  if (made === undefined || made === decision) return entry;
+  const sentence = `The dispute of call "${call.id}" was settled before, by "${made}": set the balance right by an adjustment.`;
+  throw new GatewayError('conflict', sentence, { param: 'decision' });
+}
+
+function decisionIn(entry: EntryRow | undefined): Decision | undefined {
+  if (!entry) return undefined;
+  return entry.note === NOTES.accept ? 'accept' : 'reject';
+}
+
+async function movement(
+  { store, readPrice }: Pick<DisputeSettings, 'store' | 'readPrice'>,
+  call: CallRow,
+  { claimed, charged }: Dispute,
+  decision: Decision,
+): Promise<{ kind: MovingKind; amount: Money }> {
+  const given = await store.corrections(call.id);
+  if (decision === 'accept') return { kind: 'adjustment', amount: charged - claimed };
+  const price = await store.price(call.priceId);
+  // Where what was delivered is not known by our own count, the hold's charge stands.
+  if (!price || call.usage?.source !== 'counted') return { kind: 'refund', amount: 0n };
+  const delivered = charge(call.usage, readPrice(price.components));
+  // What was given back by hand is not given back again.
+  const left = charged - delivered - given;
+  return { kind: 'refund', amount: left > 0n ? left : 0n };
+}
+
+export function writeDispute({ claimed, charged, decision }: Dispute): object {
+  return { claimed: writeMoney(claimed), charged: writeMoney(charged), ...(decision && { decision }) };
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../test/chat-call.ts';
+import { hasFixtures } from '../../test/fixtures.ts';
+import { recordedHolds } from '../../test/recorded-holds.ts';
+import type { Usage } from '../canonical/usage.ts';
+import { charge } from './charge.ts';
+import { isDisputed, type Judged, mostOf } from './doubt.ts';
+import { quote } from './quote.ts';
+
+const PRICE = { input: 1_000_000n, cachedInput: 100_000n, output: 4_000_000n };
+const CEILING = 1000;
+const CALL = chatCall();
+const HELD = quote(CALL, PRICE, CEILING);
+const report = (members: Partial<Usage>): Usage => ({ input: 10, output: 10, source: 'reported', ...members });
+
+function judged(reported: Usage, members: Partial<Judged> = {}): boolean {
+  const delivered: Usage = { input: 10, output: 10, source: 'counted' };
+  const all = { call: CALL, ceiling: CEILING, contextTokens: 100_000, sendings: 1, delivered, ...members };
+  return isDisputed(reported, charge(reported, PRICE), HELD, mostOf(all, reported));
+}
+
+describe('a report is believed', () => {
+  test('up to twice the hold, whatever was delivered', () => {
+    expect(judged(report({ output: 2 * CEILING }))).toBe(false);
+  });
+
+  test('for hidden reasoning up to the ceiling that was held', () => {
+    expect(judged(report({ output: CEILING, reasoning: CEILING - 10 }))).toBe(false);
+  });
+
+  test('beyond that, for what was delivered: a provider that heeds no ceiling', () => {
+    const delivered: Usage = { input: 10, output: 5000, source: 'counted' };
+    expect(judged(report({ output: 8000 }), { delivered })).toBe(false);
+    expect(judged(report({ output: 12_000 }), { delivered })).toBe(true);
+  });
+
+  test('for sounds and images that were delivered', () => {
+    const delivered: Usage = { input: 10, output: 200, audioOutput: 200, images: 1, source: 'counted' };
+    expect(judged(report({ output: 9000, audioOutput: 8000 }), { delivered })).toBe(false);
+  });
+
+  test('for input that tools of the provider read, within its context each time', () => {
+    const search = chatCall({ tools: [{ type: 'web-search', options: {}, dialect: 'a' }] });
+    expect(judged(report({ input: 90_000 }), { call: search })).toBe(false);
+    expect(judged(report({ input: 290_000, serverToolCalls: 2 }))).toBe(false);
+    expect(judged(report({ input: 90_000 }))).toBe(true);
+    expect(judged(report({ input: 1e9, serverToolCalls: 1e9 }))).toBe(true);
+  });
+
+  test('for input that a reference brings in', () => {
+    const cached = chatCall({ extras: { gemini: { cachedContent: 'cachedContents/a' } } });
+    expect(judged(report({ input: 90_000, cachedInput: 89_000 }), { call: cached })).toBe(false);
+  });
+});
+
+describe('a report is disputed', () => {
+  test.each<[string, Partial<Usage>]>([
+    ['more output than was held for', { output: 4000 }],
+    ['a billion tokens', { output: 1_772_656_915 }],
+    ['more reasoning than was held for', { output: 4000, reasoning: 3990 }],
+    ['input that was not sent', { input: 50_000 }],
+    ['the largest figures there are', { input: Number.MAX_SAFE_INTEGER, output: Number.MAX_SAFE_INTEGER }],
+  ])('%s', (_, members) => {
+    expect(judged(report(members))).toBe(true);
+  });
+
+  test('above ten million USD, however much was held', () => {
+    const usage = report({ output: 10 });
+    expect(isDisputed(usage, 10_000_001n * 10n ** 9n, 10n ** 17n, {})).toBe(true);
+  });
+
+  test.each<[unit: 'seconds' | 'characters' | 'searches']>([['seconds'], ['characters'], ['searches']])(
+    'more %s than there were',
+    (unit) => {
+      expect(isDisputed(report({ [unit]: 401 }), 41n, 20n, { [unit]: 400 })).toBe(true);
+      expect(isDisputed(report({ [unit]: 400 }), 41n, 20n, { [unit]: 400 })).toBe(false);
+    },
+  );
+});
+
+describe.skipIf(!hasFixtures)('real replies', () => {
+  test('none that was recorded is disputed, even had nothing been held', async () => {
+    let judgedOnes = 0;
+    const disputed: string[] = [];
+    for await (const { file, call, reported, delivered } of recordedHolds()) {
+      judgedOnes++;
+      const all = { call, ceiling: 4096, contextTokens: undefined, sendings: 1, delivered };
+      const cost = charge(reported, PRICE);
+      if (isDisputed(reported, cost, 0n, mostOf(all, reported))) disputed.push(file);
+      const held = quote(call, PRICE, 4096);
+      expect(`${file} ${isDisputed(reported, cost, held, mostOf(all, reported))}`).toBe(`${file} false`);
+    }
+    expect(disputed).toEqual([]);
+    expect(judgedOnes).toBeGreaterThan(500);
+  }, 60_000);
+});
