@@ -23,6 +23,8 @@ import { urlsTaken, type Way, wayTo, withCredential } from './way.ts';
 
 /** Upstream errors larger than this say nothing more. */
 const MAX_ERROR_BYTES = 64 * 1024;
+/** Of a stream before anything it means: comments that keep it open are some bytes each few seconds. */
+const MAX_EMPTY_BYTES = 1024 * 1024;
 
 /** Resolves with the first target that answers. Throws the error the client should see when none does. */
 export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream> {
@@ -155,7 +157,7 @@ async function begin(
   const contentType = exchange.header('content-type') ?? '';
   const reader = readerFor(way, call, contentType);
   if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
-  if (call.stream) return peek(exchange, reader, same, contentType);
+  if (call.stream) return peek(exchange, reader, same, contentType, rooms.settings.maxReplyBytes);
   const body = exchange.readAll(rooms.settings.maxReplyBytes);
   return inOne(reader, body instanceof Promise ? await body : body, same);
 }
@@ -262,13 +264,32 @@ function bodyFor(call: Call, { provider, target, dialect, quirks }: Way, own: Di
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */
-async function peek(exchange: Exchange, reader: Reader, same: boolean, contentType: string): Promise<Upstream> {
+async function peek(
+  exchange: Exchange,
+  reader: Reader,
+  same: boolean,
+  contentType: string,
+  maxBytes: number,
+): Promise<Upstream> {
   let first: Frame[] = [];
   let ended = false;
-  while (!ended && !first.some((frame) => frame.events.length > 0)) {
+  let hasMeaning = false;
+  let readBytes = 0;
+  let emptyBytes = 0;
+  while (!ended && !hasMeaning) {
     const chunk = await exchange.read();
     ended = chunk === undefined;
-    first = first.concat(chunk ? reader.read(chunk) : reader.end());
+    const frames = chunk ? reader.read(chunk) : reader.end();
+    for (const frame of frames) {
+      if (frame.events.length > 0) hasMeaning = true;
+      else emptyBytes += frame.bytes.length;
+    }
+    first = first.length > 0 ? first.concat(frames) : frames;
+    readBytes += chunk?.length ?? 0;
+    if (!hasMeaning && !ended && (readBytes > maxBytes || emptyBytes > MAX_EMPTY_BYTES)) {
+      exchange.cancel();
+      throw new GatewayError('upstream_failed', 'The upstream sent too much that meant nothing before its answer.');
+    }
   }
   throwFirstError(exchange, first);
   let pending: readonly Frame[] | undefined = first;

@@ -11,6 +11,11 @@ const UNPACK = {
   zstd: createZstdDecompress,
 };
 
+/** No text is packed as closely as this: it is made to be unpacked. Little may be. */
+const MAX_RATIO = 200;
+const FREE_BYTES = 1024 * 1024;
+const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+
 /** The exchange itself where its bytes come plain, else what unpacks them for it. What is over-compressed waits packed. */
 export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: Source): BodyTaker {
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
@@ -21,7 +26,18 @@ export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: 
   }
   const unpacker = UNPACK[encoding as keyof typeof UNPACK]();
   let isArriving = true;
-  unpacker.on('data', (bytes: Uint8Array) => exchange.push(bytes));
+  let packedBytes = 0;
+  let unpackedBytes = 0;
+  unpacker.on('data', (bytes: Uint8Array) => {
+    unpackedBytes += bytes.length;
+    const bound = Math.min(MAX_UNPACKED_BYTES, Math.max(FREE_BYTES, packedBytes * MAX_RATIO));
+    if (unpackedBytes <= bound) {
+      exchange.push(bytes);
+      return;
+    }
+    unpacker.destroy();
+    exchange.broke(new Error(`${packedBytes} bytes of ${encoding} hold more than ${bound}`));
+  });
   unpacker.on('end', () => exchange.finish());
   unpacker.on('error', (cause) => exchange.broke(cause));
   exchange.from({
@@ -39,7 +55,10 @@ export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: 
     },
   });
   return {
-    push: (bytes) => void unpacker.write(bytes),
+    push(bytes) {
+      packedBytes += bytes.length;
+      unpacker.write(bytes);
+    },
     finish() {
       isArriving = false;
       unpacker.end();
