@@ -13,6 +13,7 @@ import { followTask } from './follow-task.ts';
 import { adapted } from './picture-calls.ts';
 import { inPieces, joinPieces } from './pieces.ts';
 import { ownProofs, withProofs } from './proofs.ts';
+import { publicError } from './redaction.ts';
 import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
@@ -40,12 +41,14 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
         rooms.catalog.observe(target, { ok: true }, rooms.now(), credential);
         return upstream;
       } catch (thrown) {
-        if (!(thrown instanceof GatewayError) || walk.cancellation.cancelled) throw thrown;
+        if (!(thrown instanceof GatewayError)) throw thrown;
+        const error = publicError(rooms, walk, thrown);
+        if (walk.cancellation.cancelled) throw error;
         // What an upstream has failed at costs nothing, also should the client leave behind the next.
         walk.cancellation.sent = false;
-        credential = rooms.catalog.another(target, tried, thrown, rooms.now());
-        if (!thrown.retryable) throw thrown;
-        errors.push(thrown);
+        credential = rooms.catalog.another(target, tried, error, rooms.now());
+        if (!error.retryable) throw error;
+        errors.push(error);
         isOver = credential === undefined;
         tried.push(credential);
       }
@@ -149,6 +152,7 @@ async function begin(
   const outgoing = made instanceof Promise ? await made : made;
   const task = way.provider.tasks?.[way.dialect.name];
   if (task) Object.assign(outgoing.headers, task.headers);
+  walk.sent = outgoing.headers;
   const limits = rooms.settings.limits;
   const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {

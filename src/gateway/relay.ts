@@ -8,6 +8,7 @@ import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { charge } from '../ledger/charge.ts';
+import { publicError } from './redaction.ts';
 import { remember } from './remember.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
@@ -34,7 +35,7 @@ export async function relayWhole(
   if (writer.bill && !frames.some(saysUsage)) writer.bill(await billedFor(rooms, walk, frames));
   for (const frame of frames) {
     const failure = errorIn(frame);
-    if (failure) throw failure;
+    if (failure) throw publicError(rooms, walk, failure);
     if (walk.meter.thinks || isThought(frame)) bearWitness(walk, frame.events);
     const bytes = upstream.same ? writer.pass(frame) : writer.write(frame);
     if (bytes.length > 0) parts.push(bytes);
@@ -233,8 +234,9 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
-  private async breakOff(error: GatewayError): Promise<void> {
+  private async breakOff(failure: GatewayError): Promise<void> {
     this.quiet.delete(this);
+    const error = publicError(this.rooms, this.walk, failure);
     let told = error;
     const concluding = conclude(
       this.rooms,

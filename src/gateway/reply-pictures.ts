@@ -36,7 +36,27 @@ function isPicture(event: ReplyEvent): event is Opening {
 }
 
 const isElsewhere = (event: ReplyEvent) => isPicture(event) && event.opens.url !== undefined;
-const isInline = (event: ReplyEvent) => isPicture(event) && event.opens.url === undefined;
+const isInline = (event: ReplyEvent) => isPicture(event) && isInHand(event);
+
+/** A data URL is no address: the picture is in it. */
+const isInHand = ({ opens: { url } }: Opening) => url === undefined || isDataUrl(url);
+const isDataUrl = (url: string) => /^data:/i.test(url);
+
+const DATA_URL = /^data:([^,;]*)[^,]*?(;base64)?,/i;
+
+/** The bytes within a data URL; `undefined` where it is none that can be read. */
+function dataOf(url: string): { bytes: Uint8Array; contentType: string } | undefined {
+  // The head is short, and the rest may be megabytes.
+  const [head, contentType = '', isBase64] = DATA_URL.exec(url.slice(0, 256)) ?? [];
+  if (head === undefined) return undefined;
+  const text = url.slice(head.length);
+  try {
+    const bytes = isBase64 ? Buffer.from(text, 'base64') : Buffer.from(decodeURIComponent(text));
+    return { bytes, contentType };
+  } catch {
+    return undefined;
+  }
+}
 
 async function inHand(rooms: GatewayRooms, { events }: Frame): Promise<Frame> {
   const fetched = await Promise.all(events.map((event) => (isPicture(event) ? fetchedPicture(rooms, event) : [event])));
@@ -48,7 +68,7 @@ async function fetchedPicture({ guard }: GatewayRooms, event: Opening): Promise<
   const { url, ...rest } = opens;
   if (url === undefined) return [event];
   try {
-    const { bytes, contentType } = await guard.fetch(url, new AbortController().signal);
+    const { bytes, contentType } = dataOf(url) ?? (await guard.fetch(url, new AbortController().signal));
     const mimeType = mediaTypeOf('image', bytes, contentType);
     if (mimeType === undefined) throw new Error('The address holds no picture.');
     const delta = Buffer.from(bytes).toString('base64');
@@ -64,7 +84,7 @@ async function fetchedPicture({ guard }: GatewayRooms, event: Opening): Promise<
 
 /** Each picture stands whole in one frame: replies that are no streams come so. */
 async function atAddresses(rooms: GatewayRooms, shelf: PictureShelf, { events }: Frame): Promise<Frame> {
-  const pictures = events.filter(isPicture).filter(({ opens }) => opens.url === undefined);
+  const pictures = events.filter(isPicture).filter(isInHand);
   const kept = await Promise.all(pictures.map((picture) => keptPicture(rooms, shelf, picture, events)));
   const left = events.flatMap((event) => {
     if (isPicture(event)) return kept[pictures.indexOf(event)] ?? [event];
@@ -81,9 +101,11 @@ async function keptPicture(
   events: readonly ReplyEvent[],
 ): Promise<ReplyEvent[]> {
   const deltas = events.flatMap((event) => (event.type === 'part-delta' && isOf(event, picture) ? [event] : []));
-  const base64 = deltas.map(({ delta }) => delta).join('');
+  const { mimeType, url: given = '' } = picture.opens;
   try {
-    const url = await shelf.put(Buffer.from(base64, 'base64'), picture.opens.mimeType);
+    const data = dataOf(given);
+    const bytes = data?.bytes ?? Buffer.from(deltas.map(({ delta }) => delta).join(''), 'base64');
+    const url = await shelf.put(bytes, (data && mediaTypeOf('image', bytes, data.contentType)) ?? mimeType);
     return [{ ...picture, opens: { ...picture.opens, url } }];
   } catch (thrown) {
     trouble('A picture could not be kept: its client was given a data URL.', thrown);

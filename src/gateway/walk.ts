@@ -74,6 +74,8 @@ export class Walk implements Entrant, Admission {
   /** The target that answers, once one does, and its dialect. */
   target: ModelTarget | undefined;
   upstreamDialect = '';
+  /** The headers of the request that was sent last: what they prove must not come back in an answer. */
+  sent: { readonly [name: string]: string } | undefined;
   /** Who can make use of what proves its thinking. */
   maker: string | undefined;
   /** Sees the reply, where there is thinking in it. */

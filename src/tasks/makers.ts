@@ -1,8 +1,11 @@
 /** Where tasks are made: a model's target, with the vendor's own way to make videos. */
 import { createHash } from 'node:crypto';
+import { GatewayError } from '../canonical/errors.ts';
+import { type AttemptedWith, textWithoutSecrets, withoutSecrets } from '../canonical/redaction.ts';
+import type { Progress } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Provider, Target } from '../providers/provider.ts';
-import type { VideoAdapter } from '../providers/video.ts';
+import type { Started, VideoAdapter } from '../providers/video.ts';
 import type { TaskRooms } from './rooms.ts';
 import type { Task, TaskTarget } from './task.ts';
 
@@ -35,7 +38,44 @@ export function makerAt(rooms: TaskRooms, choice: ModelTarget, key?: string, giv
     credential: own ?? given ?? rooms.catalog.credential(choice, rooms.now()),
     settings: choice.settings,
   };
-  return { choice, provider, video: provider.video, target };
+  const usual = provider.baseUrl;
+  const addresses = baseUrl === usual ? [undefined, usual] : [baseUrl, usual];
+  const { credentials, settings } = choice;
+  return { choice, provider, video: withoutOurs(provider.video, { credentials, settings, addresses }), target };
+}
+
+/** The vendor's way, and nothing that belongs to the operator in what it says. */
+function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapter {
+  const guarded = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (thrown) {
+      throw thrown instanceof GatewayError ? withoutSecrets(thrown, attempted) : thrown;
+    }
+  };
+  const seen = (progress: Progress): Progress => {
+    const { error } = progress;
+    if (!error) return progress;
+    const { code, message } = error;
+    const told = { code: textWithoutSecrets(code, attempted), message: textWithoutSecrets(message, attempted) };
+    return { ...progress, error: told };
+  };
+  const started = (one: Started): Started => ({ ...one, seen: seen(one.seen) });
+  const { find } = video;
+  return {
+    ...video,
+    readStart: (answered, ask) => started(guarded(() => video.readStart(answered, ask))),
+    readPoll: (answered, handle, target) => seen(guarded(() => video.readPoll(answered, handle, target))),
+    ...(find && {
+      find: {
+        ask: (id, target, ask) => find.ask(id, target, ask),
+        read(answered, ask) {
+          const one = guarded(() => find.read(answered, ask));
+          return one && started(one);
+        },
+      },
+    }),
+  };
 }
 
 /** By what a task finds its maker again. A vendor knows a task by the key that it was started with: of several the one is noted. */

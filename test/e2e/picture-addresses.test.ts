@@ -55,6 +55,22 @@ test('bytes of a vendor of the same format: addresses that anybody may open, in 
   expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
 });
 
+test.each([
+  ['a stream of base64', `data:image/png;base64,${PNG}`],
+  ['one with parameters', `data:image/png;name=cat.png;base64,${PNG}`],
+])('a data URL from a vendor is no address: %s', async (_what, url) => {
+  const stage = await drawing('openai', 'dall-e-3');
+  stage.script({ json: { created: 5, data: [{ url, revised_prompt: 'One' }] }, repeat: true });
+  const [picture] = (await asked(stage)).body.data;
+  expect(picture.revised_prompt).toBe('One');
+  const opened = await open(picture.url);
+  expect(opened.headers.get('content-type')).toBe('image/png');
+  expect(Buffer.from(await opened.arrayBuffer()).equals(BYTES)).toBe(true);
+  const inHand = (await asked(stage, { response_format: 'b64_json' })).body.data[0];
+  expect(inHand).toMatchObject({ b64_json: PNG });
+  expect(await stage.settled()).toHaveLength(2);
+});
+
 test('bytes of vendors of other formats, of models that draw in conversations, of several calls', async () => {
   const inlineData = { mimeType: 'image/png', data: PNG };
   const vendors: [string, string, object, number][] = [

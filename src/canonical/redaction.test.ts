@@ -1,0 +1,90 @@
+import { expect, test } from 'bun:test';
+import { GatewayError } from './errors.ts';
+import { textWithoutSecrets, withoutSecrets } from './redaction.ts';
+
+const SECRET = 'zq7Kw/2+ordinary~Looking&word';
+const ATTEMPT = {
+  credentials: [SECRET, 'AKIDEXAMPLE12:aws/secret+part'],
+  addresses: ['https://my-resource.openai.example.test:8443/accounts/0a1b2c3d4e5f/v1', 'https://api.vendor.test/v1'],
+  settings: { project: 'blue-whale-77', region: 'europe-west4' },
+  headers: {
+    authorization: 'Bearer minted-token-0123456789',
+    'x-amz-security-token': 'session+token/xyz',
+    'content-type': 'application/json',
+  },
+};
+const struck = (text: string) => textWithoutSecrets(text, ATTEMPT);
+const basic = (text: string) => Buffer.from(text).toString('base64');
+
+test.each([
+  ['as it is', SECRET],
+  ['in other letter case', SECRET.toUpperCase()],
+  ['escaped for an address', encodeURIComponent(SECRET)],
+  ['in base64', basic(SECRET)],
+  ['in base64 behind a name', basic(`user:${SECRET}`)],
+  ['in base64 before something', basic(`${SECRET}:and more`)],
+  ['in base64 for addresses', Buffer.from(`u:${SECRET}`).toString('base64url')],
+  ['in hex', Buffer.from(SECRET).toString('hex')],
+  ['within a pair', 'aws/secret+part'],
+  ['the id of a pair', 'AKIDEXAMPLE12'],
+  ['a token made of it', 'minted-token-0123456789'],
+  ['a token of a session', 'session+token/xyz'],
+])('a credential %s is struck', (_how, echoed) => {
+  const text = struck(`No: ${echoed} is wrong.`);
+  expect(text).toContain('[key]');
+  // What is left of base64 is what stood around it.
+  for (let at = 0; at + 8 <= echoed.length; at++)
+    if (!_how.includes('base64')) expect(text).not.toContain(echoed.slice(at, at + 8));
+  expect(text).not.toContain(echoed);
+});
+
+test.each([
+  ['masked', 'Incorrect key zq7K****************word.', 'Incorrect key [key].'],
+  ['a host', 'my-resource.openai.example.test:8443 said no', '[host] said no'],
+  ['a resource', 'The resource my-resource has no quota', 'The resource [account] has no quota'],
+  ['an account of the path', 'account 0a1b2c3d4e5f is closed', 'account [account] is closed'],
+  ['a project', 'projects are: blue-whale-77', 'projects are: [account]'],
+  ['a region', 'not in europe-west4', 'not in europe-west4'],
+  ['nothing', 'The messages are too long: say less.', 'The messages are too long: say less.'],
+])('%s', (_what, said, left) => expect(struck(said)).toBe(left));
+
+test('an error keeps what it means; words that hold a secret are left out, causes are cleaned', () => {
+  const error = new GatewayError('upstream_refused', `${SECRET} is bad`, {
+    status: 422,
+    param: `x.${SECRET}`,
+    vendorCode: SECRET,
+    vendorType: 'invalid_request_error',
+    cause: new Error('outer', { cause: { status: 422, code: SECRET } }),
+  });
+  const told = withoutSecrets(error, ATTEMPT);
+  expect(told).toMatchObject({
+    code: 'upstream_refused',
+    status: 422,
+    message: '[key] is bad',
+    param: 'x.[key]',
+    vendorCode: undefined,
+    vendorType: 'invalid_request_error',
+    retryable: false,
+  });
+  expect(Bun.inspect(told.cause)).not.toContain(SECRET);
+  const plain = new GatewayError('rate_limited', 'Slow down.', { retryAfterSeconds: 3 });
+  expect(withoutSecrets(plain, ATTEMPT)).toBe(plain);
+});
+
+test('a service account of Google is struck member by member, its issuer is not', () => {
+  const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n';
+  const account = {
+    type: 'service_account',
+    project_id: 'grey-seal-5',
+    private_key: key,
+    client_email: 'bot@grey-seal-5.iam.test',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  };
+  const attempt = { credentials: [JSON.stringify(account)], addresses: [], settings: {} };
+  expect(textWithoutSecrets('bot@grey-seal-5.iam.test of grey-seal-5 with MIIEvQIBADANBgkq', attempt)).toBe(
+    '[key] of [key] with [key]',
+  );
+  expect(textWithoutSecrets('service_account at https://oauth2.googleapis.com/token', attempt)).toBe(
+    'service_account at https://oauth2.googleapis.com/token',
+  );
+});

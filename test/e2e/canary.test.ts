@@ -1,0 +1,159 @@
+/** A vendor that tells everything it knows of the operator: no credential, host or account of ours reaches anybody. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Scene, startScene } from '../scene.ts';
+import { asker, FORMATS } from './any-format.ts';
+
+/** Of no form that a pattern knows. */
+const CANARY = 'zq7Kw2ordinaryLookingWord99';
+const PROJECT = 'blue-whale-77';
+
+type Fault = 'refusal' | 'failure' | 'error in a whole reply' | 'error before a stream' | 'error within a stream';
+let fault: Fault = 'refusal';
+
+/** Everything that the request told the vendor, in several spellings. */
+function gossip(request: Request): string {
+  const { host, hostname } = new URL(request.url);
+  const key =
+    request.headers.get('x-api-key') ?? request.headers.get('x-goog-api-key') ?? request.headers.get('authorization');
+  const bare = (key ?? '').replace(/^Bearer /, '');
+  const basic = Buffer.from(`user:${bare}`).toString('base64');
+  return `key ${bare} (${key}) as ${basic} and ${encodeURIComponent(bare)} at ${host}, ${hostname}, project ${PROJECT}`;
+}
+
+const errorOf = (words: string) => ({
+  error: { message: words, type: words.split(' ')[1], code: words.split(' ')[1], param: words, status: 400 },
+});
+
+/** What a stream says before it fails. */
+const OPENINGS: readonly [path: RegExp, lines: (words: string) => string][] = [
+  [
+    /chat\/completions/,
+    (words) =>
+      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' } }] })}\n\ndata: ${JSON.stringify(errorOf(words))}\n\n`,
+  ],
+  [
+    /messages/,
+    (words) =>
+      [
+        [
+          'message_start',
+          {
+            message: {
+              id: 'm',
+              type: 'message',
+              role: 'assistant',
+              content: [],
+              model: 'm',
+              usage: { input_tokens: 1, output_tokens: 1 },
+            },
+          },
+        ],
+        ['content_block_start', { index: 0, content_block: { type: 'text', text: '' } }],
+        ['content_block_delta', { index: 0, delta: { type: 'text_delta', text: 'Hi' } }],
+        ['error', { error: { type: 'overloaded_error', message: words } }],
+      ]
+        .map(([type, members]) => `event: ${type}\ndata: ${JSON.stringify({ type, ...(members as object) })}\n\n`)
+        .join(''),
+  ],
+  [
+    /Content/,
+    (words) =>
+      `data: ${JSON.stringify({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'Hi' }] } }] })}\n\ndata: ${JSON.stringify({ error: { code: 400, message: words, status: words } })}\n\n`,
+  ],
+  [
+    /responses/,
+    (words) =>
+      [
+        {
+          type: 'response.created',
+          response: { id: 'r', object: 'response', status: 'in_progress', model: 'm', output: [] },
+        },
+        {
+          type: 'response.output_item.added',
+          output_index: 0,
+          item: { id: 'i', type: 'message', role: 'assistant', content: [], status: 'in_progress' },
+        },
+        {
+          type: 'response.content_part.added',
+          item_id: 'i',
+          output_index: 0,
+          content_index: 0,
+          part: { type: 'output_text', text: '', annotations: [] },
+        },
+        { type: 'response.output_text.delta', item_id: 'i', output_index: 0, content_index: 0, delta: 'Hi' },
+        { type: 'error', code: words, message: words, param: words },
+      ]
+        .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+        .join(''),
+  ],
+];
+
+let vendor: ReturnType<typeof Bun.serve>;
+let scene: Scene;
+beforeAll(async () => {
+  vendor = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const words = gossip(request);
+      const headers = { 'x-request-id': words, 'openai-organization': words };
+      if (fault === 'refusal') return Response.json(errorOf(words), { status: 400, headers });
+      if (fault === 'failure') return Response.json(errorOf(words), { status: 500, headers });
+      if (fault === 'error in a whole reply') return Response.json(errorOf(words), { headers });
+      const event = `data: ${JSON.stringify(errorOf(words))}\n\n`;
+      const opening = OPENINGS.find(([path]) => path.test(request.url))?.[1](words) ?? '';
+      const said = fault === 'error before a stream' ? event : opening;
+      return new Response(said, { headers: { ...headers, 'content-type': 'text/event-stream' } });
+    },
+  });
+  scene = await startScene();
+}, 30_000);
+afterAll(async () => {
+  await scene.close();
+  await vendor.stop(true);
+}, 30_000);
+
+const ask = asker(() => scene);
+
+/** What may be nowhere. */
+function expectNothingIn(text: string, where: string): void {
+  const basic = Buffer.from(`user:${CANARY}`).toString('base64').slice(8, -4);
+  const { port } = vendor;
+  for (const canary of [CANARY, basic, PROJECT, `127.0.0.1:${port}`])
+    expect(text.includes(canary) ? `${where} holds ${canary}: ${text}` : '').toBe('');
+}
+
+test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
+  '%s',
+  async (type) => {
+    const path = type === 'google' ? '/v1beta' : type === 'anthropic' ? '' : '/v1';
+    const stage = await scene.stage({
+      type,
+      credential: CANARY,
+      settings: { project: PROJECT },
+      baseUrls: [`http://127.0.0.1:${vendor.port}${path}`],
+    });
+    let isTold = 0;
+    for (fault of [
+      'refusal',
+      'failure',
+      'error in a whole reply',
+      'error before a stream',
+      'error within a stream',
+    ] as const) {
+      for (const format of FORMATS) {
+        const response = await ask(stage, format, fault.includes('stream'));
+        const body = await response.text();
+        if (body.includes('[key]')) isTold++;
+        expectNothingIn(JSON.stringify([...response.headers]) + body, `${fault} to ${format}`);
+      }
+    }
+    // The vendor's sentence passes, without what is ours.
+    expect(isTold).toBeGreaterThan(0);
+    expectNothingIn(JSON.stringify(await stage.settled()), 'the record');
+    expectNothingIn(await scene.gateway.metrics(), 'the metrics');
+    const secret = (line: string) => !line.includes('listens on');
+    expectNothingIn(scene.gateway.log().split('\n').filter(secret).join('\n'), 'the log');
+  },
+  60_000,
+);
