@@ -46,6 +46,8 @@ export interface ChatCall extends Asked {
   sampling: Sampling;
   /** The ceiling asked for, reasoning included; also the ceiling of the quote. */
   maxOutputTokens?: number;
+  /** What is held for where no ceiling was asked for: a format that has to say one says no more. */
+  heldOutputTokens?: number;
   reasoning?: Reasoning;
   output?: OutputFormat;
   /** Kinds of output asked for; absent means text. */
@@ -71,6 +73,8 @@ export interface EmbedCall extends Asked {
   kind: 'embed';
   /** Texts, or token ids that only a model of the same format can read. */
   inputs: (string | number[])[];
+  /** Images, sounds and documents among them: the parts of each input as Google's format says them, and what they come to at most. */
+  media?: { parts: JsonObject[][]; tokens: number };
   /** How the client wants its vectors: as numbers, or as base64 of little-endian float32. */
   encoding: 'float' | 'base64';
   /** Length of a vector, where the model offers several. */

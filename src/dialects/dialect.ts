@@ -133,6 +133,8 @@ export interface Quirks {
   toolCallIds?: 'any' | 'nine-alphanumeric';
   /** Tools that take free text: the vendor has them (the default), or is given functions with one text. */
   freeTextTools?: 'native' | 'function';
+  /** The vendor takes marks after which it caches (`prompt_cache_breakpoint`). */
+  supportsCacheBreakpoints?: true;
   /** Structured output the vendor takes: absent means all. */
   structuredOutput?: 'json-schema' | 'json' | 'none';
   /** Media the vendor fetches itself where a call names their address; absent: what its dialect says. */

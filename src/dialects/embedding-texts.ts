@@ -50,9 +50,17 @@ export function foreignExtras({ extras }: EmbedCall, own: string): string[] {
   );
 }
 
+/** Throws `invalid_request` where something else than texts is to be embedded. */
+export function refuseMedia({ media }: EmbedCall): void {
+  if (!media) return;
+  const sentence = 'This model embeds texts alone: `content.parts` holds something else.';
+  throw new GatewayError('invalid_request', sentence, { param: 'content.parts' });
+}
+
 /** Token ids mean something to models of OpenAI's format alone. */
-export function textsOnly({ inputs }: EmbedCall): string[] {
-  return inputs.map((input) => {
+export function textsOnly(call: EmbedCall): string[] {
+  refuseMedia(call);
+  return call.inputs.map((input) => {
     if (typeof input === 'string') return input;
     const sentence = 'This model reads texts: `input` holds token ids, which belong to the models of another vendor.';
     throw new GatewayError('invalid_request', sentence, { param: 'input' });

@@ -12,6 +12,8 @@ const KEPT_ELSEWHERE: { readonly [dialect: string]: readonly string[] } = {
 /** What the gateway itself does, whoever the model's vendor is. */
 const DONE_HERE: { readonly [dialect: string]: ReadonlySet<string> } = {
   'openai-responses': new Set(['store', 'include', 'truncation', 'background', 'stream_options']),
+  // Read as tools, and as what chooses them.
+  'openai-chat': new Set(['functions', 'function_call']),
 };
 
 const NOTHING: readonly string[] = [];

@@ -6,6 +6,7 @@ import type { Dialect } from './dialect.ts';
 import { gemini } from './gemini/gemini.ts';
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
+import { openaiImages } from './openai-images/openai-images.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 
 const FORMATS: { readonly [name: string]: { dialect: Dialect<ChatCall>; body: object } } = {
@@ -89,6 +90,40 @@ describe('of several words for one ceiling the smallest counts', () => {
   ])('%s %j alone is the format\u2019s own', (format, members, sent) => {
     const told = read(format, members);
     expect<unknown[]>([told.ceiling, told.sent, told.dropped]).toEqual([7, sent, []]);
+  });
+});
+
+describe('pictures', () => {
+  function readPictures(members: object) {
+    const body = new TextEncoder().encode(JSON.stringify({ model: 'm', prompt: 'A cat', ...members }));
+    const call = openaiImages.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+    const { model: _, prompt: __, ...sent } = JSON.parse(new TextDecoder().decode(call.origin.body));
+    const dropped = (call.origin.dropped ?? []).map((sentence) => sentence.split('`')[1]);
+    return { n: call.n, size: call.size, sent, dropped, extras: call.extras };
+  }
+
+  test('are counted once, and their size is said once', () => {
+    expect(readPictures({ n: 1, num_images: 4, batch_size: 8 })).toMatchObject({
+      n: 1,
+      sent: { n: 1 },
+      dropped: ['num_images', 'batch_size'],
+      extras: {},
+    });
+    expect(readPictures({ num_images: 4 })).toMatchObject({ n: 4, sent: { n: 4 }, dropped: [] });
+    const square = { width: 512, height: 512 };
+    expect(readPictures({ ...square, steps: 4 })).toMatchObject({
+      size: { pixels: square },
+      sent: { size: '512x512', steps: 4 },
+      dropped: [],
+    });
+    expect(readPictures({ size: '512x512', image_size: '4096x4096', width: 4096 })).toMatchObject({
+      size: { pixels: square },
+      sent: { size: '512x512' },
+      dropped: ['image_size', 'width'],
+    });
+    const several = { sequential_image_generation: 'auto', sequential_image_generation_options: { max_images: 15 } };
+    expect(readPictures(several).dropped).toContain('sequential_image_generation');
+    expect(JSON.stringify(readPictures({ n: 1, ...several }).sent)).not.toMatch(/15|auto/);
   });
 });
 

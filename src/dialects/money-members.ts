@@ -9,7 +9,8 @@ import { patchedMembers } from './quirks.ts';
 
 /** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */
 type Counted = 'ceiling' | 'choices' | 'tries';
-type Meaning = Counted | 'tier' | 'model';
+/** Size: of a picture, otherwise than by the format's own word. Set: several pictures for one. */
+type Meaning = Counted | 'tier' | 'model' | 'size' | 'set';
 
 /** How a format says what money hangs on. Names are paths (`generationConfig.maxOutputTokens`), the one to write first. */
 export interface MoneySpelling {
@@ -18,6 +19,8 @@ export interface MoneySpelling {
   readonly tries?: readonly string[];
   readonly tier?: readonly string[];
   readonly model?: readonly string[];
+  /** Present: the request is for pictures, whose counts and sizes have words of their own. */
+  readonly size?: readonly string[];
   /** Members at the top that hold what the model reads, or a schema: nothing in them is a setting. */
   readonly content: ReadonlySet<string>;
 }
@@ -29,9 +32,18 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...each('ceiling', ['maxtokencount', 'maxresponsetokens', 'maxresponseoutputtokens', 'maxlength']),
   ...each('choices', ['n', 'candidatecount', 'numcandidates', 'numchoices', 'numreturnsequences', 'numcompletions']),
   ...each('choices', ['numgenerations', 'numresults', 'numoutputs', 'numresponses', 'samplecount']),
+  ...each('choices', ['numimages', 'numberofimages', 'imagecount', 'imagenum', 'batchsize', 'maximages', 'samples']),
   ...each('tries', ['bestof', 'numbeams', 'beamwidth']),
   ...each('tier', ['servicetier', 'speed']),
   ...each('model', ['model', 'models', 'fallbacks', 'fallbackmodels', 'modelfallbacks', 'preset']),
+]);
+
+/** Words that mean money where pictures are asked for. */
+const PICTURE_MEANINGS: ReadonlyMap<string, Meaning> = new Map([
+  ...MEANINGS,
+  ...each('size', ['size', 'imagesize', 'width', 'height', 'resolution', 'imageresolution', 'sampleimagesize']),
+  ...each('size', ['megapixels', 'outputsize', 'upscale', 'hd', 'quality', 'aspectratio']),
+  ...each('set', ['sequentialimagegeneration', 'multipleimages']),
 ]);
 
 function each(meaning: Meaning, names: readonly string[]): [string, Meaning][] {
@@ -50,20 +62,23 @@ const PLAIN_TIERS: ReadonlySet<string> = new Set([
   ...['normal', 'slow'],
 ]);
 
+const NOTHING: readonly string[] = [];
 const MAX_DEPTH = 32;
 const MAX_REMEMBERED = 10_000;
 const remembered = new Map<string, Meaning | undefined>();
+const rememberedOfPictures = new Map<string, Meaning | undefined>();
 
 /** One name for all spellings of it: some servers read members without regard to case, and of Unicode's letters too. */
 function folded(name: string): string {
   return name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 }
 
-function meaningOf(name: string): Meaning | undefined {
-  const known = remembered.get(name);
-  if (known !== undefined || remembered.has(name)) return known;
-  const meaning = MEANINGS.get(folded(name));
-  if (remembered.size < MAX_REMEMBERED) remembered.set(name, meaning);
+function meaningOf(name: string, ofPictures: boolean): Meaning | undefined {
+  const names = ofPictures ? rememberedOfPictures : remembered;
+  const known = names.get(name);
+  if (known !== undefined || names.has(name)) return known;
+  const meaning = (ofPictures ? PICTURE_MEANINGS : MEANINGS).get(folded(name));
+  if (names.size < MAX_REMEMBERED) names.set(name, meaning);
   return meaning;
 }
 
@@ -102,12 +117,13 @@ export function billable(parsed: JsonObject, bytes: Uint8Array, spelling: MoneyS
 /** Nothing where the body says each in one way: the common case. */
 export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled | undefined {
   let found: Found[] | undefined;
+  const ofPictures = spelling.size !== undefined;
   for (const name in body) {
     const value = body[name] ?? null;
-    const meaning = meaningOf(name);
+    const meaning = meaningOf(name, ofPictures);
     if (meaning !== undefined && isTold(meaning, value)) {
       if (!isObject(value)) found = add(found, { path: [name], meaning, value });
-    } else if (isObject(value) && !spelling.content.has(name)) found = search(value, [name], found);
+    } else if (isObject(value) && !spelling.content.has(name)) found = search(value, [name], ofPictures, found);
   }
   if (!found || isPlain(found, spelling)) return undefined;
   return merged(body, found, spelling);
@@ -119,13 +135,18 @@ function add(found: Found[] | undefined, one: Found): Found[] {
   return found;
 }
 
-function search(object: JsonObject, path: string[], found: Found[] | undefined): Found[] | undefined {
+function search(
+  object: JsonObject,
+  path: string[],
+  ofPictures: boolean,
+  found: Found[] | undefined,
+): Found[] | undefined {
   if (OPAQUE.has(folded(path.at(-1) ?? '')) || path.length > MAX_DEPTH) return found;
   let all = found;
   for (const name in object) {
     const value = object[name] ?? null;
-    const meaning = meaningOf(name);
-    if (isObject(value)) all = search(value, [...path, name], all);
+    const meaning = meaningOf(name, ofPictures);
+    if (isObject(value)) all = search(value, [...path, name], ofPictures, all);
     else if (meaning !== undefined && isTold(meaning, value) && isRead(meaning, path))
       all = add(all, { path: [...path, name], meaning, value });
   }
@@ -144,6 +165,9 @@ function isTold(meaning: Meaning, value: Json): boolean {
       return typeof value === 'string';
     case 'model':
       return typeof value === 'string' || Array.isArray(value);
+    case 'size':
+    case 'set':
+      return value !== null && !isObject(value);
     default:
       return typeof value === 'number' || typeof value === 'boolean' || (typeof value === 'string' && isNumeral(value));
   }
@@ -158,39 +182,69 @@ function isPlain(found: readonly Found[], spelling: MoneySpelling): boolean {
   const seen = new Set<Meaning>();
   for (const { path, meaning, value } of found) {
     const own = path.length === 1 ? path[0]! : path.join('.');
-    if (seen.has(meaning) || !spelling[meaning]?.includes(own)) {
-      if (meaning !== 'tier' || !isPlainTier(value) || !spelling.tier?.includes(own)) return false;
-    }
+    if (!ownNames(spelling, meaning).includes(own)) return false;
     if (meaning === 'tier' && !isPlainTier(value)) return false;
+    if (isCounted(meaning) && seen.has(meaning)) return false;
     seen.add(meaning);
   }
   return true;
+}
+
+function ownNames(spelling: MoneySpelling, meaning: Meaning): readonly string[] {
+  return meaning === 'set' ? NOTHING : (spelling[meaning] ?? NOTHING);
+}
+
+function isCounted(meaning: Meaning): meaning is Counted {
+  return meaning === 'ceiling' || meaning === 'choices' || meaning === 'tries';
 }
 
 function isPlainTier(value: Json): boolean {
   return PLAIN_TIERS.has(folded(String(value)).replace(/^servicetier/, ''));
 }
 
+/** The size of a picture, where it is said in vendors' words alone; `from`: those. */
+function sizeSaid({ size, image_size: own, width, height }: JsonObject): { said: string; from: string[] } | undefined {
+  if (size !== undefined && size !== null) return undefined;
+  if (typeof own === 'string') return { said: own, from: ['image_size'] };
+  if (typeof width !== 'number' || typeof height !== 'number') return undefined;
+  return { said: `${width}x${height}`, from: ['width', 'height'] };
+}
+
+const WHY_DROPPED = {
+  tier: 'the model has no such member',
+  model: 'which model answers is settled by `model` alone',
+  size: '`size` says how large a picture is',
+  set: '`n` says how many pictures are made',
+} as const satisfies Record<Exclude<Meaning, Counted>, string>;
+
 function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelling): Respelled {
   const edit = new Edit(body);
   for (const meaning of ['ceiling', 'choices', 'tries'] as const) {
     const told = found.filter((one) => one.meaning === meaning);
-    if (told.length > 0) mergeCounts(edit, told, spelling[meaning] ?? []);
+    // In a conversation `n` stands for a word that a text has elsewhere only where it is there itself.
+    const mayMove = meaning === 'ceiling' || spelling.size !== undefined;
+    if (told.length > 0) mergeCounts(edit, told, spelling[meaning] ?? NOTHING, mayMove);
+  }
+  const size = spelling.size && sizeSaid(body);
+  if (size) {
+    edit.set(['size'], size.said);
+    for (const name of size.from) edit.remove([name]);
   }
   for (const { path, meaning, value } of found) {
-    const own = spelling[meaning as 'tier' | 'model']?.includes(path.join('.'));
-    if (meaning === 'tier' && !(own && isPlainTier(value))) {
+    if (size?.from.includes(path.join('.'))) continue;
+    const isOwn = ownNames(spelling, meaning).includes(path.join('.'));
+    if (meaning === 'tier' && !(isOwn && isPlainTier(value))) {
       const why = isPlainTier(value) ? 'the model has no such member' : 'its price is not the one that is held for';
       edit.drop(path, why);
-    } else if (meaning === 'model' && !own) edit.drop(path, 'which model answers is settled by `model` alone');
+    } else if (!isOwn && !isCounted(meaning)) edit.drop(path, WHY_DROPPED[meaning]);
   }
   return { members: edit.members, warnings: edit.warnings };
 }
 
 /** The smallest counts; it stays where it stands if that is the format's own member, else it takes the first of those. */
-function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[]): void {
+function mergeCounts(edit: Edit, told: readonly Found[], own: readonly string[], mayMove: boolean): void {
   const isOwn = ({ path }: Found) => own.includes(path.join('.'));
-  const name = edit.placeAmong(own);
+  const name = mayMove || told.some(isOwn) ? edit.placeAmong(own) : undefined;
   const counts = told.filter(({ value }) => isCount(value));
   const least = counts.reduce((sum, { value }) => Math.min(sum, value as number), Number.POSITIVE_INFINITY);
   const lowest = counts.filter((one) => isOwn(one) && one.value === least);
@@ -243,7 +297,7 @@ class Edit {
     }
   }
 
-  set(path: readonly string[], value: number): void {
+  set(path: readonly string[], value: number | string): void {
     const [top = '', ...inner] = path;
     const last = inner.pop();
     if (last === undefined) this.members[top] = value;

@@ -6,12 +6,14 @@ import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from './dialect.ts';
 import { openaiError } from './error-bodies.ts';
 import { patchMembers } from './json.ts';
+import { billable, type MoneySpelling } from './money-members.ts';
 import { readOpenaiError } from './openai-errors.ts';
 import { readUsage } from './openai-usage.ts';
 import { OwnBody } from './outgoing-body.ts';
 import { parseBody, wrong } from './request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from './whole-reply.ts';
 
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['input']) };
 const NAME = 'openai-moderations';
 /** What OpenAI asks where no model is named. */
 const USUAL_MODEL = 'omni-moderation-latest';
@@ -32,9 +34,10 @@ export const openaiModerations: Dialect<ModerationCall> = {
   readError: readOpenaiError,
 };
 
-function readCall({ body: bytes }: WireRequest): ModerationCall {
-  const body = parseBody(bytes);
-  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+function readCall({ body: received }: WireRequest): ModerationCall {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model = USUAL_MODEL, input } = body;
   if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
   const inputs = Array.isArray(input) ? input : [input];
@@ -44,7 +47,7 @@ function readCall({ body: bytes }: WireRequest): ModerationCall {
     kind: 'moderation',
     model,
     stream: false,
-    origin: { dialect: NAME, body: bytes },
+    origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
     extras: {},
     headers: {},
     texts,

@@ -26,6 +26,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
     throw wrongKind(model.name, model.kind);
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
+  if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();

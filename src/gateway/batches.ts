@@ -6,12 +6,13 @@ import type { Upstream } from './upstream.ts';
 
 /** `most`: how many texts the vendor takes at once; absent: any number. */
 export function batches(call: EmbedCall, most = Number.POSITIVE_INFINITY): EmbedCall[] {
-  const { inputs } = call;
+  const { inputs, media } = call;
   if (inputs.length <= most) return [call];
-  return Array.from({ length: Math.ceil(inputs.length / most) }, (_, batch) => ({
-    ...call,
-    inputs: inputs.slice(batch * most, (batch + 1) * most),
-  }));
+  return Array.from({ length: Math.ceil(inputs.length / most) }, (_, batch) => {
+    const [from, to] = [batch * most, (batch + 1) * most];
+    const parts = media && { media: { ...media, parts: media.parts.slice(from, to) } };
+    return { ...call, inputs: inputs.slice(from, to), ...parts };
+  });
 }
 
 /** `width`: texts in each batch but the last. Usage is known where every batch reported it. */

@@ -33,7 +33,7 @@ export function estimateTokens(call: Call): InputEstimate {
     case 'chat':
       return estimateConversation(call);
     case 'embed':
-      return { text: tokensOfAll(call.inputs), image: 0, audio: 0 };
+      return { text: tokensOfAll(call.inputs) + (call.media?.tokens ?? 0), image: 0, audio: 0 };
     case 'image':
       return {
         text: tokensOfAll([call.prompt]),

@@ -35,7 +35,9 @@ describe('quote', () => {
 
   test('the ceiling asked for, else the model’s', () => {
     expect(quote(chat('Hello'), price, 100)).toBe(input + 400n);
-    expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 28n);
+    expect(quote(chat('Hello', { maxOutputTokens: 70 }), price, 100)).toBe(input + 280n);
+    // Some vendors take no lower one.
+    expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 64n);
   });
 
   test('every choice of every prompt may be as long as the ceiling, and a call of its own with all the input', () => {

@@ -45,6 +45,9 @@ export function outputCeiling(call: Call, most: number): number {
   return call.kind === 'chat' ? (call.maxOutputTokens ?? most) : 0;
 }
 
+/** Some vendors take no lower one: a call that asks for less is sent this. */
+const LEAST_CEILING = 16;
+
 function quoteConversation(call: ChatCall, price: Price, ceiling: number, estimate: InputEstimate): Money {
   const { text, image, audio } = estimate;
   const rates = ratesFor(price, text + image + audio);
@@ -57,7 +60,7 @@ function quoteConversation(call: ChatCall, price: Price, ceiling: number, estima
   if (image > 0) sum.add(image, times(sendings, dearest(inputRate, rates.imageInput)));
   if (audio > 0) sum.add(audio, times(sendings, dearest(inputRate, rates.audioInput)));
   const many = choices(call);
-  sum.add(call.maxOutputTokens ?? ceiling, times(many, outputRate(call, rates)));
+  sum.add(Math.max(LEAST_CEILING, call.maxOutputTokens ?? ceiling), times(many, outputRate(call, rates)));
   let most = sum.total();
   if (price.perCall !== undefined) most += price.perCall;
   const picture = dearestPicture(price) + (price.perInputImage ? price.perInputImage * BigInt(picturesIn(call)) : 0n);
@@ -124,7 +127,8 @@ function quoteTranscription(call: TranscriptionCall, price: Price, { audio }: In
 /** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
   const text = dearest(rates.output ?? 0n, rates.reasoning);
-  if (!call.modalities) return text;
+  // A model that draws may do so unasked.
+  if (!call.modalities) return dearest(text, rates.imageOutput);
   const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
   return dearest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
 }

@@ -9,6 +9,7 @@ const UNSAMPLED = {
 
 export const OPENAI_MODELS = [
   { match: '^(o\\d|gpt-([5-9]|\\d\\d)(?!.*-chat))', quirks: { renames: { max_tokens: 'max_completion_tokens' } } },
+  { match: '^gpt-(5\\.[6-9]|[6-9]|\\d\\d)', quirks: { supportsCacheBreakpoints: true } },
   // 5.1 to 5.5 do not think unless told to, and then take sampling: what they refuse depends on the request.
   { match: '^(o\\d|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: UNSAMPLED },
   { match: '^(o3(?!-mini)|o4|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: { rejects: ['stop'] } },

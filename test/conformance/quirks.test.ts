@@ -177,6 +177,7 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
   editForm: 'edits',
   editPictures: 'edits',
   schemas: 'translation',
+  supportsCacheBreakpoints: 'translation',
 };
 
 const BODIES: { readonly [format: string]: JsonObject } = {

@@ -37,7 +37,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
   const ceiling = ceilingOf(call, traits, losses);
   const { reasoning } = call;
   const asked = reasoning && (reasoning.effort ?? reasoning.budgetTokens ?? reasoning.adaptive);
-  const unasked: Thinking = { isOn: false, maxTokens: ceiling ?? defaultCeiling(traits, 0) };
+  const unasked: Thinking = { isOn: false, maxTokens: ceiling ?? defaultCeiling(call, traits, 0) };
   if (!reasoning || asked === undefined) return unasked;
   if (reasoning.effort === 'none' || reasoning.budgetTokens === 0) {
     return traits.thinking === 'none' ? unasked : { ...unasked, thinking: { type: 'disabled' } };
@@ -62,8 +62,13 @@ function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losse
   return most;
 }
 
-function defaultCeiling({ maxOutputTokens: most }: ModelTraits, budget: number): number {
-  return Math.min(most ?? Number.POSITIVE_INFINITY, budget + DEFAULT_ANSWER_TOKENS);
+function defaultCeiling(
+  { heldOutputTokens: held }: ChatCall,
+  { maxOutputTokens: most }: ModelTraits,
+  budget: number,
+): number {
+  const bounds = [most, held].filter((bound) => bound !== undefined);
+  return Math.min(...bounds, budget + DEFAULT_ANSWER_TOKENS);
 }
 
 function onABudget(
@@ -74,7 +79,7 @@ function onABudget(
   losses: Set<string>,
 ): Thinking {
   const wanted = reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? 'medium'];
-  const maxTokens = ceiling ?? defaultCeiling(traits, Math.max(LEAST_BUDGET, wanted));
+  const maxTokens = ceiling ?? defaultCeiling(call, traits, Math.max(LEAST_BUDGET, wanted));
   const budget = Math.max(LEAST_BUDGET, Math.min(wanted, maxTokens - 1));
   if (budget >= maxTokens) {
     losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);

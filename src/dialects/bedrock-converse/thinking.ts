@@ -25,11 +25,8 @@ export interface Thinking {
   maxTokens?: number;
 }
 
-export function writeThinking(
-  { reasoning, maxOutputTokens }: ChatCall,
-  traits: ModelTraits,
-  losses: Set<string>,
-): Thinking {
+export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<string>): Thinking {
+  const { reasoning, maxOutputTokens } = call;
   const asked = reasoning && (reasoning.effort ?? reasoning.budgetTokens ?? reasoning.adaptive);
   if (!reasoning || asked === undefined) return { fields: {}, excludes: [] };
   const isOff = reasoning.effort === 'none' || reasoning.budgetTokens === 0;
@@ -38,7 +35,7 @@ export function writeThinking(
       if (!isOff) losses.add('The reasoning setting was dropped: the model does not take one.');
       return { fields: {}, excludes: [] };
     case 'budget':
-      return isOff ? { fields: {}, excludes: [] } : onABudget(reasoning, maxOutputTokens, losses);
+      return isOff ? { fields: {}, excludes: [] } : onABudget(call, reasoning, losses);
     case 'adaptive': {
       if (isOff) return { fields: { thinking: { type: 'disabled' } }, excludes: [] };
       const output_config = { effort: effortOf(reasoning, traits, losses) };
@@ -46,7 +43,12 @@ export function writeThinking(
     }
     case 'nova': {
       if (isOff) return { fields: { reasoningConfig: { type: 'disabled' } }, excludes: [] };
-      const maxReasoningEffort = effortOf(reasoning, traits, losses);
+      let maxReasoningEffort = effortOf(reasoning, traits, losses);
+      // It takes no ceiling while it thinks its hardest, and a ceiling is what was paid for.
+      if (maxReasoningEffort === 'high' && maxOutputTokens !== undefined) {
+        losses.add('The reasoning effort `high` became `medium`: the model takes no output limit with it.');
+        maxReasoningEffort = 'medium';
+      }
       const excludes = maxReasoningEffort === 'high' ? (['maxTokens', 'temperature', 'topP'] as const) : [];
       return { fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } }, excludes };
     }
@@ -57,9 +59,10 @@ export function writeThinking(
   }
 }
 
-function onABudget(reasoning: Reasoning, ceiling: number | undefined, losses: Set<string>): Thinking {
+function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): Thinking {
+  const { maxOutputTokens: ceiling, heldOutputTokens: held = Number.POSITIVE_INFINITY } = call;
   const wanted = Math.max(LEAST_BUDGET, reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? 'medium']);
-  const maxTokens = ceiling ?? wanted + ANSWER_TOKENS;
+  const maxTokens = ceiling ?? Math.min(held, wanted + ANSWER_TOKENS);
   const budget_tokens = Math.min(wanted, maxTokens - 1);
   if (budget_tokens < LEAST_BUDGET) {
     losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);

@@ -218,14 +218,16 @@ describe('how much to think', () => {
     expect(written(model, { reasoning }).body.additionalModelRequestFields).toEqual(fields);
   });
 
-  test('Nova thinks hardest without sampling and ceiling', () => {
-    const { body, warnings } = written(NOVA, {
-      reasoning: { effort: 'high' },
-      maxOutputTokens: 100,
-      sampling: { temperature: 0.2 },
+  test('Nova thinks hardest without sampling, and where no ceiling is asked for', () => {
+    const hardest = { reasoning: { effort: 'high' as const }, sampling: { temperature: 0.2 } };
+    const { body, warnings } = written(NOVA, hardest);
+    expect([body.inferenceConfig, warnings.length]).toEqual([undefined, 1]);
+    const bounded = written(NOVA, { ...hardest, maxOutputTokens: 100 });
+    expect(bounded.body.inferenceConfig).toEqual({ maxTokens: 100, temperature: 0.2 });
+    expect(bounded.body.additionalModelRequestFields).toMatchObject({
+      reasoningConfig: { maxReasoningEffort: 'medium' },
     });
-    expect(body.inferenceConfig).toBeUndefined();
-    expect(warnings).toHaveLength(2);
+    expect(bounded.warnings).toHaveLength(1);
   });
 });
 

@@ -6,9 +6,10 @@ import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
-import { countedUsage, foreignExtras, MOST_TEXTS, readTexts } from '../embedding-texts.ts';
+import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from '../embedding-texts.ts';
 import { openaiError } from '../error-bodies.ts';
 import { patchMembers } from '../json.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
 import { OwnBody, WrittenBody } from '../outgoing-body.ts';
@@ -18,6 +19,8 @@ import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
 
 const NAME = 'openai-embeddings';
 /** Members that the call says in its own words; all others are extras. */
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['input']) };
+
 const SAID = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user']);
 
 export const openaiEmbeddings: Dialect<EmbedCall> = {
@@ -37,9 +40,10 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
 };
 
 /** On the path `/v1/engines/{model}/embeddings` the body's model must be the path's. */
-function readCall({ body: bytes, path }: WireRequest): EmbedCall {
-  const body = parseBody(bytes);
-  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+function readCall({ body: received, path }: WireRequest): EmbedCall {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model, dimensions, encoding_format: encoding, user } = body;
   if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
   if (path.model !== undefined && path.model !== model) {
@@ -57,7 +61,7 @@ function readCall({ body: bytes, path }: WireRequest): EmbedCall {
     kind: 'embed',
     model,
     stream: false,
-    origin: { dialect: NAME, body: bytes },
+    origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
     extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
     headers: {},
     inputs: readTexts(body.input, 'input', MOST_TEXTS),
@@ -69,6 +73,7 @@ function readCall({ body: bytes, path }: WireRequest): EmbedCall {
 
 function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
+  refuseMedia(call);
   const members: JsonObject = { model, input: call.inputs };
   if (!quirks.plainVectors) members.encoding_format = 'base64';
   if (call.dimensions !== undefined) members.dimensions = call.dimensions;

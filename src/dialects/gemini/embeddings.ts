@@ -55,6 +55,9 @@ export const geminiEmbed: Dialect<EmbedCall> = {
 /** One text and what is said of it. */
 interface AskedText {
   text: string;
+  parts: JsonObject[];
+  /** Of what is no text, at most. */
+  mediaTokens: number;
   task?: string;
   title?: string;
   dimensions?: number;
@@ -73,17 +76,20 @@ function askedBy(request: Json, path: string): AskedText {
   const { content, taskType: task, title, outputDimensionality: dimensions } = request;
   const parts = isObject(content) ? content.parts : undefined;
   if (!Array.isArray(parts) || parts.length === 0) throw wrong(at('content.parts'), 'must hold at least one text');
-  const texts = parts.map((part, place) => {
-    if (isObject(part) && typeof part.text === 'string') return part.text;
-    throw wrong(at(`content.parts[${place}]`), 'must be a text: only texts are embedded');
+  const items = parts.map((part, place) => {
+    if (isObject(part)) return part;
+    throw wrong(at(`content.parts[${place}]`), 'must be an object with a `text` or `inlineData`');
   });
-  const text = texts.join('');
-  if (text === '') throw wrong(at('content.parts'), 'must hold a text that is not empty');
+  const text = items.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
+  const media = items.filter((part) => typeof part.text !== 'string');
+  if (text === '' && media.length === 0) throw wrong(at('content.parts'), 'must hold a text that is not empty');
   if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
     throw wrong(at('outputDimensionality'), 'must be a whole number above zero');
   }
   return {
     text,
+    parts: items,
+    mediaTokens: media.reduce((sum, part) => sum + tokensOf(part), 0),
     ...(typeof task === 'string' && { task }),
     ...(typeof title === 'string' && { title }),
     ...(typeof dimensions === 'number' && { dimensions }),
@@ -91,9 +97,22 @@ function askedBy(request: Json, path: string): AskedText {
   };
 }
 
+const LEAST_MEDIA_TOKENS = 1600;
+const BYTES_PER_MEDIA_TOKEN = 16;
+/** What the vendor fetches itself has no size yet: as much as it embeds at once. */
+const UNSEEN_TOKENS = 8192;
+
+function tokensOf(part: JsonObject): number {
+  const inline = part.inlineData ?? part.inline_data;
+  const data = isObject(inline) && typeof inline.data === 'string' ? inline.data : undefined;
+  if (data === undefined) return UNSEEN_TOKENS;
+  return Math.max(LEAST_MEDIA_TOKENS, Math.ceil(data.length / BYTES_PER_MEDIA_TOKEN));
+}
+
 function callOf({ body, path }: WireRequest, dialect: string, asked: readonly AskedText[]): EmbedCall {
   const [{ task, title, dimensions, more } = { more: {} } as AskedText] = asked;
   const same = asked.every((one) => one.task === task && one.title === title && one.dimensions === dimensions);
+  const mediaTokens = asked.reduce((sum, one) => sum + one.mediaTokens, 0);
   const extras = same ? more : { ...more, requests: 'differ' };
   return {
     kind: 'embed',
@@ -103,6 +122,7 @@ function callOf({ body, path }: WireRequest, dialect: string, asked: readonly As
     extras: Object.keys(extras).length > 0 ? { [dialect]: extras } : {},
     headers: {},
     inputs: asked.map(({ text }) => text),
+    ...(mediaTokens > 0 && { media: { parts: asked.map(({ parts }) => parts), tokens: mediaTokens } }),
     encoding: 'float',
     ...(task !== undefined && { task }),
     ...(title !== undefined && { title }),
@@ -111,9 +131,10 @@ function callOf({ body, path }: WireRequest, dialect: string, asked: readonly As
 }
 
 function writeCall(call: EmbedCall, model: string): Written {
-  const requests = textsOnly(call).map((text) => ({
+  const contents = call.media?.parts ?? textsOnly(call).map((text) => [{ text }]);
+  const requests = contents.map((parts) => ({
     model: resource(model),
-    content: { parts: [{ text }] },
+    content: { parts },
     ...(call.task !== undefined && { taskType: call.task }),
     ...(call.title !== undefined && { title: call.title }),
     ...(call.dimensions !== undefined && { outputDimensionality: call.dimensions }),

@@ -70,7 +70,7 @@ describe('readCall refuses', () => {
     ['stream', { stream: 'yes' }],
     ['stream_options.include_usage', { stream_options: { include_usage: 1 } }],
     ['seed', { seed: 'x' }],
-    ['reasoning_effort', { reasoning_effort: 'enormous' }],
+    ['reasoning_effort', { reasoning_effort: 7 }],
     ['logit_bias', { logit_bias: [] }],
     ['top_logprobs', { top_logprobs: 21 }],
     ['tools', { tools: {} }],

@@ -107,8 +107,7 @@ export function readCall(request: WireRequest): ChatCall {
   if (user !== undefined) call.user = user;
   setText(call, 'cacheKey', body.prompt_cache_key);
   setText(call, 'serviceTier', body.service_tier);
-  if (body.verbosity === 'low' || body.verbosity === 'medium' || body.verbosity === 'high')
-    call.verbosity = body.verbosity;
+  if (isVerbosity(body.verbosity)) call.verbosity = body.verbosity;
   if (isObject(body.metadata)) call.metadata = body.metadata;
   return call;
 }
@@ -129,6 +128,9 @@ function readExtras(body: JsonObject): JsonObject {
     if (value !== undefined && !SAID.has(member)) extras[member] = value;
   }
   const { stream_options: options, response_format: format, audio } = body;
+  const { reasoning_effort: effort, verbosity } = body;
+  if (typeof effort === 'string' && !isEffort(effort)) extras.reasoning_effort = effort;
+  if (typeof verbosity === 'string' && !isVerbosity(verbosity)) extras.verbosity = verbosity;
   if (body.extra_body !== undefined || body.google !== undefined) Object.assign(extras, otherPictureMembers(body));
   if (isObject(options)) {
     const { include_usage: _, ...others } = options;
@@ -275,6 +277,10 @@ export function readReasoning(body: JsonObject): Reasoning | undefined {
 
 function isEffort(word: Json | undefined): word is Effort {
   return word !== undefined && (EFFORTS as readonly Json[]).includes(word);
+}
+
+function isVerbosity(word: Json | undefined): word is NonNullable<ChatCall['verbosity']> {
+  return word === 'low' || word === 'medium' || word === 'high';
 }
 
 function readAudio(audio: JsonObject): NonNullable<ChatCall['audio']> {

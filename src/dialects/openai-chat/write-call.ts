@@ -1,5 +1,5 @@
 /** Writes a call as a chat completion request. */
-import type { ChatCall, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
+import type { ChatCall, Part, Reasoning, Tool, ToolChoice } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
@@ -19,12 +19,14 @@ type Members = { [member: string]: Json | undefined };
 const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast']);
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const known = quirksOf(quirks, model);
+  const breakpoints = known.supportsCacheBreakpoints === true;
   const warnings = new Set<string>();
   const extras = call.extras[OPENAI_CHAT] ?? {};
   const body = new WrittenBody({
     ...extras,
     model,
-    messages: writeConversation(call, warnings),
+    messages: writeConversation(call, breakpoints, warnings),
     ...writeSampling(call, warnings),
     ...writeTools(call, extras, warnings),
     response_format: writeOutput(call.output, {}) ?? extras.response_format,
@@ -32,14 +34,25 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     stream: call.stream || undefined,
   });
   warnForeign(call, warnings);
-  if (call.origin.dialect !== OPENAI_CHAT && hasCacheMarks(call)) warnings.add(CACHE_MARKS_DROPPED);
-  adjust(body, call, quirksOf(quirks, model), warnings);
+  if (call.origin.dialect !== OPENAI_CHAT && losesCacheMarks(call, breakpoints)) warnings.add(CACHE_MARKS_DROPPED);
+  adjust(body, call, known, warnings);
   return { body: body.encode(), warnings: [...warnings] };
 }
 
-function writeConversation(call: ChatCall, warnings: Set<string>): Json[] {
+/** Marks stand on what is said alone: not on tools, their calls and their results. */
+function losesCacheMarks(call: ChatCall, breakpoints: boolean): boolean {
+  if (!breakpoints) return hasCacheMarks(call);
+  const said = call.messages.map(({ parts, ...message }) => ({ ...message, parts: parts.filter(isUnsaid) }));
+  return hasCacheMarks({ ...call, messages: said });
+}
+
+function isUnsaid({ type }: Part): boolean {
+  return type === 'tool-call' || type === 'tool-result';
+}
+
+function writeConversation(call: ChatCall, breakpoints: boolean, warnings: Set<string>): Json[] {
   const { completion } = call;
-  if (!completion) return writeMessages(call, warnings);
+  if (!completion) return writeMessages(call, breakpoints, warnings);
   for (const loss of completionLosses(completion)) warnings.add(loss);
   return [{ role: 'user', content: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) }];
 }
@@ -166,12 +179,12 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
   if (call.metadata && !isOwn) warnings.add('`metadata` was dropped: the model is not told to keep the call.');
   return {
     // Where the client said it in a vendor's own words those stand among the extras.
-    reasoning_effort: effortOf(readReasoning(extras)) === effort ? undefined : effort,
+    reasoning_effort: effortOf(readReasoning(extras)) === effort ? extras.reasoning_effort : effort,
     ...writeOtherOutput(call, extras, isOwn, warnings),
     user: call.user === extras.safety_identifier ? undefined : call.user,
     prompt_cache_key: call.cacheKey,
     service_tier: isKnownTier ? tier : undefined,
-    verbosity: call.verbosity,
+    verbosity: call.verbosity ?? extras.verbosity,
     // OpenAI takes it only of calls it is told to store, which another format's client did not ask for.
     metadata: isOwn ? call.metadata : undefined,
   };

@@ -8,7 +8,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '../../canonical/call.ts';
-import type { Json, JsonObject } from '../../canonical/json.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { documentText } from '../document-text.ts';
 import { callIds } from './call-ids.ts';
 import { usesOldFunctions } from './completion.ts';
@@ -21,13 +21,21 @@ interface Script {
   warnings: Set<string>;
   /** The client spoke this format: what only it can say stays. */
   isOwn: boolean;
+  breakpoints: boolean;
   oldFunctions: boolean;
   id(id: string): string;
 }
 
-export function writeMessages(call: ChatCall, warnings: Set<string>): JsonObject[] {
+/** `breakpoints`: the vendor takes marks after which it caches. */
+export function writeMessages(call: ChatCall, breakpoints: boolean, warnings: Set<string>): JsonObject[] {
   const isOwn = call.origin.dialect === OPENAI_CHAT;
-  const script: Script = { warnings, isOwn, oldFunctions: usesOldFunctions(call), id: callIds({}) };
+  const script: Script = {
+    warnings,
+    isOwn,
+    breakpoints: breakpoints && !isOwn,
+    oldFunctions: usesOldFunctions(call),
+    id: callIds({}),
+  };
   const written: JsonObject[] = [];
   /** Pictures and files out of tool results: a tool's message holds text alone, so they follow in a user's. */
   let handed: Json[] = [];
@@ -44,6 +52,7 @@ export function writeMessages(call: ChatCall, warnings: Set<string>): JsonObject
     written.push(writeMessage(message, script));
   }
   hand();
+  if (script.breakpoints) limitBreakpoints(written, warnings);
   return written;
 }
 
@@ -77,14 +86,17 @@ function writeMessage(message: Message, script: Script): JsonObject {
 /** Text alone: one string, or parts where the client wrote several. */
 function writeText(parts: readonly Part[], script: Script): Json {
   const content = writeContent(parts, script);
-  if (typeof content === 'string' || script.isOwn) return content;
+  if (typeof content === 'string' || script.isOwn || (script.breakpoints && parts.some(isMarked))) return content;
   return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
 }
 
 function writeContent(parts: readonly Part[], script: Script): string | Json[] {
   const [first] = parts;
   if (parts.length === 0) return '';
-  const isPlain = first?.type === 'text' && !(script.isOwn ? first.cache : first.citations);
+  const isPlain =
+    first?.type === 'text' &&
+    !(script.isOwn || script.breakpoints ? first.cache : undefined) &&
+    (script.isOwn || !first.citations);
   if (parts.length === 1 && isPlain) return first.text;
   return parts.flatMap((part) => writePart(part, script) ?? []);
 }
@@ -114,7 +126,26 @@ function writePart(part: Part, script: Script): JsonObject | undefined {
 
 /** The marks are another vendor's: they go back where the client speaks this format and put them there itself. */
 function cacheControl({ cache }: { cache?: { ttl?: string } }, script: Script): JsonObject {
-  return cache && script.isOwn ? { cache_control: { type: 'ephemeral', ...cache } } : {};
+  if (!cache) return {};
+  if (script.isOwn) return { cache_control: { type: 'ephemeral', ...cache } };
+  return script.breakpoints ? { [BREAKPOINT]: { mode: 'explicit' } } : {};
+}
+
+const BREAKPOINT = 'prompt_cache_breakpoint';
+const MOST_BREAKPOINTS = 4;
+
+function isMarked(part: Part): boolean {
+  return 'cache' in part && part.cache !== undefined;
+}
+
+/** The vendor takes four; the last ones cover the most. */
+function limitBreakpoints(messages: readonly JsonObject[], warnings: Set<string>): void {
+  const marked = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.filter((part): part is JsonObject => isObject(part) && BREAKPOINT in part) : [],
+  );
+  if (marked.length <= MOST_BREAKPOINTS) return;
+  for (const part of marked.slice(0, -MOST_BREAKPOINTS)) delete part[BREAKPOINT];
+  warnings.add(`Of the cache marks the last ${MOST_BREAKPOINTS} were kept: the model takes no more.`);
 }
 
 const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
@@ -187,7 +218,8 @@ function writeToolResult(result: ToolResultPart, message: Message, script: Scrip
     return { role: 'function', name: result.name ?? '', content };
   }
   const named = result.name === undefined || !script.isOwn ? {} : { name: result.name };
-  return { role: 'tool', tool_call_id: script.id(result.callId), content, ...named, ...cacheControl(result, script) };
+  const mark = script.isOwn ? cacheControl(result, script) : {};
+  return { role: 'tool', tool_call_id: script.id(result.callId), content, ...named, ...mark };
 }
 
 function writeAssistant(parts: readonly Part[], script: Script): JsonObject {
@@ -231,5 +263,5 @@ function writeToolCall(part: ToolCallPart, script: Script): JsonObject {
   const own = part.seal && ownMembers(part.seal);
   if (part.custom) return { id, type: 'custom', custom: { name: part.name, input: part.input }, ...own };
   const call = { name: part.name, arguments: part.input === '' ? '{}' : part.input };
-  return { id, type: 'function', function: call, ...own, ...cacheControl(part, script) };
+  return { id, type: 'function', function: call, ...own, ...(script.isOwn && cacheControl(part, script)) };
 }

@@ -5,6 +5,7 @@ import { type PictureSize, readPictureSize } from '../../canonical/image-size.ts
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Upload } from '../../canonical/upload.ts';
 import type { WireRequest } from '../dialect.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { type Form, formBoundary, formIn } from '../multipart.ts';
 import { typeOfBase64 } from '../picture-type.ts';
 import { parseBody, wrong } from '../request-body.ts';
@@ -35,6 +36,19 @@ const SAID = new Set([
   'input',
   'parameters',
 ]);
+/** In the place of a form's bytes. */
+const NO_MEMBERS = new TextEncoder().encode('{}');
+const MONEY = {
+  choices: ['n'],
+  tier: ['service_tier'],
+  model: ['model'],
+  size: ['size', 'aspect_ratio', 'quality'],
+  content: new Set(['input', 'image', 'images', 'mask']),
+} satisfies MoneySpelling;
+const inBoth = (names: readonly string[]) => [...names, ...names.map((name) => `parameters.${name}`)];
+/** The same where settings stand in `parameters` too. */
+const NESTED_MONEY: MoneySpelling = { ...MONEY, choices: inBoth(MONEY.choices), size: inBoth(MONEY.size) };
+
 const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'svg'] as const;
 const MOST_PARTIALS = 3;
 
@@ -43,9 +57,14 @@ export function readCall(request: WireRequest): ImageCall {
   const boundary = formBoundary(request.headers.get('content-type'));
   const edit = request.path.action === 'edits';
   const form = boundary === undefined ? undefined : (request.form ?? formIn(request.body, boundary));
-  const body = form ? membersOf(form) : parseBody(request.body);
-  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
-  const nested = isObject(body.input) && Array.isArray(body.input.messages) ? readNested(body) : undefined;
+  const parsed = form ? membersOf(form) : parseBody(request.body);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(
+    parsed,
+    form ? NO_MEMBERS : request.body,
+    isNested(parsed) ? NESTED_MONEY : MONEY,
+  );
+  const nested = isNested(body) ? readNested(body) : undefined;
   const flat = { ...body, ...nested?.members };
   const pictures: Picture[] = nested?.pictures ?? (form ? picturesIn(form, 'image') : readPictures(body));
   const mask = form ? picturesIn(form, 'mask')[0] : readMask(body.mask);
@@ -60,7 +79,12 @@ export function readCall(request: WireRequest): ImageCall {
     kind: 'image',
     model,
     stream: flat.stream === true || flat.stream === 'true',
-    origin: { dialect: OPENAI_IMAGES, body: request.body, ...(!isOwnBody && { foreign: true as const }) },
+    origin: {
+      dialect: OPENAI_IMAGES,
+      body: form ? request.body : bytes,
+      ...(dropped && { dropped }),
+      ...(!isOwnBody && { foreign: true as const }),
+    },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_IMAGES]: extras } : {},
     headers: {},
     prompt,
@@ -71,6 +95,10 @@ export function readCall(request: WireRequest): ImageCall {
     size: readSize(flat),
     ...settingsOf(flat),
   };
+}
+
+function isNested({ input }: JsonObject): boolean {
+  return isObject(input) && Array.isArray(input.messages);
 }
 
 function settingsOf(body: JsonObject): Partial<ImageCall> {

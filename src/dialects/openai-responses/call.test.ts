@@ -153,7 +153,7 @@ describe('a request is read', () => {
     [{ temperature: 3 }, 'temperature'],
     [{ max_output_tokens: 1.5 }, 'max_output_tokens'],
     [{ truncation: 'never' }, 'truncation'],
-    [{ reasoning: { effort: 'huge' } }, 'reasoning.effort'],
+    [{ reasoning: { effort: 7 } }, 'reasoning.effort'],
     [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
     [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema'],
     [{ model: undefined as unknown as Json }, 'model'],

@@ -43,18 +43,15 @@ const MEMBERS = {
   tool_choice: open(Type.Union([Type.String(), Type.Object({})]), '`auto`, `none`, `required`, or an object'),
   parallel_tool_calls: boolean,
   reasoning: open(
-    Type.Object({
-      effort: oneOf(...EFFORTS),
-      summary: oneOf('auto', 'concise', 'detailed', 'none'),
-    }),
-    `an object; its \`effort\` is one of ${EFFORTS.join(', ')}, its \`summary\` one of auto, concise, detailed`,
+    Type.Object({ effort: text, summary: text }),
+    'an object; its `effort` and its `summary` are strings',
   ),
   text: open(
     Type.Object({
       format: open(Type.Object({ type: Type.String() }), 'an object'),
-      verbosity: oneOf('low', 'medium', 'high'),
+      verbosity: text,
     }),
-    'an object; its `format` is an object with a `type`, its `verbosity` one of low, medium, high',
+    'an object; its `format` is an object with a `type`, its `verbosity` a string',
   ),
   previous_response_id: text,
   conversation: open(Type.Union([Type.String(), Type.Object({})]), 'a string or an object'),

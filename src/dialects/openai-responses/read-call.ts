@@ -104,7 +104,9 @@ function readExtras(body: JsonObject): JsonObject {
     const value = body[member];
     if (value !== undefined && value !== null && !SAID.has(member)) extras[member] = value;
   }
-  const { effort: _, summary, ...thinking } = objectAt(body, 'reasoning') ?? {};
+  const { effort, summary: _, ...thinking } = objectAt(body, 'reasoning') ?? {};
+  // A word that only this model's vendor knows.
+  if (typeof effort === 'string' && !isEffort(effort)) thinking.effort = effort;
   if (Object.keys(thinking).length > 0) extras.reasoning = thinking;
   const { format, verbosity, ...text } = objectAt(body, 'text') ?? {};
   if (isObject(format) && format.type !== 'text' && !readOutput(format)) text.format = format;
@@ -181,12 +183,15 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
 
 function readReasoning({ effort, summary }: JsonObject): Reasoning | undefined {
   const reasoning: Reasoning = {};
-  const known = EFFORTS.find((word) => word === effort);
-  if (known) reasoning.effort = known;
+  if (isEffort(effort)) reasoning.effort = effort;
   if (summary === 'auto' || summary === 'concise' || summary === 'detailed' || summary === 'none') {
     reasoning.summary = summary;
   }
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
+}
+
+function isEffort(word: Json | undefined): word is NonNullable<Reasoning['effort']> {
+  return EFFORTS.some((effort) => effort === word);
 }
 
 function objectAt(object: JsonObject, member: string): JsonObject | undefined {

@@ -4,6 +4,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { OwnBody } from '../outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../quirks.ts';
@@ -13,6 +14,7 @@ import { createReader } from './reader.ts';
 import { createWriter } from './writer.ts';
 
 const NAME = 'openai-speech';
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['voice']) };
 /** What the vendors' own bounds of `speed` are. */
 const SLOWEST = 0.25;
 const FASTEST = 4;
@@ -29,9 +31,10 @@ export const openaiSpeech: Dialect<SpeechCall> = {
   readError: readOpenaiError,
 };
 
-function readCall({ body: bytes }: WireRequest): SpeechCall {
-  const body = parseBody(bytes);
-  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+function readCall({ body: received }: WireRequest): SpeechCall {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model, input, instructions, response_format: format, stream_format: delivery } = body;
   if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
   if (typeof input !== 'string' || input === '') throw wrong('input', 'must be a text that is not empty');
@@ -46,12 +49,12 @@ function readCall({ body: bytes }: WireRequest): SpeechCall {
     model,
     stream: true,
     ...(!asEvents && { mute: true as const }),
-    origin: { dialect: NAME, body: bytes },
+    origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
     extras: {},
     headers: {},
     input,
     asEvents,
-    ...readVoice(body),
+    ...readVoice(parsed),
     ...(instructions != null && { instructions }),
     ...(format != null && { format }),
   };

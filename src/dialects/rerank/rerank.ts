@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
+import { billable, type MoneySpelling } from '../money-members.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { OwnBody, WrittenBody } from '../outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../quirks.ts';
@@ -12,6 +13,7 @@ import { parseBody, wrong } from '../request-body.ts';
 import { wholeReader, wholeWriter } from '../whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['documents']) };
 const NAME = 'rerank';
 /** As many as the largest vendor takes in one call. */
 const MOST_DOCUMENTS = 10_000;
@@ -34,9 +36,10 @@ export const rerank: Dialect<RerankCall> = {
   readError: readOpenaiError,
 };
 
-function readCall({ body: bytes }: WireRequest): RerankCall {
-  const body = parseBody(bytes);
-  if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+function readCall({ body: received }: WireRequest): RerankCall {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(parsed, received, MONEY);
   const { model, query, documents, top_n: topN, return_documents: returns, max_tokens_per_doc: most } = body;
   if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
   if (typeof query !== 'string' || query === '') throw wrong('query', 'must be a text that is not empty');
@@ -51,7 +54,7 @@ function readCall({ body: bytes }: WireRequest): RerankCall {
     kind: 'rerank',
     model,
     stream: false,
-    origin: { dialect: NAME, body: bytes },
+    origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
     extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
     headers: {},
     query,
