@@ -73,6 +73,7 @@ test('without any setting everything has its default, and nothing can be changed
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,
     fetchMs: 15_000,
+    leaseMs: 30_000,
     drainMs: 30_000,
     onDisconnect: 'abort',
     disconnectDrainMs: 120_000,

@@ -108,6 +108,8 @@ export interface Config {
   publicUrl?: string;
   /** How long pictures are kept that are asked for by their address. */
   keepPicturesMs: number;
+  /** How long another process's lease on the database holds without being renewed. */
+  leaseMs: number;
   /** How long a stop waits for calls under way. */
   drainMs: number;
   /** For models that do not say it themselves. */
@@ -132,6 +134,9 @@ export interface Config {
   filePath?: string;
   vendors: readonly Vendor[];
 }
+
+/** A process shows that it lives every second. */
+const SHORTEST_LEASE_MS = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const FILE_NAME = 'modelport.yaml';
@@ -190,6 +195,7 @@ export function loadConfig(
     files: filesPlace((setting) => readSetting(env, setting), folder),
     keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
     maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
+    leaseMs: readWhole(env, 'MODELPORT_LEASE_MS', SHORTEST_LEASE_MS, LONGEST_MS),
     drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
     onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),

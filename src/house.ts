@@ -87,7 +87,7 @@ const ALONE: Standing = { index: 0, count: 1 };
 export function openHouse(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): House {
   const now = () => Date.now();
   const owner = newOwner();
-  const ledger = createLedger({ store, owner, now });
+  const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
   const access = createAccess({ store, limits: openLimits(config, log, standing) });
   const catalog = openCatalog(config, store, log);
   const memory = createMemory(store.kept, config.kept);

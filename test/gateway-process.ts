@@ -28,6 +28,8 @@ export interface GatewaySetup {
   providers?: readonly ProviderSetting[];
   models?: readonly ModelSetting[];
   environment?: { [name: string]: string };
+  /** A command that runs the gateway: in another namespace, for one. */
+  under?: readonly string[];
   /** The folder of an earlier process, to go on from; a fresh one unless given. */
   dataFolder?: string;
 }
@@ -77,6 +79,8 @@ export interface GatewayProcess {
   metrics(): Promise<string>;
   /** SIGTERM; resolves with the exit code. Deletes the data unless told to keep it. */
   stop(keep?: 'keep'): Promise<number | null>;
+  /** Stops the whole process tree where it is, or lets it go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** SIGKILL to the whole process tree; the data stays. */
   kill(): Promise<void>;
   /** Resolves with the exit code when the process ends by itself. */
@@ -98,7 +102,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
   // JSON is YAML.
   writeFileSync(configFile, JSON.stringify({ providers, models }, undefined, 2));
   const port = await freePort();
-  const serving = spawnModelport(['serve'], {
+  const settings = {
     HOST: '127.0.0.1',
     PORT: String(port),
     MODELPORT_DATA_DIR: dataFolder,
@@ -108,7 +112,8 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_VIDEO_POLL_MS: '200',
     MODELPORT_SANDBOX: 'on',
     ...setup.environment,
-  });
+  };
+  const serving = spawnModelport(['serve'], settings, undefined, setup.under);
   const url = `http://127.0.0.1:${port}`;
   await untilReady(url, serving);
 
@@ -153,6 +158,9 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
       if (keep === undefined) rmSync(dataFolder, { recursive: true, force: true });
       return code;
     },
+    signal(name) {
+      if (serving.child.pid !== undefined) process.kill(-serving.child.pid, name);
+    },
     async kill() {
       serving.killTree();
       await serving.exited;
@@ -175,11 +183,11 @@ export function spawnModelport(
   args: readonly string[],
   environment: { [name: string]: string },
   launcher: Launcher = process.platform === 'win32' ? 'modelport.mjs' : 'modelport',
+  under: readonly string[] = [],
 ): Serving {
   const command = join(ROOT, 'bin', launcher);
-  return launcher === 'modelport'
-    ? spawnServing(command, args, environment)
-    : spawnServing('node', [command, ...args], environment);
+  const [first = '', ...rest] = [...under, ...(launcher === 'modelport' ? [] : ['node']), command, ...args];
+  return spawnServing(first, rest, environment);
 }
 
 export function spawnNpmStart(environment: { [name: string]: string }): Serving {

@@ -34,6 +34,8 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     let release: (() => void) | undefined;
     entering++;
     try {
+      // A key that is not at hand would be looked up in a database that does not answer.
+      rooms.ledger.requireLease();
       const at = rooms.now();
       const known = rooms.access.authenticate(incoming, at);
       const caller = known instanceof Promise ? await known : known;

@@ -61,6 +61,8 @@ export interface Ledger {
   renew(): Promise<void>;
   /** This process could not renew its lease in time, and another may settle its calls: it takes no new ones until it has a lease. */
   isFenced(): boolean;
+  /** Throws `database_unavailable` where this process is fenced. */
+  requireLease(): void;
   /** Due every few seconds: renews this process's lease, and resolves the holds of dead ones, provisionally: released where
    *  nothing was sent, else charged at their checkpoint. Dead is who does not renew its lease for half a minute while this process
    *  watches; `fateOf` knows more of an owner than its signs tell. Returns how many holds were resolved. */

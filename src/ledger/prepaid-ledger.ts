@@ -44,10 +44,14 @@ export function createLedger({
   /** A hold that failed may have been committed all the same: the connection broke before the answer. */
   let mayHaveStrays = false;
 
+  function requireLease(): void {
+    if (lease.isFenced()) throw databaseUnavailable(new Error('The lease of this process was not renewed in time.'));
+  }
+
   async function hold(request: HoldRequest): Promise<Hold> {
     const { callId, account, key, amount, model, priceId, at, budget, accountBudget } = request;
     refuseNegative(amount);
-    if (lease.isFenced()) throw databaseUnavailable(new Error('The lease of this process was not renewed in time.'));
+    requireLease();
     const row: HoldRow = { callId, account, key, amount, model, priceId, at, owner: request.owner ?? lease.owner() };
     if (request.sentAt !== undefined) row.sentAt = request.sentAt;
     if (request.checkpoint !== undefined) row.checkpoint = request.checkpoint;
@@ -114,6 +118,7 @@ export function createLedger({
     sweep,
     renew: () => lease.renew(now()),
     isFenced: lease.isFenced,
+    requireLease,
     async sent({ callId, account }, sentAt, checkpoint) {
       await commits.submit({ type: 'mark', callId, account, sentAt, checkpoint });
     },

@@ -25,8 +25,7 @@ export function shownCitation({ vendor, url, title, citedText }: Citation): Json
   return {
     type: 'web_search_result_location',
     url,
-    // Never null: AI SDK 5 and 6 fail on that.
-    title: title ?? url,
+    title: title ?? null,
     encrypted_index: '',
     cited_text: citedText ?? '',
   };

@@ -60,8 +60,7 @@ export function pictureText(mimeType: string, base64: string): string {
 
 function textBlock(text: string, citations: Json[]): JsonObject | undefined {
   if (text === '' && citations.length === 0) return undefined;
-  // Never null: the vendor leaves the member out, and AI SDK 5 and 6 refuse the whole message at a null.
-  return { type: 'text', text, ...(citations.length > 0 && { citations }) };
+  return { type: 'text', text, citations: citations.length > 0 ? citations : null };
 }
 
 function inputOf(json: string): JsonObject {

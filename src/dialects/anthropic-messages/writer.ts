@@ -3,12 +3,11 @@ import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
-import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { anthropicErrorType } from '../error-bodies.ts';
-import { estimateUsage } from '../estimate-usage.ts';
-import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../json.ts';
+import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { estimateUsage } from './estimate.ts';
 import { writeFinish } from './finish.ts';
 import { MessageFrame } from './reader.ts';
 import { replyBlocks } from './reply-blocks.ts';
@@ -26,7 +25,6 @@ export function createWriter(call: ChatCall): Writer {
 
 function streamWriter(call: ChatCall): Writer {
   let script: StreamScript | undefined;
-  let billed: Usage | undefined;
   const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'text/event-stream; charset=utf-8',
@@ -39,14 +37,7 @@ function streamWriter(call: ChatCall): Writer {
       return encoder.encode(script.write(frame.events));
     },
     pass: (frame) => passed(frame, call.model),
-    bill(usage) {
-      billed = usage;
-    },
-    end() {
-      if (!script) return NO_BYTES;
-      if (billed) script.bill(billed);
-      return encoder.encode(warningComment(losses.warnings) + script.end());
-    },
+    end: () => (script ? encoder.encode(warningComment(losses.warnings) + script.end()) : NO_BYTES),
     fail: (error) => encoder.encode(eventText({ type: 'error', error: errorObject(error) })),
     keepAlive: () => KEEP_ALIVE,
   };
@@ -55,7 +46,6 @@ function streamWriter(call: ChatCall): Writer {
 function wholeWriter(call: ChatCall): Writer {
   const pieces: Uint8Array[] = [];
   let reply: Reply | undefined;
-  let billed: Usage | undefined;
   const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'application/json',
@@ -72,14 +62,7 @@ function wholeWriter(call: ChatCall): Writer {
       pieces.push(passed(frame, call.model));
       return NO_BYTES;
     },
-    bill(usage) {
-      billed = usage;
-    },
-    end() {
-      if (!reply) return billed ? patchMembers(joinBytes(pieces), { usage: writeUsage(billed) }) : joinBytes(pieces);
-      if (billed) reply.usage = billed;
-      return encoder.encode(JSON.stringify(messageOf(call, reply)));
-    },
+    end: () => (reply ? encoder.encode(JSON.stringify(messageOf(call, reply))) : joinBytes(pieces)),
     fail: (error) => encoder.encode(JSON.stringify({ type: 'error', error: errorObject(error) })),
     keepAlive: () => NO_BYTES,
   };

@@ -33,8 +33,7 @@ const WORDS = {
   other: 'OTHER',
 } as const satisfies Record<FinishReason, string>;
 
-/** The vendor's word for none. */
-export const UNSAID = 'FINISH_REASON_UNSPECIFIED';
+const UNSAID = 'FINISH_REASON_UNSPECIFIED';
 
 /** Whether the word says that a candidate ended. */
 export function isFinish(word: unknown): word is string {

@@ -99,8 +99,8 @@ class AnswerStream {
     return frames;
   }
 
-  /** The last frames, with the reply's end. `isWhole`: something else than a candidate's own word shows that all has come. */
-  end(isWhole = false): AnswerFrame[] {
+  /** The last frames, with the reply's end. */
+  end(): AnswerFrame[] {
     const frames = this.#held;
     if (this.isOver) return frames;
     this.isOver = true;
@@ -109,11 +109,7 @@ class AnswerStream {
       this.#decoder.finish(last.events);
       return frames;
     }
-    if (isWhole) this.#decoder.closeWhole();
-    const events: ReplyEvent[] = [];
-    if (this.#decoder.isFinished) this.#decoder.finish(events);
-    else events.push(brokeOff());
-    return [new AnswerFrame('useless', NO_BYTES, events)];
+    return [new AnswerFrame('useless', NO_BYTES, [brokeOff()])];
   }
 }
 
@@ -185,8 +181,7 @@ class ArrayReader implements Reader {
   end(): Frame[] {
     const { bytes, isBroken } = this.#cutter.end();
     const rest = new AnswerFrame('useless', bytes, isBroken && !this.#stream.isOver ? [brokeOff()] : []);
-    const isClosed = !isBroken && decoder.decode(bytes).trimEnd().endsWith(']');
-    return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end(isClosed)];
+    return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end()];
   }
 
   #frame({ bytes, start, end }: ArrayElement): AnswerFrame {
@@ -205,8 +200,6 @@ function wholeReader(call: ChatCall): Reader {
     const meaning = new Decoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
-    // The object is whole, whether or not its vendor says why it ends: some leave the word out.
-    meaning.closeWhole();
     if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
     meaning.finish(events);
     const mended = mendAnswer(payload);

@@ -4,14 +4,13 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { estimateUsage } from '../estimate-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { groupOf, nameAndGroup } from './namespaces.ts';
-import { completedAt, echoedSettings, writeFinish } from './response-object.ts';
+import { echoedSettings, writeFinish } from './response-object.ts';
 import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './seals.ts';
-import { usageOfStatus, writeResponseUsage } from './usage.ts';
+import { writeResponseUsage } from './usage.ts';
 
 /** Takes an event of the stream; its sequence number is the taker's. */
 export type Emit = (type: string, members: JsonObject) => void;
@@ -46,7 +45,6 @@ export class ResponseScript {
   #head: JsonObject | undefined;
   #finish: Finish = { reason: 'stop' };
   #usage: Usage | undefined;
-  #characters = 0;
 
   constructor(call: ChatCall, emit: Emit) {
     this.#call = call;
@@ -55,11 +53,6 @@ export class ResponseScript {
 
   get hasBegun(): boolean {
     return this.#head !== undefined;
-  }
-
-  /** What the call is billed, where its vendor reported nothing. */
-  bill(usage: Usage): void {
-    this.#usage = usage;
   }
 
   /** The format has one choice: others have no place. */
@@ -121,11 +114,9 @@ export class ResponseScript {
     if (!this.#head) this.#begin('', undefined, undefined);
     for (const part of this.#parts) if (part) this.#close(part);
     this.#closeMessage(this.#finish.reason === 'length' ? 'incomplete' : 'completed');
-    const ending = writeFinish(this.#finish);
     return this.#response({
-      ...ending,
-      completed_at: completedAt(this.#call, ending.status, this.#head?.created_at),
-      usage: usageOfStatus(ending.status, this.#usage, () => estimateUsage(this.#call, this.#characters)),
+      ...writeFinish(this.#finish),
+      usage: this.#usage ? writeResponseUsage(this.#usage) : null,
     });
   }
 
@@ -150,14 +141,7 @@ export class ResponseScript {
   }
 
   #response(members: JsonObject): JsonObject {
-    return {
-      ...this.#head,
-      completed_at: null,
-      error: null,
-      incomplete_details: null,
-      output: this.#output,
-      ...members,
-    };
+    return { ...this.#head, error: null, incomplete_details: null, output: this.#output, ...members };
   }
 
   #part(index: number): PartState {
@@ -219,7 +203,6 @@ export class ResponseScript {
 
   #grow(part: PartState, delta: string): void {
     if (delta === '') return;
-    this.#characters += delta.length;
     const { opens, item } = part;
     switch (opens.type) {
       case 'text':

@@ -16,6 +16,11 @@ import { tidyCalls } from './partitions.ts';
 /** More wait for each other on the server. */
 const MOST_BATCHES = 4;
 
+/** One that waits for a lock, one that does not, and a connection for whatever else is asked. */
+function batchesOver(connections: number): number {
+  return Math.min(MOST_BATCHES, connections <= 2 ? connections : connections - 1);
+}
+
 /** Names the first start among the locks of this database. */
 const BEGIN_LOCK = 7_305_164_322;
 
@@ -33,7 +38,7 @@ export function openPostgresStore(settings: PostgresSettings): Store {
     close: () => db.close(),
     ledger: (steps, waits = true) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps, waits)),
     // Whatever else is asked finds a connection that no lock holds up.
-    batchesAtOnce: Math.max(1, Math.min(MOST_BATCHES, settings.connections - 1)),
+    batchesAtOnce: batchesOver(settings.connections),
     verify: () => db.transact((run) => verifyBooks(booksReader(run)), 'one moment'),
 
     begin: ({ account, keys, steps, audits }) =>
