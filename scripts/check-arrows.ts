@@ -36,6 +36,7 @@ const MAIN_FILES = new Set([
   'processes.ts',
   'process-messages.ts',
   'house.ts',
+  'reload.ts',
   'apply-file.ts',
   'first-start.ts',
   'greeting.ts',

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Money, readMoney } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
+import { readCertificate } from './config/certificate.ts';
 import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
 import {
@@ -24,6 +25,7 @@ import { withSecretFiles } from './config/secret-files.ts';
 import { type Environment, SettingError } from './config/setting-error.ts';
 import { refuseUnknown, SECRETS, SETTINGS, type Setting } from './config/settings.ts';
 import type { BucketPlace } from './files/files.ts';
+import type { Certificate } from './http1/server.ts';
 import type { TimeLimits } from './transport/transport.ts';
 
 /** The variables that switch a vendor on. */
@@ -51,6 +53,8 @@ export interface Config {
   host: string;
   /** 0: any free port. */
   port: number;
+  /** Clients speak TLS with this certificate. */
+  tls?: Certificate;
   /** Absolute. */
   dataDir: string;
   /** How many processes serve together; `auto`: one for each core. */
@@ -153,11 +157,13 @@ export function loadConfig(
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
   const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
   const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
+  const tls = readCertificate(env, folder);
   const publicUrl = readAddress(env, 'MODELPORT_PUBLIC_URL', ['http:', 'https:'], 'https://models.example.com');
   const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
     host: readSetting(env, 'HOST'),
     port: readWhole(env, 'PORT', 0, 65_535),
+    ...(tls && { tls }),
     processes: readProcesses(env),
     dataDir: resolve(folder, readSetting(env, 'MODELPORT_DATA_DIR')),
     ...(databaseUrl && { databaseUrl }),

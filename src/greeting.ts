@@ -24,19 +24,20 @@ export function modelToTry(catalog: Pick<Catalog, 'find' | 'list'>): string | un
 }
 
 export function greet(
-  { host, adminListen }: Pick<Config, 'host' | 'adminListen'>,
+  { host, adminListen, tls }: Pick<Config, 'host' | 'adminListen' | 'tls'>,
   ports: Ports,
   first: FirstTime | undefined,
   out: (line: string) => void,
 ): void {
-  const address = addressOf(host, ports.main);
+  const address = addressOf(tls, host, ports.main);
   out(`Modelport listens on ${address}`);
   if (adminListen && ports.admin !== undefined)
-    out(`The admin API and the metrics are on ${addressOf(adminListen.host, ports.admin)}`);
+    out(`The admin API and the metrics are on ${addressOf(tls, adminListen.host, ports.admin)}`);
   if (first) introduce(first, address, out);
 }
 
-const addressOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+const addressOf = (tls: Config['tls'], host: string, port: number) =>
+  `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 function introduce({ keys, file, model }: FirstTime, address: string, out: (line: string) => void): void {
   const { apiKey, adminKey } = keys;

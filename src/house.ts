@@ -59,6 +59,8 @@ export interface House {
   /** The same of a file, which says what it changed. */
   applyFile(form: CatalogueForm, file: ConfigFile): Promise<AppliedFile>;
   trouble(sentence: string, cause: unknown): void;
+  /** From now on providers have the keys and addresses of this configuration. */
+  reconfigure(config: Config): Promise<void>;
   /** Lets go of what calls use beside the database: Redis, the tokenizer. */
   close(): void;
 }
@@ -89,7 +91,8 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const owner = newOwner();
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
   const access = createAccess({ store, limits: openLimits(config, log, standing) });
-  const catalog = openCatalog(config, store, log);
+  const defaults = providerDefaults(config);
+  const catalog = openCatalog(defaults, store, log);
   const memory = createMemory(store.kept, config.kept);
   const metrics = createMetrics(now());
   const counter = createTokenCounter();
@@ -181,6 +184,11 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     apply,
     applyFile: (form, file) => applyFile(store, apply, form, file, now()),
     trouble,
+    reconfigure(fresh) {
+      for (const type of Object.keys(defaults)) delete defaults[type];
+      Object.assign(defaults, providerDefaults(fresh));
+      return catalog.reload();
+    },
     close,
   };
 }
@@ -216,10 +224,10 @@ function openTasks(
   return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
 }
 
-function openCatalog(config: Config, store: Store, log: Log): Catalog {
+function openCatalog(defaults: ReturnType<typeof providerDefaults>, store: Store, log: Log): Catalog {
   return createCatalog({
     store,
-    providerDefaults: providerDefaults(config),
+    providerDefaults: defaults,
     credentialRefused(provider, credential, seconds) {
       log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
     },

@@ -62,11 +62,20 @@ const opener: Opener = {
       main: Bun.main,
       env,
       out,
+      readAgain: () => loadConfig(env, vendorVariables()),
     });
   },
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),
   probe: (row) => probe(row, config(), openTransport(proxied)),
 };
+
+/** Who reads no more (`modelport audit | head -1`) has seen enough: a command ends, the service goes on without a log. */
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: Error & { code?: string }) => {
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    if (process.argv[2] !== 'serve') process.exit();
+  });
+}
 
 process.exitCode = await runCommand(process.argv.slice(2), opener);

@@ -6,7 +6,11 @@ export type FromWorker =
   | { type: 'gather'; scrape: number }
   | { type: 'scraped'; scrape: number; text: string };
 
-export type FromSupervisor = { type: 'scrape'; scrape: number } | { type: 'gathered'; scrape: number; text: string };
+export type FromSupervisor =
+  | { type: 'scrape'; scrape: number }
+  | { type: 'gathered'; scrape: number; text: string }
+  /** The configuration is to be read again. */
+  | { type: 'reload' };
 
 /** The metrics of one process, in Prometheus' text form. */
 export interface Scraped {
@@ -19,6 +23,8 @@ export interface WorkerLink {
   ready(): void;
   /** The metrics of all processes. */
   gather(): Promise<string>;
+  /** Runs when the configuration is to be read again. */
+  onReload(reload: () => void): void;
   /** An open way keeps the process alive. */
   close(): void;
 }
@@ -27,12 +33,14 @@ export interface WorkerLink {
 export function openWorkerLink(own: () => Promise<string>): WorkerLink {
   const waiting = new Map<number, (text: string) => void>();
   let asked = 0;
+  let reload = () => {};
   const tell = (message: FromWorker) => void process.send?.(message);
 
   process.on('message', async (message: FromSupervisor) => {
     if (message.type === 'scrape') {
       tell({ type: 'scraped', scrape: message.scrape, text: await own() });
-    } else {
+    } else if (message.type === 'reload') reload();
+    else {
       waiting.get(message.scrape)?.(message.text);
       waiting.delete(message.scrape);
     }
@@ -45,6 +53,9 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
         waiting.set(scrape, resolve);
         tell({ type: 'gather', scrape });
       });
+    },
+    onReload(run) {
+      reload = run;
     },
     close: () => process.disconnect?.(),
   };

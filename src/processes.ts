@@ -16,6 +16,8 @@ export interface ProcessesOptions {
   write(lines: string): void;
   /** Every process listens on these ports. */
   ready(ports: Ports): void;
+  /** `reload` is run when the configuration is to be read again. */
+  onReload(reload: () => void): void;
   /** Resolves when the service is to stop. */
   stopAsked(): Promise<void>;
 }
@@ -143,6 +145,9 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     return children.every(({ exitCode, signalCode }) => exitCode === 0 || signalCode === 'SIGTERM') ? 0 : 1;
   }
 
+  options.onReload(() => {
+    for (const worker of workers.values()) tell(worker, { type: 'reload' });
+  });
   const stopped = options.stopAsked();
   for (let number = 1; number <= count; number++) start(number, FIRST_PAUSE_MS);
   try {

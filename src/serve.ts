@@ -11,9 +11,9 @@ import { fateOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
+import { createReload, putOnSale } from './reload.ts';
 import { openServers, type Servers } from './servers.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
-import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
 const COUNTING_MS = 500;
@@ -40,10 +40,14 @@ export interface ServeOptions {
   isTerminal: boolean;
   /** Writes one line to the terminal. */
   out(line: string): void;
+  /** The settings as they are now. Throws a sentence where one is wrong. */
+  readAgain(): Config;
 }
 
 /** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
 export async function serve(config: Config, count: number, options: ServeOptions): Promise<number> {
+  // From now on it does not end the process.
+  process.on('SIGHUP', () => hungUp());
   const write = (lines: string) => void process.stdout.write(lines);
   const log = createLog(config.logLevel, write, Date.now, options.worker);
   const store = await openDatabase(config);
@@ -62,6 +66,9 @@ export async function serve(config: Config, count: number, options: ServeOptions
       write,
       ready,
       stopAsked: () => stopAsked(options.launcher),
+      onReload: (reload) => {
+        hungUp = reload;
+      },
     });
   } finally {
     log.flush();
@@ -69,12 +76,15 @@ export async function serve(config: Config, count: number, options: ServeOptions
   }
 }
 
+/** What a SIGHUP does; a worker is told by the process that started it. */
+let hungUp = () => {};
+
 /** The whole service in this process, or one of the processes that share it. */
 async function serveAlone(
   config: Config,
   house: House,
   first: FirstTime | undefined,
-  { version, launcher, worker, log, out }: ServeOptions & { log: Log },
+  { version, launcher, worker, log, out, readAgain }: ServeOptions & { log: Log },
 ): Promise<number> {
   await house.catalog.reload();
   await house.ledger.sweep(Date.now(), fateOf);
@@ -86,6 +96,7 @@ async function serveAlone(
       version,
       maxBodyBytes: config.maxBodyBytes,
       jsonBounds: config.jsonBounds,
+      isSecure: config.tls !== undefined,
       publicUrl: config.publicUrl,
       uploadFolder: config.dataDir,
       trustedProxies: config.trustedProxies,
@@ -99,8 +110,15 @@ async function serveAlone(
     link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms,
     link !== undefined,
   );
+  let current = config;
+  const done = (fresh: Config) => {
+    current = fresh;
+  };
+  const reload = createReload({ house, servers, log, isFirst: (worker ?? 1) === 1, readAgain, done });
+  if (link) link.onReload(reload);
+  else hungUp = reload;
   const watch = startWatch(house);
-  const showing = setInterval(() => void show(config, house), SHOW_FILE_MS);
+  const showing = setInterval(() => void show(current, house), SHOW_FILE_MS);
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   house.access.start();
   const tasks = house.runTasks();
@@ -120,20 +138,13 @@ async function serveAlone(
 
 /** What a start puts in order: keys, models on sale, what killed processes left behind. */
 async function furnish(config: Config, house: House, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
-  const { store, transport, catalog } = house;
+  const { store, catalog } = house;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keyFile = isTerminal ? undefined : keyFileIn(config.dataDir);
   const keys = await firstStart(store, { ...given, credit: config.startingCredit, file: keyFile });
   await ensureKeys(store, given);
-  if (config.sandbox !== 'off') await house.apply(SANDBOX_CATALOGUE, 'start', true);
-  await house.apply(await vendorCatalogue(config, transport), 'start', true);
-  if (config.filePath !== undefined) {
-    const file = configFile(config.filePath, config.file);
-    const { events } = await house.applyFile(config.file, file);
-    for (const { isWarning, message, members } of events) log[isWarning ? 'warn' : 'info'](message, members);
-    await showFile(store, file, now);
-  }
+  await putOnSale(config, house, log);
   await tidy(config, house);
   if (!keys) return undefined;
   await catalog.reload();

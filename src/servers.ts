@@ -13,16 +13,26 @@ export interface Servers {
   /** As one server's: no more requests; resolves when those under way are answered. */
   stop(): Promise<unknown>;
   kill(): void;
+  /** New connections are shown the certificate of this configuration; open ones go on. */
+  renew(config: Config): void;
 }
 
 /** Listens everywhere; `shared`: other processes listen on the same ports. Throws a sentence where it cannot. */
 export function openServers(config: Config, rooms: Rooms, shared: boolean): Servers {
-  const { adminListen, adminHosts, host, port, bodyMs, bodyBytesPerSecond } = config;
+  const { adminListen, adminHosts, host, port, bodyMs, bodyBytesPerSecond, tls } = config;
   const patience = { ...PATIENCE, bodyMs, bodyBytesPerSecond };
   const open = (place: { host: string; port: number }, edge: EdgePlace): Server => {
     try {
       const { trouble } = rooms;
-      return listen({ ...createEdge(rooms, edge), trouble, hostname: place.host, port: place.port, shared, patience });
+      return listen({
+        ...createEdge(rooms, edge),
+        trouble,
+        hostname: place.host,
+        port: place.port,
+        shared,
+        patience,
+        ...(tls && { tls }),
+      });
     } catch (thrown) {
       throw cannotListen(place, thrown);
     }
@@ -34,6 +44,9 @@ export function openServers(config: Config, rooms: Rooms, shared: boolean): Serv
   return {
     ports: { main: main.port, admin: admin?.port },
     stop: () => Promise.all(all.map((server) => server.stop())),
+    renew(fresh) {
+      if (tls && fresh.tls) for (const server of all) server.renew(fresh.tls);
+    },
     kill() {
       for (const server of all) server.kill();
     },

@@ -85,6 +85,7 @@ export async function startLoopback(): Promise<Loopback> {
       version: '1.2.3',
       maxBodyBytes: MAX_BODY_BYTES,
       jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
+      isSecure: false,
       publicUrl: undefined,
       uploadFolder: folder,
       trustedProxies: [],

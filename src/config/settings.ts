@@ -5,6 +5,8 @@ import { type Environment, SettingError } from './setting-error.ts';
 export const SETTINGS = {
   HOST: '127.0.0.1',
   PORT: '8080',
+  MODELPORT_TLS_CERT: '',
+  MODELPORT_TLS_KEY: '',
   MODELPORT_PROCESSES: '1',
   DATABASE_URL: '',
   MODELPORT_DATABASE_CONNECTIONS: '5',

@@ -141,7 +141,8 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
       headers: request.headers,
       read: () => read(request),
       get url() {
-        const url = `http://${request.headers.get('host') || 'localhost'}${request.target}`;
+        const scheme = rooms.settings.isSecure ? 'https' : 'http';
+        const url = `${scheme}://${request.headers.get('host') || 'localhost'}${request.target}`;
         return URL.canParse(url) ? url : `http://localhost${request.target}`;
       },
       get address() {

@@ -45,6 +45,8 @@ interface EdgeSettings {
   maxBodyBytes: number;
   /** What a body of JSON may hold. */
   jsonBounds: JsonBounds;
+  /** Clients speak TLS with the gateway itself. */
+  isSecure: boolean;
   /** Where clients reach the gateway; `undefined`: where they asked. */
   publicUrl: string | undefined;
   /** Where files that clients send are put while their calls last. */

@@ -1,5 +1,5 @@
 /** Listens for clients and serves their requests over HTTP/1.1. */
-import type { TCPSocketListenOptions } from 'bun';
+import type { TCPSocketListener, TCPSocketListenOptions } from 'bun';
 import { ClientConnection, type Keeper, PATIENCE, type Patience } from './client-connection.ts';
 
 export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'trouble'> {
@@ -9,10 +9,20 @@ export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'troub
   /** Other processes listen on the same port. */
   shared: boolean;
   patience?: Patience;
+  /** Clients speak TLS. */
+  tls?: Certificate;
+}
+
+/** A certificate with its chain and its key, as PEM. */
+export interface Certificate {
+  cert: string;
+  key: string;
 }
 
 export interface Server {
   readonly port: number;
+  /** New connections are shown this certificate; open ones go on. Throws where it is none, and then the old one stays. */
+  renew(tls: Certificate): void;
   /** Takes no more requests; resolves when those under way are answered. */
   stop(): Promise<void>;
   /** Closes every connection at once. */
@@ -24,7 +34,7 @@ const LOOK_MS = 1000;
 
 /** Throws where the address cannot be listened on. */
 export function listen(options: ServerOptions): Server {
-  const { hostname, port, shared, answer, refuse, trouble, patience = PATIENCE } = options;
+  const { hostname, shared, answer, refuse, trouble, patience = PATIENCE, tls } = options;
   const connections = new Set<ClientConnection>();
   let isStopping = false;
   let empty = () => {};
@@ -41,25 +51,33 @@ export function listen(options: ServerOptions): Server {
       if (connections.size === 0) empty();
     },
   };
-  // Bun's types do not know `reusePort` here; its sockets do.
-  const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
-    hostname,
-    port,
-    reusePort: shared,
-    socket: {
-      open(socket) {
-        socket.setNoDelay(true);
-        socket.data = new ClientConnection(socket, keeper);
-        connections.add(socket.data);
-      },
-      data: (socket, bytes) => socket.data.received(bytes),
-      drain: (socket) => socket.data.drained(),
-      close: (socket) => socket.data.closed(),
-      // What a handler throws comes here.
-      error: (socket, thrown) => socket.data.failed(thrown),
+  const handlers: TCPSocketListenOptions<ClientConnection>['socket'] = {
+    open(socket) {
+      socket.setNoDelay(true);
+      socket.data = new ClientConnection(socket, keeper);
+      connections.add(socket.data);
     },
+    data: (socket, bytes) => socket.data.received(bytes),
+    drain: (socket) => socket.data.drained(),
+    close: (socket) => socket.data.closed(),
+    // What a handler throws comes here.
+    error: (socket, thrown) => socket.data.failed(thrown),
   };
-  const listener = Bun.listen<ClientConnection>(listening);
+
+  function open(port: number, certificate: Certificate | undefined): TCPSocketListener<ClientConnection> {
+    // Bun's types do not know `reusePort` here; its sockets do. A renewed listener stands beside the old one for a moment.
+    const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
+      hostname,
+      port,
+      reusePort: shared || certificate !== undefined,
+      socket: handlers,
+      ...(certificate && { tls: certificate }),
+    };
+    return Bun.listen<ClientConnection>(listening);
+  }
+
+  // A port that is shared is shared with anybody: where others are not wanted it must be free before.
+  let listener = tls && !shared ? open(freePort(hostname, options.port), tls) : open(options.port, tls);
   const looking = setInterval(
     () => {
       const now = performance.now();
@@ -69,7 +87,15 @@ export function listen(options: ServerOptions): Server {
   );
 
   return {
-    port: listener.port,
+    get port() {
+      return listener.port;
+    },
+    renew(certificate) {
+      const old = listener;
+      listener = open(old.port, certificate);
+      // Behind the accepting of what had come for it.
+      setImmediate(() => old.stop());
+    },
     stop() {
       isStopping = true;
       listener.stop();
@@ -89,4 +115,12 @@ export function listen(options: ServerOptions): Server {
       for (const connection of connections) connection.drop();
     },
   };
+}
+
+/** Throws where another program listens there. */
+function freePort(hostname: string, port: number): number {
+  const probe = Bun.listen({ hostname, port, socket: { data() {} } });
+  const free = probe.port;
+  probe.stop(true);
+  return free;
 }

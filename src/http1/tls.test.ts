@@ -1,0 +1,131 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { hasOpenssl, makeCertificate } from '../../test/certificate.ts';
+import { echo, source, text } from '../../test/raw-client.ts';
+import { PATIENCE } from './client-connection.ts';
+import { type Certificate, listen } from './server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'modelport-tls-'));
+const troubles: string[] = [];
+const servers: { kill(): void }[] = [];
+afterAll(() => {
+  for (const server of servers) server.kill();
+  rmSync(folder, { recursive: true });
+});
+
+function serve(tls: Certificate, answer: Parameters<typeof listen>[0]['answer'] = echo) {
+  const server = listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    shared: false,
+    answer,
+    refuse: ({ status, message }) => ({ status, headers: {}, body: message }),
+    trouble: (sentence) => void troubles.push(sentence),
+    patience: PATIENCE,
+    tls,
+  });
+  servers.push(server);
+  return server;
+}
+
+async function open(port: number, ca: string): Promise<TLSSocket> {
+  const socket = connect({ port, host: '127.0.0.1', ca });
+  await new Promise((resolve, reject) => {
+    socket.once('secureConnect', resolve);
+    socket.once('error', reject);
+  });
+  return socket;
+}
+
+const nameOf = (socket: TLSSocket) => socket.getPeerCertificate().subject.CN;
+
+/** Says it and resolves with what has come when it ends so. */
+function ask(socket: TLSSocket, words: string, end: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let seen = '';
+    socket.on('data', (bytes) => {
+      seen += bytes;
+      if (seen.endsWith(end)) resolve(seen);
+    });
+    socket.on('close', () => reject(new Error(`closed after ${seen}`)));
+    socket.write(words);
+  });
+}
+
+describe.skipIf(!hasOpenssl)('TLS at the door', () => {
+  test('requests, kept connections, large bodies and streams', async () => {
+    const made = makeCertificate(folder, 'one');
+    const { port } = serve(made);
+    const url = `https://127.0.0.1:${port}`;
+    const tls = { ca: made.cert };
+    expect(await (await fetch(`${url}/a?b`, { tls })).text()).toBe('GET /a?b - ');
+    const body = 'x'.repeat(5_000_000);
+    expect(await (await fetch(url, { tls, method: 'POST', body })).text()).toBe(`POST / - ${body}`);
+    const streaming = serve(made, () => ({ status: 200, headers: {}, body: source(['a', 'b'.repeat(300_000), 'c']) }));
+    expect(await (await fetch(`https://127.0.0.1:${streaming.port}`, { tls })).text()).toHaveLength(300_002);
+    const socket = await open(port, made.cert);
+    expect(await ask(socket, 'GET /1 HTTP/1.1\r\nhost: x\r\n\r\n', 'GET /1 - ')).toStartWith('HTTP/1.1 200');
+    expect(await ask(socket, 'GET /2 HTTP/1.1\r\nhost: x\r\n\r\n', 'GET /2 - ')).toStartWith('HTTP/1.1 200');
+    socket.destroy();
+  });
+
+  test('a renewed certificate is shown to new connections; open ones, and answers under way, go on', async () => {
+    const first = makeCertificate(folder, 'first');
+    const release = Promise.withResolvers<void>();
+    const server = serve(first, async ({ target }) => {
+      if (target === '/slow') await release.promise;
+      return text(target);
+    });
+    const kept = await open(server.port, first.cert);
+    expect(nameOf(kept)).toBe('first');
+    const slow = ask(kept, 'GET /slow HTTP/1.1\r\nhost: x\r\n\r\n', '/slow');
+    const second = makeCertificate(folder, 'second');
+    const before = server.port;
+    server.renew(second);
+    expect(server.port).toBe(before);
+    await Bun.sleep(20);
+    for (let again = 0; again < 20; again++) {
+      const fresh = await open(server.port, second.cert);
+      expect(nameOf(fresh)).toBe('second');
+      fresh.destroy();
+    }
+    release.resolve();
+    expect(await slow).toStartWith('HTTP/1.1 200');
+    expect(await ask(kept, 'GET /next HTTP/1.1\r\nhost: x\r\n\r\n', '/next')).toStartWith('HTTP/1.1 200');
+    kept.destroy();
+    // A pair that does not fit changes nothing.
+    expect(() => server.renew({ cert: second.cert, key: first.key })).toThrow();
+    const fresh = await open(server.port, second.cert);
+    expect(nameOf(fresh)).toBe('second');
+    fresh.destroy();
+  });
+
+  test('who speaks no TLS is closed, and nobody else hears of it', async () => {
+    const { port } = serve(makeCertificate(folder, 'one'));
+    const plain = connectPlain(port, '127.0.0.1');
+    plain.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    plain.resume();
+    await new Promise((resolve) => plain.on('close', resolve));
+    expect(troubles).toEqual([]);
+  });
+
+  test('a port that another program has is not shared with it', () => {
+    const made = makeCertificate(folder, 'one');
+    const { port } = serve(made);
+    const taken = () =>
+      listen({
+        hostname: '127.0.0.1',
+        port,
+        shared: false,
+        answer: echo,
+        refuse: () => text(''),
+        trouble: () => {},
+        tls: made,
+      });
+    expect(taken).toThrow();
+  });
+});
