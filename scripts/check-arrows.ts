@@ -35,6 +35,8 @@ const MAIN_FILES = new Set([
   'serve.ts',
   'processes.ts',
   'process-messages.ts',
+  'watchdog.ts',
+  'watchdog-worker.ts',
   'house.ts',
   'reload.ts',
   'apply-file.ts',

@@ -75,6 +75,7 @@ test('without any setting everything has its default, and nothing can be changed
     fetchMs: 15_000,
     leaseMs: 30_000,
     drainMs: 30_000,
+    stallMs: 30_000,
     onDisconnect: 'abort',
     disconnectDrainMs: 120_000,
     logLevel: 'info',

@@ -116,6 +116,8 @@ export interface Config {
   leaseMs: number;
   /** How long a stop waits for calls under way. */
   drainMs: number;
+  /** A process whose event loop has not turned for so long is ended; 0: never. */
+  stallMs: number;
   /** For models that do not say it themselves. */
   onDisconnect: 'abort' | 'drain';
   /** How long an upstream is read on after its client has left, where the policy is `drain`. */
@@ -203,6 +205,7 @@ export function loadConfig(
     maxFileBytes: readWhole(env, 'MODELPORT_FILES_MAX_BYTES', 1, 2 ** 40),
     leaseMs: readWhole(env, 'MODELPORT_LEASE_MS', SHORTEST_LEASE_MS, LONGEST_MS),
     drainMs: readWhole(env, 'MODELPORT_DRAIN_MS', 0, LONGEST_MS),
+    stallMs: readWhole(env, 'MODELPORT_STALL_MS', 0, LONGEST_MS),
     onDisconnect: readWord(env, 'MODELPORT_ON_DISCONNECT', ['abort', 'drain'] as const),
     disconnectDrainMs: readMs(env, 'MODELPORT_DISCONNECT_DRAIN_MS'),
     logLevel: readWord(env, 'MODELPORT_LOG_LEVEL', LOG_LEVELS),

@@ -2,6 +2,8 @@
 
 export type FromWorker =
   | { type: 'ready' }
+  /** Its event loop turns. */
+  | { type: 'alive' }
   /** Somebody wants the metrics of all processes. */
   | { type: 'gather'; scrape: number }
   | { type: 'scraped'; scrape: number; text: string };
@@ -29,6 +31,9 @@ export interface WorkerLink {
   close(): void;
 }
 
+/** How often a worker is to say that its event loop turns. */
+export const ALIVE_MS = 1000;
+
 /** The way to the process that started this one; `own` writes this one's metrics. */
 export function openWorkerLink(own: () => Promise<string>): WorkerLink {
   const waiting = new Map<number, (text: string) => void>();
@@ -45,6 +50,7 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
       waiting.delete(message.scrape);
     }
   });
+  const turning = setInterval(() => tell({ type: 'alive' }), ALIVE_MS);
   return {
     ready: () => tell({ type: 'ready' }),
     gather() {
@@ -57,7 +63,10 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
     onReload(run) {
       reload = run;
     },
-    close: () => process.disconnect?.(),
+    close() {
+      clearInterval(turning);
+      process.disconnect?.();
+    },
   };
 }
 

@@ -5,7 +5,7 @@ import { SettingError } from './config/setting-error.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
 import { errorMembers, type Log } from './log.ts';
-import { type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
+import { ALIVE_MS, type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
 
 export interface ProcessesOptions {
   /** How this program is started: the path of its main file. */
@@ -38,6 +38,8 @@ interface Worker {
   child: Child;
   startedMs: number;
   pauseMs: number;
+  /** Looks since it last said that its event loop turns; absent until it has said so once. */
+  silentLooks?: number | undefined;
 }
 
 export function processCount(asked: number | 'auto'): number {
@@ -94,15 +96,29 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     setTimeout(() => !stopping && start(number, nextPauseMs), pauseMs);
   }
 
+  /** Looks are counted, not time: where this process itself was stopped for a while, it has looked as seldom. */
+  function watch(): void {
+    for (const worker of workers.values()) {
+      if (config.stallMs === 0 || worker.silentLooks === undefined || ++worker.silentLooks * ALIVE_MS < config.stallMs)
+        continue;
+      log.error('a process whose event loop does not turn is ended', { process: worker.number });
+      worker.silentLooks = undefined;
+      worker.child.kill('SIGKILL');
+    }
+  }
+
   async function received(number: number, message: FromWorker): Promise<void> {
+    const worker = workers.get(number);
+    // One that is still starting is not watched: it may have a large database to bring up to date.
+    if (worker && (message.type === 'ready' || message.type === 'alive')) worker.silentLooks = 0;
     if (message.type === 'ready') {
       readyNumbers.add(number);
       if (readyNumbers.size === count) started.resolve();
     } else if (message.type === 'scraped') {
       scrapes.get(message.scrape)?.({ process: number, text: message.text });
-    } else {
+    } else if (message.type === 'gather') {
       const text = mergeMetrics(await scrapeAll());
-      tell(workers.get(number), { type: 'gathered', scrape: message.scrape, text });
+      tell(worker, { type: 'gathered', scrape: message.scrape, text });
     }
   }
 
@@ -134,6 +150,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
 
   async function stopAll(): Promise<number> {
     stopping = true;
+    clearInterval(watching);
     const children = [...workers.values()].map(({ child }) => child);
     for (const child of children) child.kill('SIGTERM');
     const late = setTimeout(() => {
@@ -149,6 +166,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     for (const worker of workers.values()) tell(worker, { type: 'reload' });
   });
   const stopped = options.stopAsked();
+  const watching = setInterval(watch, ALIVE_MS);
   for (let number = 1; number <= count; number++) start(number, FIRST_PAUSE_MS);
   try {
     await Promise.race([started.promise, failed.promise, stopped]);

@@ -14,6 +14,7 @@ import { serveProcesses } from './processes.ts';
 import { createReload, putOnSale } from './reload.ts';
 import { openServers, type Servers } from './servers.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
+import { startWatchdog } from './watchdog.ts';
 
 /** How long the tokens of calls that a stop has cut off may be counted. */
 const COUNTING_MS = 500;
@@ -122,6 +123,7 @@ async function serveAlone(
   const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
   house.access.start();
   const tasks = house.runTasks();
+  const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
   const stopped = stopAsked(launcher);
   if (link) link.ready();
   else greet(config, servers.ports, first, out);
@@ -132,6 +134,7 @@ async function serveAlone(
   // Calls that a stop waits for are alive: others must see that.
   clearInterval(watch);
   house.close();
+  stopWatchdog?.();
   link?.close();
   return 0;
 }

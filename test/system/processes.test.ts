@@ -8,7 +8,7 @@ import { costOf, nanoOf, PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
 const COUNT = 3;
-const WITHIN_MS = 10_000;
+const WITHIN_MS = 15_000;
 
 /** The workers of the gateway on this port, by their number. */
 function workersOf(url: string): Map<string, number> {
@@ -47,6 +47,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
       dataFolder: settings.dataDir,
       environment: {
         MODELPORT_PROCESSES: String(COUNT),
+        MODELPORT_STALL_MS: '3000',
         ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
       },
       providers: [
@@ -92,21 +93,32 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     }
   }, 30_000);
 
-  test('one that is killed under load is replaced, its holds are resolved, nothing is delivered for free', async () => {
-    const before = workersOf(gateway.url);
-    const spentBefore = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
-    const calls = Array.from({ length: 24 }, call);
-    await Bun.sleep(60);
-    process.kill(before.get('2') ?? 0, 'SIGKILL');
-    const complete = (await Promise.all(calls)).filter((text) => text.includes('[DONE]')).length;
-    await until(() => {
-      const now = workersOf(gateway.url);
-      return now.size === COUNT && now.get('2') !== before.get('2');
-    });
-    expect(gateway.log()).toContain('a process died and is replaced');
-    await until(async () => (await gateway.balance(caller)).held === '0');
-    expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
-    const spent = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
-    expect(spent - spentBefore).toBeGreaterThanOrEqual(BigInt(complete) * costOf(USED));
-  }, 60_000);
+  test.each([
+    ['is killed', 'SIGKILL', 'a process died and is replaced'],
+    ['does not go on', 'SIGSTOP', 'a process whose event loop does not turn is ended'],
+  ] as const)(
+    'one that %s under load is replaced, its holds are resolved, nothing is delivered for free',
+    async (_, signal, line) => {
+      // The one that the test before has ended serves again.
+      await until(async () => (await gateway.metrics()).includes('{process="2"'));
+      const before = workersOf(gateway.url);
+      const spentBefore = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
+      const calls = Array.from({ length: 24 }, call);
+      await Bun.sleep(60);
+      const second = before.get('2');
+      if (second === undefined) throw new Error('there is no second process');
+      process.kill(second, signal);
+      const complete = (await Promise.all(calls)).filter((text) => text.includes('[DONE]')).length;
+      await until(() => {
+        const now = workersOf(gateway.url);
+        return now.size === COUNT && now.get('2') !== before.get('2');
+      });
+      expect(gateway.log()).toContain(line);
+      await until(async () => (await gateway.balance(caller)).held === '0');
+      expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
+      const spent = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);
+      expect(spent - spentBefore).toBeGreaterThanOrEqual(BigInt(complete) * costOf(USED));
+    },
+    60_000,
+  );
 });
