@@ -197,6 +197,15 @@ const OPAQUE = new Set([
   'data',
   'text',
 ]);
+/** Members that repeat: Google takes one value alone for a list of one, and AI SDK 4 sends `tools` so. */
+const REPEATED = new Set([
+  'tools',
+  'functionDeclarations',
+  'allowedFunctionNames',
+  'safetySettings',
+  'stopSequences',
+  'responseModalities',
+]);
 const SNAKE = /_([a-z0-9])/g;
 
 /** The service takes members in snake case too, and null for one that is left open. */
@@ -208,9 +217,14 @@ function respelled(value: Json): Json {
     const inner = value[member];
     if (inner === undefined || inner === null || member === '__proto__') continue;
     const name = member.includes('_') ? member.replace(SNAKE, (_, letter: string) => letter.toUpperCase()) : member;
-    spelled[name] = OPAQUE.has(name) ? inner : respelled(inner);
+    const said = OPAQUE.has(name) ? inner : respelled(inner);
+    spelled[name] = REPEATED.has(name) && isOne(said) ? [said] : said;
   }
   return spelled;
+}
+
+function isOne(value: Json): boolean {
+  return isObject(value) || typeof value === 'string';
 }
 
 interface Fault {

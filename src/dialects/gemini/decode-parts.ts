@@ -51,6 +51,10 @@ export class PartsDecoder {
     return this.#calls > 0;
   }
 
+  get hasSpoken(): boolean {
+    return this.#count > 0;
+  }
+
   /** The last text, or nothing where none came. */
   get lastText(): DecodedText | undefined {
     return this.texts.at(-1);

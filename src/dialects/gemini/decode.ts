@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { UsageSource } from '../../canonical/usage.ts';
 import { PartsDecoder } from './decode-parts.ts';
-import { blockedFinish, isFinish, readFinish } from './finish.ts';
+import { blockedFinish, isFinish, readFinish, UNSAID } from './finish.ts';
 import { readCitations } from './grounding.ts';
 import { readLogprobs } from './logprobs.ts';
 import { GEMINI } from './name.ts';
@@ -53,6 +53,13 @@ export class Decoder {
   get isFinished(): boolean {
     if (this.#candidates.size === 0) return this.#block !== undefined;
     return [...this.#candidates.values()].every((candidate) => candidate.finish);
+  }
+
+  /** What came is known to be whole: candidates that said something need no word for their end. */
+  closeWhole(): void {
+    for (const candidate of this.#candidates.values()) {
+      if (candidate.parts.hasSpoken) candidate.finish ??= { raw: UNSAID, message: undefined };
+    }
   }
 
   /** The events that one answer, or a stream's part of one, stands for. */

@@ -33,7 +33,8 @@ const WORDS = {
   other: 'OTHER',
 } as const satisfies Record<FinishReason, string>;
 
-const UNSAID = 'FINISH_REASON_UNSPECIFIED';
+/** The vendor's word for none. */
+export const UNSAID = 'FINISH_REASON_UNSPECIFIED';
 
 /** Whether the word says that a candidate ended. */
 export function isFinish(word: unknown): word is string {

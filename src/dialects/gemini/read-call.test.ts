@@ -244,7 +244,7 @@ test.each([
     'contents[0].parts[0].inlineData.mimeType',
   ],
   ['a temperature', { generation_config: { temperature: 3 } }, 'generationConfig.temperature'],
-  ['stops', { generationConfig: { stopSequences: 'a' } }, 'generationConfig.stopSequences'],
+  ['stops', { generationConfig: { stopSequences: 7 } }, 'generationConfig.stopSequences'],
   ['a mode', { toolConfig: { functionCallingConfig: { mode: 'SOME' } } }, 'toolConfig.functionCallingConfig.mode'],
   ['a function', { tools: [{ functionDeclarations: [{}] }] }, 'tools[0].functionDeclarations[0].name'],
 ] as const)('a wrong body is named: %s', (_, body, param) => {
@@ -256,4 +256,22 @@ test.each(['fileData', 'file_data'])('%s is refused by name', (member) => {
   expect(() => read({ contents })).toThrow(
     expect.objectContaining({ code: 'file_reference_unsupported', param: 'contents[0].parts[0].fileData' }),
   );
+});
+
+test('one value stands for a list of one wherever a member repeats', () => {
+  const declaration = { name: 'weather', parameters: { type: 'OBJECT', properties: {} } };
+  const one = {
+    tools: { functionDeclarations: declaration },
+    safetySettings: { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' },
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: 'weather' } },
+    generationConfig: { stopSequences: 'END', responseModalities: 'TEXT' },
+  };
+  const many = {
+    tools: [{ functionDeclarations: [declaration] }],
+    safetySettings: [one.safetySettings],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['weather'] } },
+    generationConfig: { stopSequences: ['END'], responseModalities: ['TEXT'] },
+  };
+  const meaning = ({ origin: _, ...call }: ReturnType<typeof read>) => call;
+  expect(meaning(read(one))).toEqual(meaning(read(many)));
 });

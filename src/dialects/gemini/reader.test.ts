@@ -333,3 +333,29 @@ test('answers without the blank lines between them are read all the same', () =>
   const events = framesOf(lines, chatCall(), SSE).flatMap((frame) => frame.events);
   expect(replyOf(events).choices[0]?.parts[0]?.content).toBe('ab');
 });
+
+describe('an answer that does not say why it ends', () => {
+  const said = answer([{ text: 'Hello.' }], {}, USAGE);
+  const ends = [
+    { type: 'choice-end', choice: 0, finish: { reason: 'other', raw: 'FINISH_REASON_UNSPECIFIED' } },
+    { type: 'usage', usage: expect.objectContaining({ input: 15, output: 7 }) },
+    { type: 'reply-end' },
+  ];
+  const eventsOf = (text: string, call: ChatCall, contentType: string) =>
+    framesOf(text, call, contentType).flatMap((frame) => frame.events);
+
+  test('is whole where its JSON is', () => {
+    const events = eventsOf(JSON.stringify(said), chatCall({ stream: false }), JSON_TYPE);
+    expect(events.slice(-3)).toMatchObject(ends);
+    const list = eventsOf(JSON.stringify([answer([{ text: 'Well, ' }]), said]), chatCall(), JSON_TYPE);
+    expect(list.slice(-3)).toMatchObject(ends);
+  });
+
+  test('is broken where nothing shows that it is all', () => {
+    const open = JSON.stringify([answer([{ text: 'Well, ' }]), said]).slice(0, -1);
+    expect(eventsOf(open, chatCall(), JSON_TYPE).at(-1)?.type).toBe('error');
+    expect(streamed([said]).at(-1)?.type).toBe('error');
+    const silent = answer([], {}, USAGE);
+    expect(eventsOf(JSON.stringify(silent), chatCall({ stream: false }), JSON_TYPE).at(-1)?.type).toBe('error');
+  });
+});

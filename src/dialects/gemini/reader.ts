@@ -99,8 +99,8 @@ class AnswerStream {
     return frames;
   }
 
-  /** The last frames, with the reply's end. */
-  end(): AnswerFrame[] {
+  /** The last frames, with the reply's end. `isWhole`: something else than a candidate's own word shows that all has come. */
+  end(isWhole = false): AnswerFrame[] {
     const frames = this.#held;
     if (this.isOver) return frames;
     this.isOver = true;
@@ -109,7 +109,11 @@ class AnswerStream {
       this.#decoder.finish(last.events);
       return frames;
     }
-    return [new AnswerFrame('useless', NO_BYTES, [brokeOff()])];
+    if (isWhole) this.#decoder.closeWhole();
+    const events: ReplyEvent[] = [];
+    if (this.#decoder.isFinished) this.#decoder.finish(events);
+    else events.push(brokeOff());
+    return [new AnswerFrame('useless', NO_BYTES, events)];
   }
 }
 
@@ -181,7 +185,8 @@ class ArrayReader implements Reader {
   end(): Frame[] {
     const { bytes, isBroken } = this.#cutter.end();
     const rest = new AnswerFrame('useless', bytes, isBroken && !this.#stream.isOver ? [brokeOff()] : []);
-    return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end()];
+    const isClosed = !isBroken && decoder.decode(bytes).trimEnd().endsWith(']');
+    return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end(isClosed)];
   }
 
   #frame({ bytes, start, end }: ArrayElement): AnswerFrame {
@@ -200,6 +205,8 @@ function wholeReader(call: ChatCall): Reader {
     const meaning = new Decoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
+    // The object is whole, whether or not its vendor says why it ends: some leave the word out.
+    meaning.closeWhole();
     if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
     meaning.finish(events);
     const mended = mendAnswer(payload);
