@@ -66,6 +66,11 @@ export class Decoder {
     }
   }
 
+  /** A block has begun and not ended. */
+  get isInBlock(): boolean {
+    return this.#blocks.size > 0;
+  }
+
   #rename(legal: string, name: string): void {
     this.#names ??= new Map();
     this.#names.set(legal, name);

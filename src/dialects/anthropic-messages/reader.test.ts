@@ -224,3 +224,29 @@ describe('a refusal of the vendor', () => {
     expect(anthropicMessages.readError(502, new Headers(), encoder.encode('<html>')).code).toBe('upstream_failed');
   });
 });
+
+describe('a second beginning', () => {
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} };
+  const cut = [messageStart, { type: 'content_block_start', index: 0, content_block: call }];
+
+  test('at the beginning means nothing', () => {
+    const text = sse(messageStart, messageStart, ...block(0, { type: 'text', text: 'Hello.' }), ...messageEnd);
+    expect(replyOf(read(text)).choices[0]?.parts.map(({ content }) => content)).toEqual(['Hello.']);
+    expect(read(text).at(-1)?.type).toBe('reply-end');
+  });
+
+  test('within a block breaks the reply: no call with cut arguments is handed on', () => {
+    const delta = { type: 'input_json_delta', partial_json: '{"city":' };
+    const text = sse(
+      ...cut,
+      { type: 'content_block_delta', index: 0, delta },
+      messageStart,
+      ...block(0, call, { type: 'input_json_delta', partial_json: '{"city":"Paris"}' }),
+      ...messageEnd,
+    );
+    const events = read(text);
+    expect(events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
+    expect(events.filter(({ type }) => type === 'part-start')).toHaveLength(1);
+    expect(events.some(({ type }) => type === 'part-end' || type === 'reply-end')).toBe(false);
+  });
+});

@@ -88,7 +88,8 @@ class StreamReader implements Reader {
     if (!isObject(payload)) return this.#broken(unreadable(), bytes);
     if (event.event === 'error' && payload.type !== 'error') payload.type = 'error';
     const isStart = payload.type === 'message_start';
-    // The libraries take a second beginning for an error.
+    // The libraries take a second beginning for an error. Within a block it is one: what has begun there is never ended.
+    if (isStart && this.#decoder.isInBlock) return this.#broken(brokeOff(), bytes);
     if (isStart && this.#decoder.started) return new MessageFrame('useless', bytes, NO_EVENTS);
     const events = this.#decoder.read(payload);
     const kind = isStart ? 'start' : 'event';

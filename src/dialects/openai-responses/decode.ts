@@ -13,8 +13,8 @@ import { publicToolNames } from './tool-names.ts';
 interface PartState {
   part: number;
   type: PartOpening['type'];
-  /** Characters told. */
-  length: number;
+  /** What has been told. */
+  said: string;
   citations: number;
   hasLogprobs: boolean;
   isOver: boolean;
@@ -171,7 +171,7 @@ export class Decoder {
     if (known) return known;
     this.#closeAll(state);
     const part = this.#parts++;
-    const opened = { part, type: opens.type, length: 0, citations: 0, hasLogprobs: false, isOver: false };
+    const opened = { part, type: opens.type, said: '', citations: 0, hasLogprobs: false, isOver: false };
     state.parts.set(at, opened);
     this.#events.push({ type: 'part-start', choice: CHOICE, part, opens });
     if (opens.type === 'text') {
@@ -184,8 +184,13 @@ export class Decoder {
 
   #grow(part: PartState, delta: string): void {
     if (delta === '') return;
-    part.length += delta.length;
+    part.said += delta;
     this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
+  }
+
+  /** Tells what is still to tell of a text that is now known whole. Where it contradicts what was told, that stands. */
+  #complete(part: PartState, whole: string): void {
+    if (whole.startsWith(part.said)) this.#grow(part, whole.slice(part.said.length));
   }
 
   #said(index: number, at: number, type: 'text' | 'refusal', delta: string, logprobs?: Json): void {
@@ -213,7 +218,7 @@ export class Decoder {
     const other = state.parts.get(summary ? 1 : 0);
     if (delta === '' || other) return;
     const part = this.#open(state, summary ? 0 : 1, { type: 'reasoning', ...(summary && { summary }) });
-    if (piece !== state.piece && part.length > 0) this.#grow(part, PIECE_BREAK);
+    if (piece !== state.piece && part.said !== '') this.#grow(part, PIECE_BREAK);
     state.piece = piece;
     this.#grow(part, delta);
   }
@@ -236,7 +241,7 @@ export class Decoder {
         const call = this.#openCall(state, item);
         const input = textOf(item.type === 'function_call' ? item.arguments : item.input);
         if (!call) break;
-        this.#grow(call, input.slice(call.length));
+        this.#complete(call, input);
         const seal = memberSeal(item);
         if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part: call.part, seal });
         break;
@@ -255,7 +260,7 @@ export class Decoder {
       const annotations = Array.isArray(piece.annotations) ? piece.annotations : [];
       if (said === '' && annotations.length === 0 && !state.parts.has(at)) return;
       const part = this.#open(state, at, { type: isRefusal ? 'refusal' : 'text' });
-      this.#grow(part, said.slice(part.length));
+      this.#complete(part, said);
       if (!part.hasLogprobs) this.#logprobs(part, piece.logprobs);
       for (const annotation of annotations.slice(part.citations)) this.#cite(part, annotation);
     });
@@ -276,7 +281,7 @@ export class Decoder {
     if (!told && full === '' && !carried) return;
     const opens: PartOpening = { type: 'reasoning', ...(isSummary && full !== '' && { summary: true }) };
     const part = told ?? this.#open(state, isSummary ? 0 : 1, opens);
-    this.#grow(part, full.slice(part.length));
+    this.#complete(part, full);
     if (carried) this.#events.push({ type: 'part-seal', choice: CHOICE, part: part.part, seal: carried.seal });
   }
 

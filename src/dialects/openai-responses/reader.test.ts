@@ -128,3 +128,22 @@ test('a stream that stops for its ceiling or a filter says so', () => {
   expect(finish('max_output_tokens')).toMatchObject({ finish: { reason: 'length' } });
   expect(finish('content_filter')).toMatchObject({ finish: { reason: 'content-filter' } });
 });
+
+test('a final text that contradicts what was told adds nothing to it', () => {
+  const place = { item_id: 'm', output_index: 0, content_index: 0 };
+  const told = (final: string) =>
+    replyOf(
+      eventsOf([
+        { type: 'response.created', response: { id: 'r', model: 'm', output: [] } },
+        { type: 'response.output_text.delta', ...place, delta: 'Hello' },
+        {
+          type: 'response.output_item.done',
+          output_index: 0,
+          item: { id: 'm', type: 'message', content: [{ type: 'output_text', text: final, annotations: [] }] },
+        },
+        { type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } },
+      ]),
+    ).choices[0]?.parts[0]?.content;
+  expect(told('Hello, world.')).toBe('Hello, world.');
+  expect(told('Goodbye, world.')).toBe('Hello');
+});
