@@ -31,6 +31,8 @@ export interface Asked {
   headers: { [name: string]: string };
   /** When the call came, in seconds since 1970: dialects have no clock, and some replies carry a time their vendor did not say. */
   receivedSeconds?: number;
+  /** When its reply was complete, once it is. */
+  completedSeconds?: number;
 }
 
 /** A conversation, or a text completion (then `completion` is present and `messages` holds the first prompt). */

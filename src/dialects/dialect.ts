@@ -4,6 +4,7 @@ import type { GatewayError } from '../canonical/errors.ts';
 import type { PictureBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { Form } from './multipart.ts';
 import type { LimitHeaders } from './rate-limit-headers.ts';
 
@@ -59,6 +60,13 @@ export interface Writer {
   end(): Uint8Array;
   /** Says in the client's words that the reply broke off; no terminator. */
   fail(error: GatewayError): Uint8Array;
+  /**
+   * What is said once more after `fail`, in a write of its own, before the connection is broken off. Only formats whose
+   * libraries take a stream that ends properly for a complete one, whatever it said before.
+   */
+  lastWords?(error: GatewayError): Uint8Array;
+  /** What the call is billed where its vendor said nothing of it; told before the last frame is written or passed. */
+  bill?(usage: Usage): void;
   /** Bytes that keep a silent stream open and mean nothing. */
   keepAlive(): Uint8Array;
   /** The whole reply as the client has been given it, once it has ended or failed; only formats whose server keeps replies. */

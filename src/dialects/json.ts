@@ -191,6 +191,15 @@ class Patch {
   }
 }
 
+/** Adds these members to the object that the top-level member `name` holds: its own stay byte for byte. */
+export function addToMember(body: Uint8Array, name: string, members: JsonObject): Uint8Array {
+  const span = memberSpan(body, name);
+  const isInside = span !== undefined && body[span.start] === OPEN_OBJECT;
+  if (!isInside) return patchMembers(body, { [name]: members });
+  const added = patchMembers(body.subarray(span.start, span.end), members);
+  return spliceBytes(body, span.start, span.end, added);
+}
+
 /** Where the value of the first top-level member `name` stands in the JSON object that begins at `from`; strings with their quotes. */
 export function memberSpan(bytes: Uint8Array, name: string, from = 0): Span | undefined {
   const quoted = quotedName(name);

@@ -36,6 +36,14 @@ export class Meter {
     this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
   }
 
+  /** Another for the same call, that has seen nothing yet. */
+  anew(): Meter {
+    const meter = new Meter(this.inputOfEach);
+    meter.tallies = [new Tally(), ...this.tallies.slice(1).map(() => new Tally())];
+    meter.width = this.width;
+    return meter;
+  }
+
   /** What one of several upstream calls has reported; the last report counts. */
   seeUsageOf(call: number, usage: Usage): void {
     const tally = this.tallies[call];
@@ -46,6 +54,11 @@ export class Meter {
   seeEndOf(call: number): void {
     const tally = this.tallies[call];
     if (tally) tally.ended = true;
+  }
+
+  /** Of every upstream call its vendor has said what it used. */
+  get isReported(): boolean {
+    return this.tallies.every(({ reported }) => reported !== undefined);
   }
 
   see(events: readonly ReplyEvent[]): void {

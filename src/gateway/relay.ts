@@ -2,6 +2,7 @@
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { writeMoney } from '../canonical/money.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
+import type { Usage } from '../canonical/usage.ts';
 import type { Dialect, Frame, Writer } from '../dialects/dialect.ts';
 import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
@@ -30,6 +31,8 @@ export async function relayWhole(
   const parts: Uint8Array[] = [];
   const coming = allFrames(upstream);
   const frames = coming instanceof Promise ? await coming : coming;
+  walk.call.completedSeconds = Math.floor(rooms.now() / 1000);
+  if (writer.bill && !frames.some(saysUsage)) writer.bill(await billedFor(rooms, walk, frames));
   for (const frame of frames) {
     const failure = errorIn(frame);
     if (failure) throw publicError(rooms, walk, failure);
@@ -70,6 +73,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private isBehind = false;
   private clientLeft = false;
   private last: Uint8Array = NOTHING;
+  /** The last frame, where it waits to be told what the call is billed. */
+  private unbilled: Frame | undefined;
   /** Something has been sent since it was last looked, which was noted as `lastSentMs`. */
   private hasSent = false;
   private lastSentMs = performance.now();
@@ -182,8 +187,14 @@ export class StreamRelay implements ByteSource, FrameTaker {
         this.send(parts ? join(parts) : only);
         throw failure;
       }
+      const isLast = this.walk.meter.complete;
+      if (isLast) this.walk.call.completedSeconds = Math.floor(this.rooms.now() / 1000);
+      if (isLast && this.writer.bill && !this.walk.meter.isReported) {
+        this.unbilled = frame;
+        break;
+      }
       const bytes = this.isSame ? this.writer.pass(frame) : this.writer.write(frame);
-      if (this.walk.meter.complete) {
+      if (isLast) {
         this.last = bytes;
         break;
       }
@@ -206,6 +217,10 @@ export class StreamRelay implements ByteSource, FrameTaker {
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
   private async finish(): Promise<void> {
     try {
+      if (this.unbilled) {
+        this.writer.bill?.(await this.walk.meter.final(this.rooms.countTexts));
+        this.last = this.isSame ? this.writer.pass(this.unbilled) : this.writer.write(this.unbilled);
+      }
       addWarnings(this.walk, this.writer);
       const ending = this.writer.end();
       const keeping = remember(this.rooms, this.walk, this.writer);
@@ -241,12 +256,24 @@ export class StreamRelay implements ByteSource, FrameTaker {
     try {
       const ending = this.writer.fail(told);
       await remember(this.rooms, this.walk, this.writer);
-      this.sink?.end(ending);
+      if (this.writer.lastWords) this.breakConnection(ending, this.writer.lastWords(told));
+      else this.sink?.end(ending);
     } catch (thrown) {
       this.sink?.fail(thrown);
     }
   }
+
+  private breakConnection(ending: Uint8Array, lastWords: Uint8Array): void {
+    this.sink?.write(ending);
+    setTimeout(() => {
+      if (lastWords.length > 0) this.sink?.write(lastWords);
+      setTimeout(() => this.sink?.fail(), READING_MS);
+    }, READING_MS);
+  }
 }
+
+/** How long a client has to read what it was told: a connection that breaks takes with it what was not read. */
+const READING_MS = 50;
 
 /** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
 export class QuietStreams {
@@ -338,6 +365,18 @@ function notRead(): GatewayError {
 function errorIn(frame: Frame): GatewayError | undefined {
   for (const event of frame.events) if (event.type === 'error') return event.error;
   return undefined;
+}
+
+/** A report of nothing is none: nobody gives a reply away. */
+function saysUsage({ events }: Frame): boolean {
+  return events.some((event) => event.type === 'usage' && event.usage.input + event.usage.output > 0);
+}
+
+/** What a reply will be billed that has not been metered yet. */
+function billedFor(rooms: GatewayRooms, walk: Walk, frames: readonly Frame[]): Usage | Promise<Usage> {
+  const meter = walk.meter.anew();
+  for (const frame of frames) meter.see(frame.events);
+  return meter.final(rooms.countTexts);
 }
 
 function isThought({ events }: Frame): boolean {

@@ -25,7 +25,8 @@ export function shownCitation({ vendor, url, title, citedText }: Citation): Json
   return {
     type: 'web_search_result_location',
     url,
-    title: title ?? null,
+    // Never null: AI SDK 5 and 6 fail on that.
+    title: title ?? url,
     encrypted_index: '',
     cited_text: citedText ?? '',
   };

@@ -60,7 +60,8 @@ export function pictureText(mimeType: string, base64: string): string {
 
 function textBlock(text: string, citations: Json[]): JsonObject | undefined {
   if (text === '' && citations.length === 0) return undefined;
-  return { type: 'text', text, citations: citations.length > 0 ? citations : null };
+  // Never null: the vendor leaves the member out, and AI SDK 5 and 6 refuse the whole message at a null.
+  return { type: 'text', text, ...(citations.length > 0 && { citations }) };
 }
 
 function inputOf(json: string): JsonObject {

@@ -3,8 +3,8 @@ import type { ChatCall, Seal } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { estimateUsage } from '../estimate-usage.ts';
 import { shownCitation } from './citations.ts';
-import { estimateUsage } from './estimate.ts';
 import { writeFinish } from './finish.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { callBlock, carrierOf, pictureText } from './reply-blocks.ts';
@@ -58,6 +58,11 @@ export class StreamScript {
 
   constructor(call: ChatCall) {
     this.#call = call;
+  }
+
+  /** What the call is billed, where its vendor reported nothing. */
+  bill(usage: Usage): void {
+    this.#usage = usage;
   }
 
   write(events: readonly ReplyEvent[]): string {

@@ -3,11 +3,12 @@ import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { anthropicErrorType } from '../error-bodies.ts';
-import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { estimateUsage } from '../estimate-usage.ts';
+import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../json.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
-import { estimateUsage } from './estimate.ts';
 import { writeFinish } from './finish.ts';
 import { MessageFrame } from './reader.ts';
 import { replyBlocks } from './reply-blocks.ts';
@@ -25,6 +26,7 @@ export function createWriter(call: ChatCall): Writer {
 
 function streamWriter(call: ChatCall): Writer {
   let script: StreamScript | undefined;
+  let billed: Usage | undefined;
   const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'text/event-stream; charset=utf-8',
@@ -37,7 +39,14 @@ function streamWriter(call: ChatCall): Writer {
       return encoder.encode(script.write(frame.events));
     },
     pass: (frame) => passed(frame, call.model),
-    end: () => (script ? encoder.encode(warningComment(losses.warnings) + script.end()) : NO_BYTES),
+    bill(usage) {
+      billed = usage;
+    },
+    end() {
+      if (!script) return NO_BYTES;
+      if (billed) script.bill(billed);
+      return encoder.encode(warningComment(losses.warnings) + script.end());
+    },
     fail: (error) => encoder.encode(eventText({ type: 'error', error: errorObject(error) })),
     keepAlive: () => KEEP_ALIVE,
   };
@@ -46,6 +55,7 @@ function streamWriter(call: ChatCall): Writer {
 function wholeWriter(call: ChatCall): Writer {
   const pieces: Uint8Array[] = [];
   let reply: Reply | undefined;
+  let billed: Usage | undefined;
   const losses = new ReplyLosses(REPLY_ROOM);
   return {
     contentType: 'application/json',
@@ -62,7 +72,14 @@ function wholeWriter(call: ChatCall): Writer {
       pieces.push(passed(frame, call.model));
       return NO_BYTES;
     },
-    end: () => (reply ? encoder.encode(JSON.stringify(messageOf(call, reply))) : joinBytes(pieces)),
+    bill(usage) {
+      billed = usage;
+    },
+    end() {
+      if (!reply) return billed ? patchMembers(joinBytes(pieces), { usage: writeUsage(billed) }) : joinBytes(pieces);
+      if (billed) reply.usage = billed;
+      return encoder.encode(JSON.stringify(messageOf(call, reply)));
+    },
     fail: (error) => encoder.encode(JSON.stringify({ type: 'error', error: errorObject(error) })),
     keepAlive: () => NO_BYTES,
   };

@@ -90,7 +90,8 @@ function chunkOf({ url, title, citedText, vendor }: Citation): JsonObject {
   if (url !== undefined || citedText === undefined) {
     return { web: { ...(url !== undefined && { uri: url }), title: title ?? url ?? '' } };
   }
-  return { retrievedContext: { title: title ?? '', text: citedText } };
+  // AI SDK 4 demands an address even of what has none.
+  return { retrievedContext: { uri: '', title: title ?? '', text: citedText } };
 }
 
 /** The place in code points. The words themselves say more surely than the numbers which text is meant. */

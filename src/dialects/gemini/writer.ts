@@ -6,7 +6,7 @@ import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../canonic
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { googleErrorObject } from '../error-bodies.ts';
-import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { addToMember, joinBytes, memberSpan, spliceBytes } from '../json.ts';
 import { saysRefusal } from '../refusal.ts';
 import { ReplyLosses } from '../reply-losses.ts';
 import { CandidateScript } from './candidate-script.ts';
@@ -23,6 +23,7 @@ const encoder = new TextEncoder();
 /** Comments end the stream for the Python library; this is nothing to all of them. */
 const KEEP_ALIVE = encoder.encode('\r\n');
 const MODEL = 'modelVersion';
+const USAGE = 'usageMetadata';
 
 export function createWriter(call: ChatCall): Writer {
   if (!call.stream) return new WholeWriter(call);
@@ -73,6 +74,7 @@ class StreamWriter implements Writer {
   #tier: JsonObject = {};
   #usage: Usage | undefined;
   #passed = false;
+  #billed: Usage | undefined;
 
   constructor(call: ChatCall, framing: Framing) {
     this.contentType = framing.contentType;
@@ -127,6 +129,7 @@ class StreamWriter implements Writer {
   pass(frame: Frame): Uint8Array {
     if (!(frame instanceof AnswerFrame) || frame.kind === 'whole') return this.write(frame);
     this.#passed = true;
+    if (this.#billed) return this.#passedWithUsage(frame, this.#billed);
     switch (frame.kind) {
       case 'blank':
         return this.#framing.takesEvents ? frame.bytes : NO_BYTES;
@@ -143,14 +146,35 @@ class StreamWriter implements Writer {
     }
   }
 
+  bill(usage: Usage): void {
+    this.#billed = usage;
+  }
+
+  /** The last answer, where its vendor did not say what it used. */
+  #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, mended }: AnswerFrame, usage: Usage): Uint8Array {
+    const counts = writeUsage(usage);
+    if (kind === 'event' || (kind === 'answers' && !mended)) {
+      const json = withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model);
+      return this.#framed(addToMember(json, USAGE, counts));
+    }
+    const answers = mended?.map((answer) => named(answer, this.#call.model)) ?? [{}];
+    const last = answers.length - 1;
+    const told = answers.map((answer, i) => (i < last ? answer : { ...answer, [USAGE]: counts }));
+    return joinBytes(told.map((answer) => this.#answer(answer)));
+  }
+
   #reframed({ bytes, jsonStart, jsonEnd }: AnswerFrame): Uint8Array {
-    const json = withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model);
+    return this.#framed(withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model));
+  }
+
+  #framed(json: Uint8Array): Uint8Array {
     return joinBytes([encoder.encode(this.#framing.before()), json, encoder.encode(this.#framing.after)]);
   }
 
   end(): Uint8Array {
     if (this.#passed) return encoder.encode(this.#framing.end());
     const candidates = [...this.#candidates].map(([index, script]) => ({ ...script.closing(), index }));
+    this.#usage = this.#billed ?? this.#usage;
     const usage = this.#usage && { usageMetadata: { ...writeUsage(this.#usage), ...this.#tier } };
     const last = this.#answer({ candidates, ...usage, ...this.#head });
     // The array's end is known only behind its last element.
@@ -159,6 +183,11 @@ class StreamWriter implements Writer {
 
   fail(error: GatewayError): Uint8Array {
     return this.#answer({ error: googleErrorObject(error) });
+  }
+
+  /** As Google says it, without an envelope: the older libraries look for it there alone. The AI SDK of old needs the abort. */
+  lastWords(error: GatewayError): Uint8Array {
+    return this.#framing.takesEvents ? encoder.encode(JSON.stringify({ error: googleErrorObject(error) })) : NO_BYTES;
   }
 
   keepAlive(): Uint8Array {
@@ -176,6 +205,7 @@ class WholeWriter implements Writer {
   readonly #reply = emptyReply();
   readonly #losses = new ReplyLosses(REPLY_ROOM);
   #passed = false;
+  #billed: Usage | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
@@ -195,12 +225,21 @@ class WholeWriter implements Writer {
     if (!(frame instanceof AnswerFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
     const [mended] = frame.mended ?? [];
+    if (this.#billed) {
+      const bytes = mended ? encoder.encode(JSON.stringify(mended)) : frame.bytes;
+      return addToMember(withModel(bytes, 0, this.#call.model), USAGE, writeUsage(this.#billed));
+    }
     if (mended) return encoder.encode(JSON.stringify(named(mended, this.#call.model)));
     return withModel(frame.bytes, 0, this.#call.model);
   }
 
+  bill(usage: Usage): void {
+    this.#billed = usage;
+  }
+
   end(): Uint8Array {
     if (this.#passed) return NO_BYTES;
+    if (this.#billed) this.#reply.usage = this.#billed;
     const { id, createdSeconds, choices, usage, extras } = this.#reply;
     const head = {
       type: 'reply-start' as const,

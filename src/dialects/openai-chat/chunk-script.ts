@@ -95,6 +95,15 @@ export class ChunkScript {
     }
   }
 
+  /** What the call is billed, where its vendor reported nothing; `head`: members of the chunks that were passed on. */
+  bill(usage: Usage, head?: JsonObject): void {
+    this.#usage = usage;
+    if (head) {
+      const { id, created } = head;
+      this.#begin(typeof id === 'string' ? id : '', typeof created === 'number' ? created : undefined, undefined);
+    }
+  }
+
   /** The usage, where there is one and the client asked for it. */
   usageChunk(): string {
     if (!this.#usage || !this.#call.wantsUsage) return '';

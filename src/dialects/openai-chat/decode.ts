@@ -98,6 +98,10 @@ export class Decoder {
     return this.#choices.size > 0 && this.#unended === 0;
   }
 
+  get isUnfinished(): boolean {
+    return this.#unended > 0;
+  }
+
   /** Ends the choices whose reason the vendor did not say: `[choice, the word it should have said]` each. */
   finishAll(events: ReplyEvent[]): [number, string][] {
     const words: [number, string][] = [];

@@ -71,11 +71,15 @@ class StreamReader implements Reader {
   #jsonStart = 0;
   /** The members every chunk carries, for a chunk the vendor left out. */
   #envelope: JsonObject = {};
+  readonly #wantsUsage: boolean;
+  /** A chunk of nothing but usage that came before every choice had ended: the library takes the usage of the last chunk. */
+  #heldUsage: JsonObject | undefined;
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
     this.#decoder = new Decoder(call, quirks);
     this.#repair = new Repair(quirks);
+    this.#wantsUsage = call.wantsUsage === true;
   }
 
   read(chunk: Uint8Array): Frame[] {
@@ -170,9 +174,21 @@ class StreamReader implements Reader {
       // Azure opens with its view of the prompt, under no id and no model.
       else if (payload.id === '' && payload.model === '') kind = 'useless';
     }
-    const mended = isMended || event.dataEnd === 0 ? [payload] : undefined;
+    if (kind === 'usage' && this.#decoder.isUnfinished) {
+      this.#heldUsage = payload;
+      this.#more.forget();
+      return new ChatFrame('useless', bytes, events);
+    }
+    const held = this.#takeHeldUsage();
+    const mended = held || isMended || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
     this.#learn(event, payload, events, mended !== undefined);
     return new ChatFrame(kind, bytes, events, event.dataStart, mended);
+  }
+
+  #takeHeldUsage(): JsonObject | undefined {
+    const held = this.#heldUsage;
+    this.#heldUsage = undefined;
+    return this.#wantsUsage ? held : undefined;
   }
 
   #usageOf(payload: JsonObject): ReplyEvent[] {
@@ -183,13 +199,15 @@ class StreamReader implements Reader {
   #done(bytes: Uint8Array, isWellFormed: boolean): Frame {
     const events: ReplyEvent[] = [];
     const { id, object, created, model } = this.#envelope;
-    const mended = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
+    const held = this.#takeHeldUsage();
+    const mended: JsonObject[] = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
       ...(id !== undefined && { id }),
       object: object ?? 'chat.completion.chunk',
       ...(created !== undefined && { created }),
       ...(model !== undefined && { model }),
       choices: [{ index, delta: {}, logprobs: null, finish_reason }],
     }));
+    if (held) mended.push(held);
     events.push({ type: 'reply-end' });
     return new ChatFrame('done', bytes, events, 0, isWellFormed && mended.length === 0 ? undefined : mended);
   }

@@ -4,9 +4,11 @@ import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
-import { isQuoted, memberSpan, spliceBytes } from '../json.ts';
+import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../json.ts';
+import { writeUsage } from '../openai-usage.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ChunkScript } from './chunk-script.ts';
 import { writeCompletion } from './completion.ts';
@@ -16,6 +18,10 @@ import { REPLY_ROOM } from './reply-room.ts';
 const NO_BYTES = new Uint8Array(0);
 const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
+/** What a chunk says of the reply it belongs to. */
+const NAMING = new Set(['id', 'created']);
+/** A member of a chunk that says nothing, as vendors write it: its name cannot stand so in a text. */
+const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": null')];
 const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': ka\n\n');
 
@@ -27,14 +33,15 @@ class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #call: ChatCall;
   readonly #script: ChunkScript;
-  readonly #model: ModelName;
+  readonly #mark: ChunkMark;
   readonly #losses = new ReplyLosses(REPLY_ROOM);
   #done = false;
+  #lastPassed: ChatFrame | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
     this.#script = new ChunkScript(call);
-    this.#model = new ModelName(call.model);
+    this.#mark = new ChunkMark(call.model, call.wantsUsage === true);
   }
 
   get warnings(): readonly string[] {
@@ -59,17 +66,25 @@ class StreamWriter implements Writer {
         return this.#call.wantsUsage ? this.#passChunk(frame) : NO_BYTES;
       case 'chunk':
         return this.#passChunk(frame);
-      case 'done':
+      case 'done': {
         this.#done = true;
-        return frame.mended ? encoder.encode(`${this.#model.events(frame.mended)}data: [DONE]\n\n`) : frame.bytes;
+        const said = this.#mark.events(frame.mended ?? []) + this.#script.usageChunk();
+        return said === '' && !frame.mended ? frame.bytes : encoder.encode(`${said}data: [DONE]\n\n`);
+      }
       default:
         return frame.kind satisfies never;
     }
   }
 
   #passChunk(frame: ChatFrame): Uint8Array {
-    if (frame.mended) return encoder.encode(this.#model.events(frame.mended));
-    return this.#model.inEvent(frame.bytes, frame.jsonStart);
+    this.#lastPassed = frame;
+    if (frame.mended) return encoder.encode(this.#mark.events(frame.mended));
+    return this.#mark.inEvent(frame.bytes, frame.jsonStart);
+  }
+
+  bill(usage: Usage): void {
+    const last = this.#lastPassed;
+    this.#script.bill(usage, last && (last.mended?.[0] ?? pickMembers(last.bytes.subarray(last.jsonStart), NAMING)));
   }
 
   end(): Uint8Array {
@@ -95,6 +110,7 @@ class WholeWriter implements Writer {
   #reply: Reply | undefined;
   #losses: ReplyLosses | undefined;
   #passed = false;
+  #billed: Usage | undefined;
 
   constructor(call: ChatCall) {
     this.#call = call;
@@ -116,13 +132,21 @@ class WholeWriter implements Writer {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
     const [mended] = frame.mended ?? [];
+    const usage = this.#billed && writeUsage(this.#billed);
+    if (usage) return patchMembers(mended ? encode(mended) : frame.bytes, { model: this.#call.model, usage });
     if (!mended) return named(frame.bytes, this.#call.model);
-    return encoder.encode(JSON.stringify('model' in mended ? { ...mended, model: this.#call.model } : mended));
+    return encode('model' in mended ? { ...mended, model: this.#call.model } : mended);
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
   }
 
   end(): Uint8Array {
     if (this.#passed) return NO_BYTES;
-    return encoder.encode(JSON.stringify(writeCompletion(this.#reply ?? emptyReply(), this.#call)));
+    const reply = this.#reply ?? emptyReply();
+    if (this.#billed) reply.usage = this.#billed;
+    return encode(writeCompletion(reply, this.#call));
   }
 
   fail(error: GatewayError): Uint8Array {
@@ -134,6 +158,10 @@ class WholeWriter implements Writer {
   }
 }
 
+function encode(body: JsonObject): Uint8Array {
+  return encoder.encode(JSON.stringify(body));
+}
+
 /** A whole reply with the public name where the vendor's stands. */
 function named(bytes: Uint8Array, model: string): Uint8Array {
   const span = memberSpan(bytes, 'model');
@@ -141,20 +169,33 @@ function named(bytes: Uint8Array, model: string): Uint8Array {
   return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
 }
 
-/** Puts the public name where the vendor's stands. */
-class ModelName {
+/** Puts the public name where the vendor's stands, and takes out the empty usage that only those read who ask for usage. */
+class ChunkMark {
   readonly #name: string;
   readonly #quoted: Uint8Array;
+  readonly #wantsUsage: boolean;
   // The chunks of a stream begin alike up to the model's name, so the last beginning mostly saves the search.
   #head: Uint8Array = NO_BYTES;
   #newHead: Uint8Array = NO_BYTES;
 
-  constructor(name: string) {
+  constructor(name: string, wantsUsage: boolean) {
     this.#name = name;
     this.#quoted = encoder.encode(JSON.stringify(name));
+    this.#wantsUsage = wantsUsage;
   }
 
   inEvent(bytes: Uint8Array, jsonStart: number): Uint8Array {
+    const named = this.#named(bytes, jsonStart);
+    if (this.#wantsUsage) return named;
+    const text = Buffer.from(named.buffer, named.byteOffset, named.length);
+    for (const nothing of NO_USAGE) {
+      const at = text.indexOf(nothing);
+      if (at >= 0) return spliceBytes(text, at, at + nothing.length, NO_BYTES);
+    }
+    return named;
+  }
+
+  #named(bytes: Uint8Array, jsonStart: number): Uint8Array {
     if (this.#head.length === 0 || !standsAt(bytes, 0, this.#head)) {
       const span = memberSpan(bytes, 'model', jsonStart);
       if (!span) return bytes;
@@ -169,7 +210,8 @@ class ModelName {
   events(payloads: readonly JsonObject[]): string {
     let text = '';
     for (const payload of payloads) {
-      const named = 'model' in payload ? { ...payload, model: this.#name } : payload;
+      const named: JsonObject = 'model' in payload ? { ...payload, model: this.#name } : { ...payload };
+      if (!this.#wantsUsage && named.usage === null) delete named.usage;
       text += `data: ${JSON.stringify(named)}\n\n`;
     }
     return text;

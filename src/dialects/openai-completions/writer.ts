@@ -13,7 +13,7 @@ import {
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
-import { joinBytes, memberSpan, spliceBytes } from '../json.ts';
+import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../json.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { saysRefusal } from '../refusal.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
@@ -67,6 +67,7 @@ function echoOf(call: ChatCall, choice: number): string {
 function streamWriter(call: ChatCall): Writer {
   let head: Head = { id: '', created: 0 };
   let usage: Usage | undefined;
+  let isBilled = false;
   const begun = new Set<number>();
   const silent = new Set<string>();
   const refused = new Set<number>();
@@ -103,7 +104,7 @@ function streamWriter(call: ChatCall): Writer {
       case 'choice-end':
         return choiceChunk(event.choice, '', event.finish);
       case 'usage':
-        usage = event.usage;
+        if (!isBilled) usage = event.usage;
         return '';
       default:
         return '';
@@ -127,9 +128,13 @@ function streamWriter(call: ChatCall): Writer {
       if (!call.wantsUsage && isUsageAlone(frame)) return NO_BYTES;
       return withModel(frame, call.model);
     },
+    bill(billed) {
+      usage = billed;
+      isBilled = true;
+    },
     end() {
       const passed = joinBytes(tail);
-      if (passed.length > 0) return passed;
+      if (passed.length > 0 && !(isBilled && call.wantsUsage)) return passed;
       const figures = call.wantsUsage && usage ? chunk([], writeUsage(usage)) : '';
       return joinBytes([encoder.encode(figures + warningComment(losses.warnings)), DONE]);
     },
@@ -141,6 +146,7 @@ function streamWriter(call: ChatCall): Writer {
 function wholeWriter(call: ChatCall): Writer {
   const reply = emptyReply();
   const passed: Uint8Array[] = [];
+  let billed: Usage | undefined;
   let head: Head = { id: '', created: 0 };
   const losses = new ReplyLosses(REPLY_ROOM);
 
@@ -161,8 +167,15 @@ function wholeWriter(call: ChatCall): Writer {
       passed.push(withModel(frame, call.model));
       return NO_BYTES;
     },
+    bill(usage) {
+      billed = usage;
+    },
     end() {
-      if (passed.length > 0) return joinBytes(passed);
+      if (passed.length > 0) {
+        const bytes = joinBytes(passed);
+        return billed ? patchMembers(bytes, { usage: writeUsage(billed) }) : bytes;
+      }
+      if (billed) reply.usage = billed;
       const choices = reply.choices.map(({ parts, finish }, index) => ({
         text:
           echoOf(call, index) +

@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 type Emit = (type: string, members: JsonObject) => void;
 
 const encoder = new TextEncoder();
+const UNKNOWN_YET = { completed_at: null, usage: null, error: null, incomplete_details: null };
 
 /** `startingAfter`: the sequence number of the last event that the client has. */
 export function replay(response: JsonObject, startingAfter: number): Uint8Array {
@@ -13,7 +14,7 @@ export function replay(response: JsonObject, startingAfter: number): Uint8Array 
     const payload = { type, sequence_number: sequence++, ...members };
     if (payload.sequence_number > startingAfter) text += `event: ${type}\ndata: ${JSON.stringify(payload)}\n\n`;
   };
-  const begun = { ...response, status: 'in_progress', output: [], usage: null, error: null, incomplete_details: null };
+  const begun = { ...response, status: 'in_progress', output: [], ...UNKNOWN_YET };
   emit('response.created', { response: begun });
   emit('response.in_progress', { response: begun });
   const output = Array.isArray(response.output) ? response.output : [];

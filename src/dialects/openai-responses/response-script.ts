@@ -4,13 +4,14 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { estimateUsage } from '../estimate-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { groupOf, nameAndGroup } from './namespaces.ts';
-import { echoedSettings, writeFinish } from './response-object.ts';
+import { completedAt, echoedSettings, writeFinish } from './response-object.ts';
 import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './seals.ts';
-import { writeResponseUsage } from './usage.ts';
+import { usageOfStatus, writeResponseUsage } from './usage.ts';
 
 /** Takes an event of the stream; its sequence number is the taker's. */
 export type Emit = (type: string, members: JsonObject) => void;
@@ -45,6 +46,7 @@ export class ResponseScript {
   #head: JsonObject | undefined;
   #finish: Finish = { reason: 'stop' };
   #usage: Usage | undefined;
+  #characters = 0;
 
   constructor(call: ChatCall, emit: Emit) {
     this.#call = call;
@@ -53,6 +55,11 @@ export class ResponseScript {
 
   get hasBegun(): boolean {
     return this.#head !== undefined;
+  }
+
+  /** What the call is billed, where its vendor reported nothing. */
+  bill(usage: Usage): void {
+    this.#usage = usage;
   }
 
   /** The format has one choice: others have no place. */
@@ -114,9 +121,11 @@ export class ResponseScript {
     if (!this.#head) this.#begin('', undefined, undefined);
     for (const part of this.#parts) if (part) this.#close(part);
     this.#closeMessage(this.#finish.reason === 'length' ? 'incomplete' : 'completed');
+    const ending = writeFinish(this.#finish);
     return this.#response({
-      ...writeFinish(this.#finish),
-      usage: this.#usage ? writeResponseUsage(this.#usage) : null,
+      ...ending,
+      completed_at: completedAt(this.#call, ending.status, this.#head?.created_at),
+      usage: usageOfStatus(ending.status, this.#usage, () => estimateUsage(this.#call, this.#characters)),
     });
   }
 
@@ -141,7 +150,14 @@ export class ResponseScript {
   }
 
   #response(members: JsonObject): JsonObject {
-    return { ...this.#head, error: null, incomplete_details: null, output: this.#output, ...members };
+    return {
+      ...this.#head,
+      completed_at: null,
+      error: null,
+      incomplete_details: null,
+      output: this.#output,
+      ...members,
+    };
   }
 
   #part(index: number): PartState {
@@ -203,6 +219,7 @@ export class ResponseScript {
 
   #grow(part: PartState, delta: string): void {
     if (delta === '') return;
+    this.#characters += delta.length;
     const { opens, item } = part;
     switch (opens.type) {
       case 'text':

@@ -1,5 +1,5 @@
 /** The usage object of this format: its own names, and beside them those of specification 2.12. */
-import type { JsonObject } from '../../canonical/json.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { writeUsage } from '../openai-usage.ts';
 
@@ -12,4 +12,10 @@ export function writeResponseUsage(usage: Usage): JsonObject {
     output_tokens_details: { reasoning_tokens: reasoning },
     ...writeUsage(usage),
   };
+}
+
+/** Null at most while more is to come: of a reply that is over, AI SDK 4 and 5 fail on that. */
+export function usageOfStatus(status: Json | undefined, usage: Usage | undefined, estimate: () => Usage): Json {
+  const isUnderWay = status === 'queued' || status === 'in_progress';
+  return !usage && isUnderWay ? null : writeResponseUsage(usage ?? estimate());
 }

@@ -1,5 +1,5 @@
 /** The life cycle of a response that is written anew, as the libraries demand it. */
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
@@ -149,9 +149,14 @@ test('a run that breaks off is told to have failed, then as an error in both sha
   expect(unstarted.map(({ type }) => type)).toEqual(['error']);
 });
 
+/** A response with every member that is demanded of one. */
+const WHOLE = JSON.parse(decoder.decode(openaiResponses.writer(chatCall({ stream: false })).end()));
+
 test('passing changes nothing but the model, and nothing at all where that is the same', () => {
+  const { id, model: _, usage, ...members } = WHOLE;
+  const rest = JSON.stringify(members).slice(1);
   const event = (model: string) =>
-    `event: response.created\ndata: {"type":"response.created","response":{"id":"a",  "model":"${model}","n":1.0}}\n\n`;
+    `event: response.created\ndata: {"type":"response.created","response":{"id":"a",  "model":"${model}","n":1.0,${rest}}\n\n`;
   const pass = (text: string) => {
     const [frame] = openaiResponses.reader(chatCall(), 'text/event-stream', {}).read(new TextEncoder().encode(text));
     return frame ? decoder.decode(openaiResponses.writer(chatCall()).pass(frame)) : undefined;
@@ -168,4 +173,78 @@ test('the reply repeats what the client asked for', () => {
   const writer = openaiResponses.writer(chatCall({ stream: false, origin: { dialect: 'openai-responses', body } }));
   const response = JSON.parse(decoder.decode(writer.end()));
   expect(response).toMatchObject({ instructions: 'Be brief.', temperature: 0.5, store: false, top_p: 1, tools: [] });
+});
+
+describe('a response of a server that leaves members out is completed', () => {
+  const call = (stream: boolean) => ({
+    ...chatCall({ stream, origin: { dialect: 'openai-responses', body: new TextEncoder().encode('{"top_p":0.5}') } }),
+    completedSeconds: 9,
+  });
+  const usage = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
+  const bare = {
+    id: 'a',
+    object: 'response',
+    created_at: 5,
+    status: 'completed',
+    model: 'vendor-model',
+    output: [],
+    tools: [{ type: 'function', name: 'f' }, { type: 'web_search' }],
+    text: { format: { type: 'json_schema', name: 's', schema: { type: 'object' } } },
+    usage,
+  };
+  const whole = {
+    ...WHOLE,
+    ...bare,
+    model: 'public-model',
+    completed_at: 9,
+    top_p: 0.5,
+    tools: [
+      { type: 'function', name: 'f', description: null, parameters: null, strict: false },
+      { type: 'web_search' },
+    ],
+    text: { format: { ...bare.text.format, description: null, strict: false } },
+    usage: {
+      ...WHOLE.usage,
+      ...usage,
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      prompt_tokens_details: { cached_tokens: 0, text_tokens: 3, audio_tokens: 0, image_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 0, text_tokens: 4, audio_tokens: 0 },
+    },
+  };
+
+  test('whole', () => {
+    const reader = openaiResponses.reader(call(false), 'application/json', {});
+    const writer = openaiResponses.writer(call(false));
+    const frames = [...reader.read(Buffer.from(JSON.stringify(bare))), ...reader.end()];
+    const body = frames.map((frame) => decoder.decode(writer.pass(frame))).join('');
+    expect(JSON.parse(body)).toEqual(whole);
+    expect(writer.kept?.()).toEqual(whole);
+  });
+
+  test('in the events of a stream, which keep their envelope', () => {
+    const stream = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;
+    const text =
+      stream({ type: 'response.created', response: { ...bare, status: 'in_progress', usage: null } }) +
+      stream({ type: 'response.output_text.delta', output_index: 0, content_index: 0, item_id: 'm', delta: 'Hi' }) +
+      stream({ type: 'response.completed', response: { ...bare, id: 'b' } });
+    const reader = openaiResponses.reader(call(true), 'text/event-stream', {});
+    const writer = openaiResponses.writer(call(true));
+    const body = [...reader.read(Buffer.from(text)), ...reader.end()]
+      .map((frame) => decoder.decode(writer.pass(frame)))
+      .join('');
+    expect(body).not.toContain('event:');
+    const [created, , completed] = body.split('\n\n').map((event) => JSON.parse(event.slice('data: '.length) || '{}'));
+    expect(created.response).toEqual({ ...whole, status: 'in_progress', completed_at: null, usage: null });
+    expect(completed.response).toEqual(whole);
+  });
+
+  test('and told what the call is billed, where its vendor reported nothing', () => {
+    const reader = openaiResponses.reader(call(false), 'application/json', {});
+    const writer = openaiResponses.writer(call(false));
+    writer.bill?.({ input: 3, output: 4, source: 'counted' });
+    const frames = [...reader.read(Buffer.from(JSON.stringify({ ...bare, usage: null }))), ...reader.end()];
+    const body = frames.map((frame) => decoder.decode(writer.pass(frame))).join('');
+    expect(JSON.parse(body).usage).toMatchObject({ input_tokens: 3, output_tokens: 4, prompt_tokens: 3 });
+  });
 });

@@ -1,7 +1,9 @@
 /** Turns frames into a Responses client's bytes: its own format's pass, every other's are written anew. */
+import { textIn } from '../../canonical/bytes.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
@@ -28,6 +30,9 @@ class StreamWriter implements Writer {
   #sequence = 0;
   /** The last response object that was passed on: what a failure is told about. */
   #passed: JsonObject | undefined;
+  /** What that has used, once it is known. */
+  #usage: Usage | undefined;
+  #billed: Usage | undefined;
   #passes = false;
   #kept: JsonObject | undefined;
 
@@ -53,16 +58,22 @@ class StreamWriter implements Writer {
     if (frame.kind === 'blank') return frame.bytes;
     const { response, sequence_number: sequence } = frame.payload;
     if (typeof sequence === 'number') this.#sequence = sequence + 1;
-    if (isObject(response)) this.#passed = response;
-    if (frame.jsonStart >= 0)
-      return isObject(response) ? this.#mark.inEvent(frame.bytes, frame.jsonStart) : frame.bytes;
-    const payload = isObject(response) ? { ...frame.payload, response: this.#mark.inObject(response) } : frame.payload;
-    return encoder.encode(eventText(payload));
+    if (!isObject(response)) return frame.jsonStart >= 0 ? frame.bytes : eventAnew(frame);
+    const usage = usageIn(frame, this.#billed);
+    this.#passed = response;
+    this.#usage = usage;
+    if (frame.jsonStart >= 0) return this.#mark.inEvent(frame.bytes, frame.jsonStart, response, usage);
+    return eventAnew(frame, { ...frame.payload, response: this.#mark.inObject(response, usage) });
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
+    this.#script.bill(usage);
   }
 
   end(): Uint8Array {
     if (this.#passes) {
-      this.#kept = this.#passed && this.#mark.inObject(this.#passed);
+      this.#kept = this.#passed && this.#mark.inObject(this.#passed, this.#usage);
       return NO_BYTES;
     }
     const response = this.#script.complete();
@@ -77,7 +88,7 @@ class StreamWriter implements Writer {
   fail(error: GatewayError): Uint8Array {
     const { code, message, param, type } = openaiErrorObject(error);
     if (this.#passed) {
-      this.#kept = { ...this.#mark.inObject(this.#passed), status: 'failed', error: { code, message } };
+      this.#kept = { ...this.#mark.inObject(this.#passed, this.#usage), status: 'failed', error: { code, message } };
     } else if (this.#script.hasBegun) {
       this.#kept = this.#script.broken({ code, message });
     }
@@ -112,6 +123,7 @@ class WholeWriter implements Writer {
   readonly #mark: ReplyMark;
   readonly #losses = new ReplyLosses(REPLY_ROOM);
   #kept: JsonObject | undefined;
+  #billed: Usage | undefined;
   #passed = false;
 
   constructor(call: ChatCall) {
@@ -132,8 +144,14 @@ class WholeWriter implements Writer {
   pass(frame: Frame): Uint8Array {
     if (!(frame instanceof ResponseFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
-    this.#kept = this.#mark.inObject(frame.payload);
-    return this.#mark.inWhole(frame.bytes);
+    const usage = usageIn(frame, this.#billed);
+    this.#kept = this.#mark.inObject(frame.payload, usage);
+    return this.#mark.inWhole(frame.bytes, frame.payload, usage);
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
+    this.#script.bill(usage);
   }
 
   end(): Uint8Array {
@@ -153,6 +171,19 @@ class WholeWriter implements Writer {
   kept(): JsonObject | undefined {
     return this.#kept;
   }
+}
+
+/** What a frame's reply has used: its vendor's word, or what is billed. */
+function usageIn({ events }: ResponseFrame, billed: Usage | undefined): Usage | undefined {
+  if (billed) return billed;
+  for (const event of events) if (event.type === 'usage') return event.usage;
+  return undefined;
+}
+
+/** An event as its vendor would have sent it: some streams name no events, and one name among none confuses the libraries. */
+function eventAnew({ bytes, payload: own }: ResponseFrame, payload = own): Uint8Array {
+  const isNamed = bytes.length === 0 || /^event:/m.test(textIn(bytes, 0, bytes.length));
+  return encoder.encode(isNamed ? eventText(payload) : `data: ${JSON.stringify(payload)}\n\n`);
 }
 
 function eventText(payload: JsonObject): string {

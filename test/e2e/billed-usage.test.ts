@@ -1,0 +1,124 @@
+/** Where a vendor does not say what its reply used, the client is told what it is billed, in every format of chat. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Scene, startScene } from '../scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+const SAID = 'The quick brown fox jumps over the lazy dog.';
+const messages = [{ role: 'user', content: 'Say something about foxes.' }];
+
+interface Counts {
+  [name: string]: number;
+}
+
+interface Payload {
+  usage?: Counts | null;
+  response?: { usage?: Counts | null };
+  usageMetadata?: Counts;
+}
+
+/** How a client of each format asks, and where it reads what was used. */
+const FORMATS: {
+  format: string;
+  path: (model: string, stream: boolean) => string;
+  body: object;
+  read: (payload: Payload) => Counts | null | undefined;
+  names: readonly [string, string];
+}[] = [
+  {
+    format: 'chat completions',
+    path: () => '/v1/chat/completions',
+    body: { messages, stream_options: { include_usage: true } },
+    read: ({ usage }) => usage,
+    names: ['prompt_tokens', 'completion_tokens'],
+  },
+  {
+    format: 'responses',
+    path: () => '/v1/responses',
+    body: { input: messages[0]?.content },
+    read: ({ response, usage }) => usage ?? response?.usage,
+    names: ['input_tokens', 'output_tokens'],
+  },
+  {
+    format: 'messages',
+    path: () => '/v1/messages',
+    body: { messages, max_tokens: 100 },
+    read: ({ usage }) => usage,
+    names: ['input_tokens', 'output_tokens'],
+  },
+  {
+    format: 'generateContent',
+    path: (model, stream) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: { contents: [{ role: 'user', parts: [{ text: messages[0]?.content }] }] },
+    read: ({ usageMetadata }) => usageMetadata,
+    names: ['promptTokenCount', 'candidatesTokenCount'],
+  },
+];
+
+/** The same reply of a vendor of chat completions and of one of responses, neither saying what it used. */
+const VENDORS = {
+  'openai-compatible': {
+    whole: {
+      id: 'c',
+      object: 'chat.completion',
+      created: 7,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: SAID }, finish_reason: 'stop' }],
+    },
+    events: [
+      { choices: [{ index: 0, delta: { role: 'assistant', content: SAID }, finish_reason: null }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+    ].map((chunk) => ({ id: 'c', object: 'chat.completion.chunk', created: 7, model: 'm', ...chunk })),
+  },
+  openai: (() => {
+    const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
+    const content = [{ type: 'output_text', text: SAID, annotations: [] }];
+    const response = { id: 'r', object: 'response', created_at: 7, model: 'm', status: 'completed', usage: null };
+    const whole = { ...response, output: [{ ...item, content }] };
+    const begun = { ...response, status: 'in_progress', output: [] };
+    const events = [
+      { type: 'response.created', response: begun },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
+      { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: SAID },
+      { type: 'response.output_item.done', output_index: 0, item: whole.output[0] },
+      { type: 'response.completed', response: whole },
+    ];
+    return { whole, events };
+  })(),
+};
+
+describe('what was billed is what the client reads:', () => {
+  const cases = FORMATS.flatMap((format) => [true, false].map((stream) => ({ ...format, stream })));
+  test.each(cases)('$format, stream $stream', async ({ format, path, body, read, names, stream }) => {
+    // A vendor of responses is asked in its own format by a client of it alone.
+    const types =
+      format === 'responses' ? (['openai-compatible', 'openai'] as const) : (['openai-compatible'] as const);
+    for (const type of types) {
+      const stage = await scene.stage({ type });
+      const { whole, events } = VENDORS[type];
+      stage.script(stream ? { events } : { json: whole });
+      const response = await fetch(scene.gateway.url + path(stage.model, stream), {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${stage.caller.key}`,
+          'content-type': 'application/json',
+          'anthropic-version': '2023-06-01',
+        },
+        body: JSON.stringify({ model: stage.model, stream, ...body, ...(!stream && { stream_options: undefined }) }),
+      });
+      const text = await response.text();
+      const payloads = stream
+        ? text.split(/\r?\n/).flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []))
+        : [JSON.parse(text)];
+      const told = payloads.map(read).findLast((counts) => counts !== undefined && counts !== null);
+      const { usage } = await stage.settledCall();
+      expect(usage?.source).toBe('counted');
+      expect(names.map((name) => told?.[name])).toEqual([usage?.input, usage?.output]);
+      expect(usage?.output).toBeGreaterThan(0);
+    }
+  });
+});

@@ -1,0 +1,167 @@
+/** What broke libraries that people have in production, each by the library that stumbled. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { ReplyEvent } from '../../src/canonical/reply.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { chatCall } from '../chat-call.ts';
+import { AGES, type AgesClient, type Served, startAgesClient } from '../clients/ages-client.ts';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+
+const INSTALL_MS = 300_000;
+const NO_BYTES = new Uint8Array(0);
+
+let client: AgesClient;
+let gateway: GatewayProcess;
+beforeAll(async () => {
+  client = await startAgesClient();
+  gateway = await startGateway({ environment: { MODELPORT_LOG_LEVEL: 'error' } });
+}, INSTALL_MS);
+afterAll(async () => {
+  client.stop();
+  await gateway.stop();
+});
+
+const START: ReplyEvent = { type: 'reply-start', id: 'r1', model: 'vendor-model', createdSeconds: 7 };
+const SAYS: ReplyEvent[] = [
+  { type: 'part-start', choice: 0, part: 0, opens: { type: 'text' } },
+  { type: 'part-delta', choice: 0, part: 0, delta: 'Hello.' },
+];
+const ENDS: ReplyEvent[] = [
+  { type: 'part-end', choice: 0, part: 0 },
+  { type: 'choice-end', choice: 0, finish: { reason: 'stop' } },
+];
+const USED: ReplyEvent = { type: 'usage', usage: { input: 3, output: 4, source: 'reported' } };
+
+/** A reply of another format, as a client of this one is given it. */
+function written(format: string, stream: boolean, events: readonly ReplyEvent[]): Served {
+  const call = chatCall({ stream, origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' } });
+  const writer = dialectNamed(format)?.writer(call);
+  if (!writer) throw new Error(`There is no ${format}.`);
+  const pieces = events.map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
+  return {
+    contentType: writer.contentType,
+    pieces: [...pieces, writer.end()].map((piece) => Buffer.from(piece).toString()),
+  };
+}
+
+/** A reply of a vendor of the same format, as its client is given it. */
+function passed(format: string, body: string, wantsUsage: boolean): Served {
+  const call = chatCall({ stream: true, wantsUsage });
+  const dialect = dialectNamed(format);
+  const reader = dialect?.reader(call, 'text/event-stream', {});
+  const writer = dialect?.writer(call);
+  if (!reader || !writer) throw new Error(`There is no ${format}.`);
+  const frames = [...reader.read(Buffer.from(body)), ...reader.end()];
+  const pieces = [...frames.map((frame) => writer.pass(frame)), writer.end()];
+  return { contentType: writer.contentType, pieces: pieces.map((piece) => Buffer.from(piece).toString()) };
+}
+
+const among = (format: keyof typeof AGES, name: RegExp) => AGES[format].filter((library) => name.test(library));
+
+async function sees(library: string, format: string, stream: boolean, served: Served) {
+  const { reply, error } = await client.run({ library, format, stream, ...served });
+  expect(error).toBeUndefined();
+  return reply;
+}
+
+describe('a message', () => {
+  test.each(AGES['anthropic-messages'])('without citations says nothing of them: %s', async (library) => {
+    const served = written('anthropic-messages', false, [START, ...SAYS, ...ENDS, USED]);
+    expect(await sees(library, 'anthropic-messages', false, served)).toMatchObject({ text: 'Hello.' });
+  });
+
+  const citation = { url: 'https://example.test/page', start: 0, end: 6 };
+  const cited: ReplyEvent[] = [START, ...SAYS, { type: 'part-citation', choice: 0, part: 0, citation }, ...ENDS, USED];
+  // AI SDK 4 knows no citations in streams at all.
+  test.each(among('anthropic-messages', /^ai [567]/))('with a citation that has no title: %s', async (library) => {
+    for (const stream of [true, false]) {
+      const served = written('anthropic-messages', stream, cited);
+      expect(await sees(library, 'anthropic-messages', stream, served)).toMatchObject({ text: 'Hello.' });
+    }
+  });
+});
+
+test.each(among('gemini', /^ai/))('what a document said is grounding that %s reads', async (library) => {
+  const citation = { title: 'Notes', citedText: 'Hello.', start: 0, end: 6 };
+  const cited: ReplyEvent[] = [START, ...SAYS, { type: 'part-citation', choice: 0, part: 0, citation }, ...ENDS, USED];
+  for (const stream of [true, false]) {
+    expect(await sees(library, 'gemini', stream, written('gemini', stream, cited))).toMatchObject({ text: 'Hello.' });
+  }
+});
+
+test.each(AGES['openai-responses'])('a response says what it used, though its vendor did not: %s', async (library) => {
+  for (const stream of [true, false]) {
+    const served = written('openai-responses', stream, [START, ...SAYS, ...ENDS]);
+    const reply = await sees(library, 'openai-responses', stream, served);
+    expect(Object.values(reply?.usage ?? {}).some((count) => typeof count === 'number' && count > 0)).toBe(true);
+  }
+});
+
+describe('a chat stream', () => {
+  const chunk = (members: object) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 7, model: 'm', ...members })}\n\n`;
+  const choice = (delta: object, finish_reason: string | null = null) => [{ index: 0, delta, finish_reason }];
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+
+  test.each(among('openai-chat', /^mistral/))(
+    'has no empty usage for a client that asked for none: %s',
+    async (library) => {
+      const body =
+        chunk({ choices: choice({ role: 'assistant', content: 'Hel' }), usage: null }) +
+        chunk({ choices: choice({ content: 'lo.' }), usage: null }) +
+        chunk({ choices: choice({}, 'stop'), usage: null }) +
+        chunk({ choices: [], usage });
+      const served = passed('openai-chat', `${body}data: [DONE]\n\n`, false);
+      expect(served.pieces.join('')).not.toContain('usage');
+      expect(await sees(library, 'openai-chat', true, served)).toMatchObject({ text: 'Hello.', finish: 'stop' });
+    },
+  );
+
+  test.each(among('openai-chat', /^openai/))('ends its choices before it says what it used: %s', async (library) => {
+    const body = chunk({ choices: choice({ role: 'assistant', content: 'Hello.' }) }) + chunk({ choices: [], usage });
+    const served = passed('openai-chat', `${body}data: [DONE]\n\n`, true);
+    const reply = await sees(library, 'openai-chat', true, served);
+    expect(reply).toMatchObject({ text: 'Hello.', finish: 'stop', usage });
+  });
+});
+
+test.each(among('openai-responses', /^openai/))(
+  'a stream without names of events stays without: %s',
+  async (library) => {
+    const event = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;
+    const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
+    const content = [{ type: 'output_text', text: 'Hello.', annotations: [] }];
+    const response = { id: 'r', object: 'response', created_at: 7, status: 'in_progress', model: 'm', output: [] };
+    const place = { item_id: 'm', output_index: 0, content_index: 0 };
+    const body =
+      event({ type: 'response.created', response }) +
+      event({ type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } }) +
+      event({ type: 'response.content_part.added', ...place, part: { ...content[0], text: '' } }) +
+      event({ type: 'response.output_text.delta', ...place, delta: 'Hello.' }) +
+      event({ type: 'response.output_item.done', output_index: 0, item: { ...item, content } }) +
+      // The empty output is mended, which writes the event anew.
+      event({ type: 'response.completed', response: { ...response, status: 'completed' } });
+    const served = passed('openai-responses', body, true);
+    expect(served.pieces.join('')).not.toContain('event:');
+    expect(await sees(library, 'openai-responses', true, served)).toMatchObject({
+      text: 'Hello.',
+      finish: 'completed',
+    });
+  },
+);
+
+test.each(among('gemini', /^ai/))('tools in one object are taken: %s', async (library) => {
+  const { url, apiKey } = gateway;
+  for (const stream of [true, false]) {
+    const { reply, error } = await client.run({
+      library,
+      format: 'gemini',
+      stream,
+      tools: true,
+      url,
+      apiKey,
+      model: 'sandbox-chat',
+    });
+    expect(error).toBeUndefined();
+    expect(reply?.calls.length === 1 || reply?.text !== '').toBe(true);
+  }
+});

@@ -1,0 +1,189 @@
+/** The law for endings: wherever a stream breaks off, every supported library raises; none takes what came for all there is. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import type { ReplyEvent } from '../../src/canonical/reply.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { chatCall } from '../chat-call.ts';
+import { AGES, type AgesClient, startAgesClient } from '../clients/ages-client.ts';
+import { type Source, sources } from '../conformance/translate-replies.ts';
+import { hasFixtures } from '../fixtures.ts';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+
+const INSTALL_MS = 300_000;
+const SUITE_MS = 120_000;
+const NO_BYTES = new Uint8Array(0);
+const SAID = 'The reply broke off half way.';
+/** Of a recording as many cuts are tried, evenly, and of each format as many recordings. */
+const MOST_CUTS = 12;
+const MOST_RECORDINGS = 1;
+const AT_A_TIME = 8;
+
+let client: AgesClient;
+beforeAll(async () => {
+  client = await startAgesClient();
+}, INSTALL_MS);
+afterAll(() => client.stop());
+
+const part = (index: number, opens: Extract<ReplyEvent, { type: 'part-start' }>['opens'], ...deltas: string[]) => [
+  { type: 'part-start' as const, choice: 0, part: index, opens },
+  ...deltas.map((delta) => ({ type: 'part-delta' as const, choice: 0, part: index, delta })),
+  { type: 'part-end' as const, choice: 0, part: index },
+];
+const EVENTS: ReplyEvent[] = [
+  { type: 'reply-start', id: 'r1', model: 'vendor-model', createdSeconds: 7 },
+  ...part(0, { type: 'reasoning' }, 'Let me ', 'think.'),
+  ...part(1, { type: 'text' }, 'Hello ', 'world.'),
+  { type: 'part-citation', choice: 0, part: 1, citation: { url: 'https://example.test/', start: 0, end: 5 } },
+  ...part(2, { type: 'tool-call', id: 'call_1', name: 'weather' }, '{"city":', '"Paris"}'),
+  ...part(3, { type: 'text' }, 'So it is.'),
+  { type: 'choice-end', choice: 0, finish: { reason: 'tool-calls' } },
+  { type: 'usage', usage: { input: 3, output: 4, source: 'reported' } },
+];
+
+/** What a client has been sent when its stream broke off behind so many events, and whether the connection broke too. */
+function cutAfter(events: readonly ReplyEvent[], count: number, format: string) {
+  const call = chatCall({ stream: true, origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' } });
+  const writer = dialectNamed(format)?.writer(call);
+  if (!writer) throw new Error(`There is no ${format}.`);
+  const error = new GatewayError('upstream_failed', SAID);
+  const pieces = events.slice(0, count).map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
+  pieces.push(writer.fail(error));
+  if (writer.lastWords) pieces.push(writer.lastWords(error));
+  const broken = writer.lastWords !== undefined;
+  return { contentType: writer.contentType, pieces: pieces.map((piece) => Buffer.from(piece).toString()), broken };
+}
+
+/** The cuts at which this library took the stream for a complete reply. */
+async function takenForComplete(
+  library: string,
+  format: string,
+  streams: readonly Stream[],
+  mostCuts = MOST_CUTS,
+): Promise<string[]> {
+  const cuts = streams.flatMap(({ name, events }) => {
+    const step = Math.max(1, events.length / mostCuts);
+    return Array.from({ length: Math.min(events.length, mostCuts) }, (_, i) => ({
+      name,
+      events,
+      count: Math.min(events.length, Math.ceil((i + 1) * step)),
+    }));
+  });
+  const wrong: string[] = [];
+  const [dialect = format] = format.split(',');
+  let next = 0;
+  const worker = async () => {
+    for (let cut = cuts[next++]; cut; cut = cuts[next++]) {
+      const served = cutAfter(cut.events, cut.count, dialect);
+      const { error } = await client.run({ library, format, stream: true, tools: true, ...served });
+      if (!error) wrong.push(`${cut.name} behind ${cut.count} of ${cut.events.length} events`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  return wrong;
+}
+
+interface Stream {
+  name: string;
+  events: readonly ReplyEvent[];
+}
+
+/** Of each format the recordings in which most happens. */
+function recorded(): Stream[] {
+  const variety = ({ events }: Source) =>
+    new Set(events.map((event) => event.type + ('opens' in event ? event.opens.type : ''))).size;
+  const whole = sources().filter(({ recorded: { stream }, error }) => stream && !error);
+  const formats = Map.groupBy(whole, ({ dialect }) => dialect.name);
+  return [...formats.values()].flatMap((ofFormat) =>
+    ofFormat
+      .toSorted((a, b) => variety(b) - variety(a))
+      .slice(0, MOST_RECORDINGS)
+      .map((source) => ({
+        name: source.recorded.file,
+        events: source.events.filter(({ type }) => type !== 'reply-end'),
+      })),
+  );
+}
+
+const pairs = Object.entries(AGES).flatMap(([format, libraries]) =>
+  libraries.map((library) => [format, library] as const),
+);
+
+describe('a stream that breaks off, behind whatever event, is an error to', () => {
+  test.each(pairs)(
+    '%s: %s',
+    async (format, library) => {
+      const wrong = await takenForComplete(library, format, [{ name: 'all there is', events: EVENTS }], EVENTS.length);
+      expect(wrong).toEqual([]);
+    },
+    SUITE_MS,
+  );
+});
+
+describe.skipIf(!hasFixtures)('so are recordings that are cut, to', () => {
+  const streams = hasFixtures ? recorded() : [];
+  test.each(pairs)(
+    '%s: %s',
+    async (format, library) => {
+      expect(streams.length).toBeGreaterThan(3);
+      expect(await takenForComplete(library, format, streams)).toEqual([]);
+    },
+    SUITE_MS,
+  );
+});
+
+describe('a vendor that breaks off, behind a gateway,', () => {
+  let vendor: Server;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    // Three chunks, then the connection breaks.
+    vendor = createServer((request, response) => {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const content of ['Hello ', 'world', '.']) {
+        const choices = [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }];
+        response.write(
+          `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 7, model: 'm', choices })}\n\n`,
+        );
+      }
+      setTimeout(() => response.destroy(), 20);
+    });
+    await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+    const baseUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}/v1`;
+    gateway = await startGateway({
+      environment: { MODELPORT_LOG_LEVEL: 'error' },
+      providers: [{ name: 'breaking', type: 'openai-compatible', baseUrl, credential: 'sk-vendor' }],
+      models: [
+        {
+          name: 'breaking',
+          kind: 'chat',
+          price: { input: 1, output: 1 },
+          targets: [{ provider: 'breaking', model: 'm' }],
+        },
+      ],
+    });
+  });
+  afterAll(async () => {
+    await gateway.stop();
+    vendor.close();
+  });
+
+  /** Libraries that do not say what a stream's error says. */
+  const SILENT = new Set([
+    'openai-chat: mistral 1',
+    'openai-chat: mistral 2',
+    'openai-responses: ai 5',
+    'gemini: ai 4',
+    'gemini: generative-ai 0',
+  ]);
+
+  // That vendor has no text completions.
+  const conversing = pairs.filter(([format]) => format !== 'openai-completions');
+  test.each(conversing)('is an error to %s: %s', async (format, library) => {
+    const { url, apiKey } = gateway;
+    const { error } = await client.run({ library, format, stream: true, url, apiKey, model: 'breaking' });
+    expect(error).toBeDefined();
+    if (!SILENT.has(`${format}: ${library}`)) expect(error?.message).toContain('broke off');
+  });
+});
