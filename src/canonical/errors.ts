@@ -107,6 +107,20 @@ export class GatewayError extends Error {
     this.retryAfterSeconds = detail.retryAfterSeconds;
     this.rateLimits = detail.rateLimits;
   }
+
+  /** The same failure in other words. */
+  reworded(message: string, param: string | undefined): GatewayError {
+    const { code, status, retryable, credentialRefused, unsent, inDoubt, cause } = this;
+    const { vendorCode, vendorType, retryAfterSeconds, rateLimits } = this;
+    return new GatewayError(code, message, {
+      ...{ status, retryable, credentialRefused, unsent, inDoubt, cause },
+      ...(param !== undefined && { param }),
+      ...(vendorCode !== undefined && { vendorCode }),
+      ...(vendorType !== undefined && { vendorType }),
+      ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+      ...(rateLimits && { rateLimits }),
+    });
+  }
 }
 
 /** Any thrown thing as a GatewayError: our own pass, everything else is our own fault and keeps its cause private. */

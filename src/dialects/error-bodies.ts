@@ -13,7 +13,8 @@ export function openaiErrorObject(error: GatewayError) {
   return {
     message: error.message,
     type: error.vendorType ?? ERRORS[error.code].openai,
-    param: error.param ?? null,
+    // Always a string, as specification 7.1 has it.
+    param: error.param ?? '',
     code: error.vendorCode ?? error.code,
   };
 }

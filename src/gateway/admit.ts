@@ -24,6 +24,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   rooms.access.allowModel(caller, call.model);
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model)))
     throw wrongKind(model.name, model.kind);
+  if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;

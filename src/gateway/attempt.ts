@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
+import { errorInCallersWords, inCallersWords } from '../dialects/caller-words.ts';
 import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
 import { patchMembers } from '../dialects/json.ts';
@@ -156,7 +157,8 @@ async function begin(
   const limits = rooms.settings.limits;
   const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
-    throw way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
+    const refusal = way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
+    throw way.dialect.name === walk.dialect.name ? refusal : errorInCallersWords(refusal, walk.dialect.name);
   }
   const contentType = exchange.header('content-type') ?? '';
   const reader = readerFor(way, call, contentType);
@@ -232,7 +234,7 @@ function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Out
     body,
     form,
     warnings: unsaid,
-  } = isOwn ? bodyFor(call, way, walk.dialect) : bodyFor(ownProofs(call, walk.maker ?? ''), way, undefined);
+  } = isOwn ? bodyFor(call, way, walk.dialect) : bodyAnew(ownProofs(call, walk.maker ?? ''), way);
   const { dropped } = call.origin;
   const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
   if (walk.strict && warnings.length > 0) {
@@ -265,6 +267,18 @@ function bodyFor(call: Call, { provider, target, dialect, quirks }: Way, own: Di
   const made = own ? own.passCall(call, target.model, quirks) : dialect.writeCall(call, target.model, quirks);
   if (!provider.members || made.form) return made;
   return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
+}
+
+/** The call written for a vendor, which is told of in its caller's words. */
+function bodyAnew(call: Call, way: Way): Written {
+  const { dialect } = call.origin;
+  try {
+    const written = bodyFor(call, way, undefined);
+    if (written.warnings.length === 0) return written;
+    return { ...written, warnings: written.warnings.map((warning) => inCallersWords(warning, dialect)) };
+  } catch (thrown) {
+    throw errorInCallersWords(thrown, dialect);
+  }
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */

@@ -26,7 +26,7 @@ test('an unknown path is 404 in the shape of its family', async () => {
   const openai = await edge.ask('GET', '/v1/nothing', { key: null });
   expect(openai.status).toBe(404);
   expect(await openai.json()).toMatchObject({
-    error: { type: 'invalid_request_error', code: 'not_found', param: null },
+    error: { type: 'invalid_request_error', code: 'not_found', param: '' },
   });
   const anthropic = await edge.ask('POST', '/v1/messages/nothing', { key: null });
   expect(anthropic.status).toBe(404);

@@ -194,7 +194,7 @@ describe('what a prompt tells it to suffer', () => {
       const response = await post('/chat/completions', chatBody({ stream }, `Please [[fail ${status}]]`));
       expect(response.status).toBe(status);
       expect(response.headers.get('retry-after')).toBe(retryAfter);
-      expect(await response.json()).toMatchObject({ error: { type, message: expect.any(String), param: null } });
+      expect(await response.json()).toMatchObject({ error: { type, message: expect.any(String), param: '' } });
     }
   });
 

@@ -307,7 +307,7 @@ describe('before a vendor of this format', () => {
     const error = {
       message: 'Not that.',
       type: 'image_generation_user_error',
-      param: null,
+      param: '',
       code: 'moderation_blocked',
     };
     stage.script({ status: 400, json: { error } }, { status: 500, json: {} });

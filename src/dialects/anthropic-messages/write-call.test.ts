@@ -299,3 +299,14 @@ test('a text completion is a turn of the user', () => {
   expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Once' }] }]);
   expect(warnings).toContain('best_of');
 });
+
+test('functions of old chat requests are sent as tools: nothing says that they were dropped', () => {
+  const functions = [{ name: 'weather', parameters: { type: 'object' } }];
+  const call = chatCall({
+    tools: [{ type: 'function', name: 'weather', parameters: { type: 'object' } }],
+    extras: { 'openai-chat': { functions, function_call: 'auto' } },
+  });
+  const { body, warnings } = writeCall(call, 'claude-sonnet-4-5', {});
+  expect(JSON.parse(Buffer.from(body).toString()).tools).toMatchObject([{ name: 'weather' }]);
+  expect(warnings).toEqual([]);
+});

@@ -10,6 +10,7 @@ import type {
 } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { documentType } from '../document-type.ts';
 import { wrapFreeText } from '../wrapped-tools.ts';
 import { provenCitation } from './citations.ts';
 import { legalToolId, legalToolName } from './legal-names.ts';
@@ -159,14 +160,17 @@ function writeDocument(media: Media, cache: CacheMark | undefined): JsonObject |
 const PDF_BEGINNING = 'JVBERi';
 const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson|sql)|.*\+(json|xml)$)/;
 
-function documentSource({ source, mimeType = '' }: Media): JsonObject | undefined {
+function documentSource(media: Media): JsonObject | undefined {
+  const { source } = media;
   switch (source.type) {
-    case 'inline':
+    case 'inline': {
+      const mimeType = documentType(media) ?? '';
       if (mimeType === 'application/pdf' || source.base64.startsWith(PDF_BEGINNING)) {
         return { type: 'base64', media_type: 'application/pdf', data: source.base64 };
       }
       if (TEXT_TYPES.test(mimeType)) return plainText(Buffer.from(source.base64, 'base64').toString());
       throw unreadable('This model reads documents as PDF or text alone.');
+    }
     case 'text':
       return plainText(source.text);
     case 'url':

@@ -8,7 +8,7 @@ import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
 import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from '../embedding-texts.ts';
 import { openaiError } from '../error-bodies.ts';
-import { patchMembers } from '../json.ts';
+import { patchMembers, pickMembers } from '../json.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { readUsage } from '../openai-usage.ts';
@@ -139,7 +139,12 @@ function passed(call: EmbedCall, frame: Frame, reply: Reply): Uint8Array {
     ({ index, values, converted }, place) =>
       index === place && !converted && (typeof values === 'string') === (call.encoding === 'base64'),
   );
-  if (asAsked && reply.usage?.source === 'reported') return patchMembers(frame.bytes, { model: call.model });
+  if (asAsked && reply.usage?.source === 'reported') {
+    return patchMembers(frame.bytes, {
+      model: call.model,
+      ...(!saysCountsAlone(frame.bytes) && { usage: countsOf(reply.usage) }),
+    });
+  }
   return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply)));
 }
 
@@ -152,6 +157,16 @@ function bodyOf(call: EmbedCall, { result, usage }: Reply): JsonObject {
       index: vector.index,
       embedding: call.encoding === 'base64' ? vectorBase64(vector) : [...vectorNumbers(vector)],
     }));
+  return { object: 'list', data, model: call.model, usage: countsOf(usage) };
+}
+
+/** Specification 2.12: an embeddings response carries these counts alone. */
+function countsOf(usage: Usage | undefined): JsonObject {
   const tokens = usage?.input ?? 0;
-  return { object: 'list', data, model: call.model, usage: { prompt_tokens: tokens, total_tokens: tokens } };
+  return { prompt_tokens: tokens, total_tokens: tokens };
+}
+
+function saysCountsAlone(body: Uint8Array): boolean {
+  const { usage } = pickMembers(body, new Set(['usage']));
+  return isObject(usage) && Object.keys(usage).toSorted().join() === 'prompt_tokens,total_tokens';
 }

@@ -3,6 +3,7 @@ import type { Media } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { documentText } from '../document-text.ts';
+import { documentType } from '../document-type.ts';
 
 /** What a file is, told from how its base64 begins: the vendor refuses what has no type or the wrong one. */
 const BEGINNINGS: readonly (readonly [string, string])[] = [
@@ -54,7 +55,9 @@ export function writeMedia(media: Media, at: string, losses: Set<string>): JsonO
   }
 }
 
-function typeOf({ kind, mimeType }: Media, base64: string): string {
+function typeOf(media: Media, base64: string): string {
+  const { kind } = media;
+  const mimeType = kind === 'document' ? documentType(media) : media.mimeType;
   const isPicture = kind === 'image' || mimeType === undefined || mimeType === '';
   const seen = isPicture ? BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] : undefined;
   const said = seen ?? (mimeType || FALLBACKS[kind]);

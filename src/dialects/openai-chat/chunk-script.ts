@@ -4,10 +4,9 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { needsWave, waveHeader } from '../wave.ts';
-import { annotation, codePoints, finishWord, usesOldFunctions } from './completion.ts';
+import { annotation, chatUsage, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writeSeal, writeThoughtSeal } from './seal-carriers.ts';
 
 interface PartState {
@@ -107,7 +106,7 @@ export class ChunkScript {
   /** The usage, where there is one and the client asked for it. */
   usageChunk(): string {
     if (!this.#usage || !this.#call.wantsUsage) return '';
-    return `${this.#prefix()}"choices":[],"usage":${JSON.stringify(writeUsage(this.#usage))}}\n\n`;
+    return `${this.#prefix()}"choices":[],"usage":${JSON.stringify(chatUsage(this.#usage, this.#call))}}\n\n`;
   }
 
   #begin(id: string, createdSeconds: number | undefined, extras: JsonObject | undefined): void {

@@ -3,6 +3,7 @@ import type { ChatCall, Citation } from '../../canonical/call.ts';
 import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
+import type { Usage } from '../../canonical/usage.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { needsWave, waveHeader } from '../wave.ts';
@@ -60,6 +61,13 @@ export function codePoints(text: string): number {
   return count;
 }
 
+/** What a reply to this call says of usage. */
+export function chatUsage(usage: Usage, { countsAlone }: ChatCall): JsonObject {
+  if (!countsAlone) return writeUsage(usage);
+  const { input, output } = usage;
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
+}
+
 /** A chat completion object of specification 2.1. */
 export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
   const choices: JsonObject[] = [];
@@ -71,7 +79,7 @@ export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
     model: call.model,
     choices,
   };
-  if (reply.usage) completion.usage = writeUsage(reply.usage);
+  if (reply.usage) completion.usage = chatUsage(reply.usage, call);
   return reply.extras ? Object.assign(completion, reply.extras) : completion;
 }
 

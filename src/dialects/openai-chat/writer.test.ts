@@ -279,7 +279,7 @@ describe('what breaks off', () => {
   test('the client is told in its own words, without a terminator', () => {
     const text = decoder.decode(openaiChat.writer(callOf()).fail(new GatewayError('upstream_failed', 'Sorry.')));
     expect(text).toBe(
-      'data: {"error":{"message":"Sorry.","type":"api_error","param":null,"code":"upstream_failed"}}\n\n',
+      'data: {"error":{"message":"Sorry.","type":"api_error","param":"","code":"upstream_failed"}}\n\n',
     );
   });
 });
@@ -344,5 +344,38 @@ describe('writing anew', () => {
     expect(written(events, call)).toContain('"finish_reason":"function_call"');
     const whole = JSON.parse(written(events, { ...call, stream: false }));
     expect(whole.choices[0].message.function_call).toEqual({ name: 'f', arguments: '{}' });
+  });
+});
+
+describe('of a model that draws usage is told as the three counts alone', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
+  const more = { ...usage, cost: 1, completion_tokens_details: { image_tokens: 4 } };
+  const message = { role: 'assistant', content: '![image](data:image/png;base64,AAAA)' };
+  const head = { id: 'c', created: 7, model: 'm' };
+
+  test.each([true, false])('written anew, stream %p', (stream) => {
+    const writer = openaiChat.writer({ ...callOf(), stream, wantsUsage: true, countsAlone: true });
+    const events: ReplyEvent[] = [
+      { type: 'reply-start', id: 'c', model: 'm' },
+      { type: 'choice-end', choice: 0, finish: { reason: 'stop' } },
+      { type: 'usage', usage: { input: 3, output: 4, imageOutput: 4, source: 'reported' } },
+    ];
+    const text = decoder.decode(writer.write({ bytes: new Uint8Array(), events })) + decoder.decode(writer.end());
+    expect(text).toContain(`"usage":${JSON.stringify(usage)}`);
+  });
+
+  test.each([true, false])('passed on, stream %p', (stream) => {
+    const call = { ...callOf(), stream, wantsUsage: true, countsAlone: true as const };
+    const choice = { index: 0, finish_reason: 'stop' };
+    const chunks = [{ choices: [{ ...choice, delta: message }] }, { choices: [], usage: more }];
+    const body = stream
+      ? `${chunks.map((chunk) => `data: ${JSON.stringify({ ...head, ...chunk })}\n\n`).join('')}data: [DONE]\n\n`
+      : JSON.stringify({ ...head, choices: [{ ...choice, message }], usage: more });
+    const reader = openaiChat.reader(call, stream ? 'text/event-stream' : 'application/json', {});
+    const writer = openaiChat.writer(call);
+    const frames = [...reader.read(Buffer.from(body)), ...reader.end()];
+    const text = frames.map((frame) => decoder.decode(writer.pass(frame))).join('') + decoder.decode(writer.end());
+    expect(text).toContain(`"usage":${JSON.stringify(usage)}`);
+    expect(text).not.toContain('cost');
   });
 });

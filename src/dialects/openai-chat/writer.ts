@@ -1,17 +1,16 @@
 /** Turns frames into a chat client's bytes: its own format's pass, every other's are written anew. */
-import { standsAt } from '../../canonical/bytes.ts';
+import { standsAt, textIn } from '../../canonical/bytes.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import type { GatewayError } from '../../canonical/errors.ts';
-import type { JsonObject } from '../../canonical/json.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { addEvent, emptyReply, type Reply } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import type { Frame, Writer } from '../dialect.ts';
 import { openaiErrorObject } from '../error-bodies.ts';
 import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../json.ts';
-import { writeUsage } from '../openai-usage.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { ChunkScript } from './chunk-script.ts';
-import { writeCompletion } from './completion.ts';
+import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame } from './reader.ts';
 import { REPLY_ROOM } from './reply-room.ts';
 
@@ -78,8 +77,17 @@ class StreamWriter implements Writer {
 
   #passChunk(frame: ChatFrame): Uint8Array {
     this.#lastPassed = frame;
+    const used = this.#call.countsAlone && usageIn(frame);
+    if (used) return this.#withCounts(frame, used);
     if (frame.mended) return encoder.encode(this.#mark.events(frame.mended));
     return this.#mark.inEvent(frame.bytes, frame.jsonStart);
+  }
+
+  #withCounts({ bytes, jsonStart, mended }: ChatFrame, used: Usage): Uint8Array {
+    const said = mended ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
+    const usage = chatUsage(used, this.#call);
+    const told = said.map((chunk) => (isObject(chunk.usage) ? { ...chunk, usage } : chunk));
+    return encoder.encode(this.#mark.events(told));
   }
 
   bill(usage: Usage): void {
@@ -132,7 +140,8 @@ class WholeWriter implements Writer {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
     this.#passed = true;
     const [mended] = frame.mended ?? [];
-    const usage = this.#billed && writeUsage(this.#billed);
+    const used = this.#billed ?? (this.#call.countsAlone && usageIn(frame));
+    const usage = used && chatUsage(used, this.#call);
     if (usage) return patchMembers(mended ? encode(mended) : frame.bytes, { model: this.#call.model, usage });
     if (!mended) return named(frame.bytes, this.#call.model);
     return encode('model' in mended ? { ...mended, model: this.#call.model } : mended);
@@ -156,6 +165,11 @@ class WholeWriter implements Writer {
   keepAlive(): Uint8Array {
     return NO_BYTES;
   }
+}
+
+function usageIn({ events }: ChatFrame): Usage | undefined {
+  for (const event of events) if (event.type === 'usage') return event.usage;
+  return undefined;
 }
 
 function encode(body: JsonObject): Uint8Array {

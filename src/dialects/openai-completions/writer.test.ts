@@ -98,7 +98,7 @@ describe('writing a reply of another format', () => {
     const error = new GatewayError('upstream_failed', 'It broke off.');
     const writer = createWriter(streamCall());
     expect(text(writer.fail(error))).toBe(
-      'data: {"error":{"message":"It broke off.","type":"api_error","param":null,"code":"upstream_failed"}}\n\n',
+      'data: {"error":{"message":"It broke off.","type":"api_error","param":"","code":"upstream_failed"}}\n\n',
     );
     expect(text(writer.keepAlive())).toMatch(/^:.*\n\n$/);
   });
