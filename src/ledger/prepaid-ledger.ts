@@ -80,17 +80,19 @@ export function createLedger({
   }
 
   async function sweep(at: number, fateOf: (owner: string) => Fate = () => 'unknown'): Promise<number> {
+    let resolved = 0;
     try {
       await lease.renew(now());
-      await settlements.again();
       const strays = mayHaveStrays ? await straysOf(at) : [];
-      const resolved = await resolveAll([...strays, ...(await abandoned(at, fateOf))]);
+      resolved = await resolveAll([...strays, ...(await abandoned(at, fateOf))]);
       if (strays.length > 0) mayHaveStrays = false;
-      return resolved;
     } catch (thrown) {
       lease.interrupted();
       throw thrown;
     }
+    // One that does not land says nothing of other processes.
+    await settlements.again();
+    return resolved;
   }
 
   /** Holds of this process that no call of it knows: nothing was sent for them. */

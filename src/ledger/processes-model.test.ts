@@ -22,13 +22,18 @@ type Act =
   | { do: 'key-budget'; key: number; amount: number | undefined }
   | { do: 'account-budget'; amount: number | undefined }
   | { do: 'toggle-key'; process: number; key: number }
+  /** A process takes all others for dead, wrongly. */
+  | { do: 'suspect'; process: number }
   | { do: 'end'; process: number; call: number; amount: number };
 
 interface ModelCall {
   id: string;
   key: number;
+  owner: number;
   amount: bigint;
+  checkpoint: bigint;
   cost?: bigint;
+  isProvisional?: boolean;
   refunded: bigint;
 }
 
@@ -89,7 +94,8 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('toggle-key' as const), process, key }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('end' as const), process, call: fc.nat({ max: 99 }), amount }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('suspect' as const), process }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('end' as const), process, call: fc.nat({ max: 99 }), amount }) },
 );
 
 describe.each(ENGINES)('$name', (engine) => {
@@ -112,8 +118,16 @@ describe.each(ENGINES)('$name', (engine) => {
   /** A hold as a process asks for it; what the model does not cover has to be refused. */
   async function hold(model: Model, process: number, key: number, amount: bigint): Promise<ModelCall | undefined> {
     const total = model.budgets[key];
-    const call: ModelCall = { id: `${model.account}_call_${model.calls.length}`, key, amount, refunded: 0n };
-    const request = holdRequest(call.id, amount, { account: model.account, key: model.key(key), at: AT });
+    const id = `${model.account}_call_${model.calls.length}`;
+    const checkpoint = amount / 3n;
+    const call: ModelCall = { id, key, owner: process, amount, checkpoint, refunded: 0n };
+    const request = holdRequest(call.id, amount, {
+      account: model.account,
+      key: model.key(key),
+      at: AT,
+      sentAt: AT,
+      checkpoint,
+    });
     if (total !== undefined) request.budget = { total };
     if (model.accountBudget !== undefined) request.accountBudget = { total: model.accountBudget };
     model.calls.push(call);
@@ -134,8 +148,19 @@ describe.each(ENGINES)('$name', (engine) => {
       { callId, account, key, amount },
       callRecord(callId, cost, { account, key, at: AT }),
     );
+    model.balance -= cost - (call.cost ?? 0n);
     call.cost = cost;
-    model.balance -= cost;
+    call.isProvisional = false;
+  }
+
+  async function suspect(model: Model, process: number): Promise<void> {
+    await booksOf(process).ledger.sweep(AT, () => 'gone');
+    for (const call of model.calls) {
+      if (call.cost !== undefined || call.owner === process) continue;
+      call.cost = call.checkpoint;
+      call.isProvisional = true;
+      model.balance -= call.cost;
+    }
   }
 
   async function burst(model: Model, act: Extract<Act, { do: 'burst' }>): Promise<void> {
@@ -194,10 +219,12 @@ describe.each(ENGINES)('$name', (engine) => {
         await booksOf(step.process).ledger.topUp(model.account, BigInt(step.amount), { at: AT });
         model.balance += BigInt(step.amount);
         return;
+      case 'suspect':
+        return suspect(model, step.process);
       case 'refund':
         return refund(model, step.process, BigInt(step.amount));
       default: {
-        const open = model.calls.filter(({ cost }) => cost === undefined);
+        const open = model.calls.filter(({ cost, isProvisional }) => cost === undefined || isProvisional);
         const call = open[step.call % Math.max(1, open.length)];
         if (call) await settle(model, step.process, call, BigInt(step.amount));
       }
