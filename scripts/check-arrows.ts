@@ -42,6 +42,7 @@ const MAIN_FILES = new Set([
   'apply-file.ts',
   'first-start.ts',
   'greeting.ts',
+  'rotate-secrets.ts',
   'servers.ts',
   'vendors.ts',
 ]);

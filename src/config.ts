@@ -16,6 +16,7 @@ import {
   readMs,
   readRanges,
   readSandbox,
+  readSecretKey,
   readSetting,
   readWhole,
   readWord,
@@ -78,6 +79,9 @@ export interface Config {
   /** Keys for the first start on an empty database; absent: random ones. */
   apiKey?: string;
   adminKey?: string;
+  /** What providers' credentials are encrypted with, and what they were before; absent: a key of a file. */
+  secretKey?: string;
+  secretKeyPrevious?: string;
   /** What the account of the first start is given. */
   startingCredit: Money;
   /** `auto`: on while no other provider is configured. */
@@ -157,11 +161,9 @@ export function loadConfig(
   const env = withSecretFiles(given, secretNames(vendorVariables));
   const databaseUrl = readAddress(env, 'DATABASE_URL', ['postgres:', 'postgresql:'], 'postgres://user@host/name');
   const redisUrl = readAddress(env, 'REDIS_URL', ['redis:', 'rediss:'], 'redis://host:6379');
-  const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
   const videoModel = readSetting(env, 'MODELPORT_VIDEO_MODEL');
   const tls = readCertificate(env, folder);
   const publicUrl = readAddress(env, 'MODELPORT_PUBLIC_URL', ['http:', 'https:'], 'https://models.example.com');
-  const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
   return freeze({
     host: readSetting(env, 'HOST'),
     port: readWhole(env, 'PORT', 0, 65_535),
@@ -177,8 +179,7 @@ export function loadConfig(
     redisTimeoutMs: readMs(env, 'MODELPORT_REDIS_TIMEOUT_MS'),
     limitsWithoutRedis: readWord(env, 'MODELPORT_LIMITS_WITHOUT_REDIS', ['open', 'closed'] as const),
     ...readOperator(env),
-    ...(apiKey && { apiKey }),
-    ...(adminKey && { adminKey }),
+    ...readKeys(env),
     startingCredit: readCredit(env),
     sandbox: readSandbox(env),
     timeLimits: readTimeLimits(env),
@@ -238,6 +239,21 @@ function readOperator(env: Environment): Pick<Config, 'metricsToken' | 'metrics'
     metrics: readWord(env, 'MODELPORT_METRICS', ['key', 'open'] as const),
     ...(adminListen && { adminListen }),
     adminHosts: readWords(env, 'MODELPORT_ADMIN_HOSTS'),
+  };
+}
+
+type Keys = Pick<Config, 'apiKey' | 'adminKey' | 'secretKey' | 'secretKeyPrevious'>;
+
+function readKeys(env: Environment): Keys {
+  const apiKey = readKey(env, 'MODELPORT_API_KEY', /^sk-(?!admin-)\S+$/, 'sk-');
+  const adminKey = readKey(env, 'MODELPORT_ADMIN_KEY', /^sk-admin-\S+$/, 'sk-admin-');
+  const secretKey = readSecretKey(env, 'MODELPORT_SECRET_KEY');
+  const secretKeyPrevious = readSecretKey(env, 'MODELPORT_SECRET_KEY_PREVIOUS');
+  return {
+    ...(apiKey && { apiKey }),
+    ...(adminKey && { adminKey }),
+    ...(secretKey && { secretKey }),
+    ...(secretKeyPrevious && { secretKeyPrevious }),
   };
 }
 

@@ -15,6 +15,7 @@ import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/ca
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import type { AppliedFile } from './cli/rooms.ts';
+import { secretKeys } from './config/secret-key.ts';
 import type { Config } from './config.ts';
 import { vendorDialectNamed } from './dialects/index.ts';
 import type { Files } from './files/files.ts';
@@ -34,6 +35,7 @@ import { PROVIDERS, providerOf } from './providers/index.ts';
 import { SANDBOX_BASE_URL, sandbox } from './providers/sandbox.ts';
 import { createSandbox } from './sandbox/sandbox.ts';
 import { openStore } from './store/open-store.ts';
+import { createSealing } from './store/sealing.ts';
 import type { CallRow, Store } from './store/store.ts';
 import type { TaskRooms } from './tasks/rooms.ts';
 import { type Runner, startRunner } from './tasks/runner.ts';
@@ -68,7 +70,7 @@ export interface House {
 /** The database, opened but not migrated. */
 export function openDatabase(config: Config): Promise<Store> {
   const { dataDir, databaseUrl, databaseConnections: connections, sqliteSync: sync } = config;
-  return openStore({ dataDir, databaseUrl, connections, sync });
+  return openStore({ dataDir, databaseUrl, connections, sync, sealing: createSealing(secretKeys(config)) });
 }
 
 /** The transport of this house: the sandbox answers in this process. */

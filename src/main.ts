@@ -10,6 +10,7 @@ import { openDatabase, openHouse, openTransport } from './house.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
 import { processCount } from './processes.ts';
+import { rotateSecrets } from './rotate-secrets.ts';
 import { serve } from './serve.ts';
 import type { Store } from './store/store.ts';
 import { probe, vendorVariables } from './vendors.ts';
@@ -68,6 +69,7 @@ const opener: Opener = {
   readForm: async (path) => readCatalogueFile(path, env),
   apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),
   probe: (row) => probe(row, config(), openTransport(proxied)),
+  rotateSecrets: async () => rotateSecrets(config(), await store()),
 };
 
 /** Who reads no more (`modelport audit | head -1`) has seen enough: a command ends, the service goes on without a log. */

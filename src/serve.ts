@@ -147,6 +147,7 @@ async function furnish(config: Config, house: House, isTerminal: boolean, log: L
   const keyFile = isTerminal ? undefined : keyFileIn(config.dataDir);
   const keys = await firstStart(store, { ...given, credit: config.startingCredit, file: keyFile });
   await ensureKeys(store, given);
+  await store.resealProviders('plain');
   await putOnSale(config, house, log);
   await tidy(config, house);
   if (!keys) return undefined;

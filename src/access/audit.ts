@@ -1,6 +1,7 @@
 /** The record of what admins change: who, what, when, and how it was before; never a secret. */
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
+import { SECRET_SETTING } from '../canonical/secret-setting.ts';
 import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
 interface Change {
@@ -44,9 +45,6 @@ export function auditOfEntry(act: Omit<Change, 'before' | 'after'>, at: number):
 }
 
 const SECRETS: readonly string[] = ['hash', 'priorHash', 'key', 'secret'];
-
-/** Settings of providers that are credentials by another name. */
-export const SECRET_SETTING = /secret|password|(session|access|refresh)Token$/i;
 
 function auditText(value: object): string {
   return JSON.stringify(value, (member, inner: unknown) => {

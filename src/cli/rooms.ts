@@ -22,6 +22,8 @@ export interface Opener {
   readForm(path: string): Promise<CatalogueForm>;
   /** `path`: the file that it was read from. */
   apply(form: CatalogueForm, path: string): Promise<AppliedFile>;
+  /** Encrypts providers' credentials with the newest key; one that stands in a file is made anew before. */
+  rotateSecrets(): Promise<{ from: string; providers: number }>;
   /** Looks whether a provider could be called. */
   probe(provider: ProviderRow): Promise<Probed>;
 }

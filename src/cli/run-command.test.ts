@@ -58,6 +58,7 @@ async function runOver(changes: Partial<Opener>, ...argv: string[]): Promise<Ran
     readForm: async (path) => (await Bun.file(path).json()) as object,
     apply: async (form) => ({ changes: await applyCatalogue((await store()).store, form, Date.now()), events: [] }),
     probe: () => Promise.resolve<Probed>({ credential: 'there', answers: true }),
+    rotateSecrets: () => Promise.resolve({ from: 'MODELPORT_SECRET_KEY', providers: 2 }),
     ...changes,
   };
   const code = await runCommand(argv, open);
@@ -305,4 +306,12 @@ test.each([
   [['accounts', 'update', 'nobody', '--budget', 'much'], '--budget must be an amount in USD such as 5.00.'],
 ])('%j is refused with a sentence', async (argv, sentence) => {
   expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });
+});
+
+test('secrets rotate says how many providers are encrypted anew', async () => {
+  await run('migrate');
+  expect(JSON.parse((await run('secrets', 'rotate', '--json')).out)).toEqual({
+    'providers encrypted anew': 2,
+    'key of': 'MODELPORT_SECRET_KEY',
+  });
 });

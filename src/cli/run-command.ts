@@ -8,6 +8,7 @@ import { KEY_COMMANDS } from './key-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
 import type { Opener } from './rooms.ts';
+import { SECRET_COMMANDS } from './secret-commands.ts';
 import { SERVER_COMMANDS } from './server-commands.ts';
 
 const COMMANDS: readonly Command[] = [
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   ...DISPUTE_COMMANDS,
   ...KEY_COMMANDS,
   ...RECORD_COMMANDS,
+  ...SECRET_COMMANDS,
 ];
 
 /** Runs `argv` (what follows the program's name) and resolves with the exit code. */

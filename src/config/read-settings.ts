@@ -88,3 +88,13 @@ export function readKey(env: Environment, setting: Setting, form: RegExp, prefix
     `${setting} has ${text.length} characters and must have at least ${LEAST_KEY_CHARACTERS}: take ${prefix} and 48 random ones.`,
   );
 }
+
+const LEAST_SECRET_CHARACTERS = 32;
+
+export function readSecretKey(env: Environment, setting: Setting): string {
+  const text = readSetting(env, setting);
+  if (text === '' || text.length >= LEAST_SECRET_CHARACTERS) return text;
+  throw new SettingError(
+    `${setting} must have at least ${LEAST_SECRET_CHARACTERS} characters: take what "openssl rand -base64 32" says.`,
+  );
+}

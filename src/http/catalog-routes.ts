@@ -1,7 +1,8 @@
 /** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
 import { type Static, type TSchema, Type } from 'typebox';
-import { lastFour, SECRET_SETTING } from '../access/audit.ts';
+import { lastFour } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { SECRET_SETTING } from '../canonical/secret-setting.ts';
 import { readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
 import type { ModelRow, PriceRow, ProviderRow, Store } from '../store/store.ts';
 import { audited } from './audit-routes.ts';

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openPostgresStore } from './postgres/postgres-store.ts';
+import type { Sealing } from './sealing.ts';
 import type { SqliteSync } from './sqlite/connection.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
@@ -14,6 +15,8 @@ export interface StoreSettings {
   /** How many connections this process may open to it. */
   connections?: number | undefined;
   sync?: SqliteSync | undefined;
+  /** Encrypts providers' credentials; absent: they stand as they are. */
+  sealing?: Sealing | undefined;
 }
 
 const CONNECTIONS = 5;
@@ -25,10 +28,11 @@ export async function openStore({
   databaseUrl,
   connections = CONNECTIONS,
   sync = 'normal',
+  sealing,
 }: StoreSettings): Promise<Store> {
-  if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections });
+  if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, sealing);
   const path = join(dataDir, FILE_NAME);
   // For the owner alone: the file holds vendor credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return openSqliteStore(path, sync);
+  return openSqliteStore(path, sync, sealing);
 }

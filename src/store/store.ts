@@ -371,7 +371,10 @@ export interface Store extends ConfigFileStore, LeaseStore {
   price(id: string): Promise<PriceRow | undefined>;
   prices(page: Page & { model?: string }): Promise<PriceRow[]>;
   saveProvider(provider: ProviderRow, audit?: Audit<ProviderRow>): Promise<void>;
+  /** Throws a sentence where a credential was encrypted with a key that is not known here. */
   providers(): Promise<ProviderRow[]>;
+  /** Encrypts with the key in force what is not yet, or what is `plain`; resolves with how many were changed. Throws as `providers`. */
+  resealProviders(which?: 'all' | 'plain'): Promise<number>;
   removeProvider(name: string, audit?: Audit<ProviderRow>): Promise<boolean>;
   saveModel(model: ModelRow, audit?: Audit<ModelRow>): Promise<void>;
   models(): Promise<ModelRow[]>;

@@ -1,20 +1,22 @@
 /** The part of a Store that is the same over every engine: tables read and written by statements that all of them understand. */
 import type { Database } from './database.ts';
+import type { Sealing } from './sealing.ts';
 import type { Store } from './store.ts';
 import { accountTable } from './tables/account-table.ts';
 import { auditTable } from './tables/audit-table.ts';
 import { bookTables, codeTable, ownerTable } from './tables/book-tables.ts';
 import { callTable } from './tables/call-table.ts';
-import { modelTable, priceTable, providerTable } from './tables/catalog-tables.ts';
+import { modelTable, priceTable } from './tables/catalog-tables.ts';
 import { configFileTable } from './tables/config-file-table.ts';
 import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
+import { providerTable } from './tables/provider-table.ts';
 import { taskTable } from './tables/task-table.ts';
 
 /** What every engine does its own way. */
 type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'begin' | 'tidy';
 
-export function tableStore(db: Database): Omit<Store, OwnWay> {
+export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Store, OwnWay> {
   return {
     async generation() {
       const [row] = await db.all<{ value: bigint }>({ text: 'SELECT value FROM generation', values: [] });
@@ -25,7 +27,7 @@ export function tableStore(db: Database): Omit<Store, OwnWay> {
     ...bookTables(db),
     ...codeTable(db),
     ...priceTable(db),
-    ...providerTable(db),
+    ...providerTable(db, sealing),
     ...modelTable(db),
     ...auditTable(db),
     ...configFileTable(db),

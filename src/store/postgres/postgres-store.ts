@@ -1,6 +1,7 @@
 /** The Store over Postgres: several gateway processes, on one machine or many, share its books. */
 import { sql } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
+import type { Sealing } from '../sealing.ts';
 import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -24,11 +25,11 @@ function batchesOver(connections: number): number {
 /** Names the first start among the locks of this database. */
 const BEGIN_LOCK = 7_305_164_322;
 
-export function openPostgresStore(settings: PostgresSettings): Store {
+export function openPostgresStore(settings: PostgresSettings, sealing: Sealing | undefined): Store {
   const db = openConnection(settings);
   const ledger = postgresLedger(db);
   return {
-    ...tableStore(db),
+    ...tableStore(db, sealing),
     migrate: () => migratePostgres(db),
     ready: () =>
       probeDatabase(

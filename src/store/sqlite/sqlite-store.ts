@@ -2,6 +2,7 @@
 import { Database as SqliteFile } from 'bun:sqlite';
 import type { Statement } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
+import type { Sealing } from '../sealing.ts';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
@@ -14,7 +15,7 @@ import { openConnection, type SqliteConnection, type SqliteSync } from './connec
 import { prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, probeSqlite, sqliteSchema } from './migrations.ts';
 
-export async function openSqliteStore(path: string, sync: SqliteSync): Promise<Store> {
+export async function openSqliteStore(path: string, sync: SqliteSync, sealing: Sealing | undefined): Promise<Store> {
   const db = await openConnection(path, sync);
   const checkpointer = createCheckpointer(path, db.file);
   // Prepared on first use: before `migrate` there may be no tables to prepare for.
@@ -25,7 +26,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync): Promise<S
   };
 
   return {
-    ...tableStore(db),
+    ...tableStore(db, sealing),
     migrate: () => migrateSqlite(db),
     ready() {
       return probeDatabase(

@@ -1,7 +1,7 @@
-/** Prices, providers and models. */
+/** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, putInto, sql, where } from '../database.ts';
-import type { ModelRow, PriceRow, ProviderRow, Store, TargetRow } from '../store.ts';
+import type { ModelRow, PriceRow, Store, TargetRow } from '../store.ts';
 import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
 interface PriceColumns {
@@ -9,14 +9,6 @@ interface PriceColumns {
   model: string;
   components: string;
   created_at: bigint;
-}
-
-interface ProviderColumns {
-  name: string;
-  type: string;
-  base_url: string | null;
-  credentials: string;
-  settings: string;
 }
 
 interface ModelColumns {
@@ -66,24 +58,6 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
   };
 }
 
-export function providerTable(db: Database): Pick<Store, 'saveProvider' | 'providers' | 'removeProvider'> {
-  return {
-    saveProvider(provider, audit) {
-      const { name, type, baseUrl, credentials, settings } = provider;
-      const columns = {
-        name,
-        type,
-        base_url: baseUrl,
-        credentials: JSON.stringify(credentials),
-        settings: JSON.stringify(settings),
-      };
-      return db.steps(putNamed('providers', provider, putInto('providers', 'name', columns), toProvider, audit));
-    },
-    providers: async () => (await db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`)).map(toProvider),
-    removeProvider: (name, audit) => db.steps(removeRow('providers', 'name', name, toProvider, audit)),
-  };
-}
-
 export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | 'removeModel'> {
   return {
     saveModel(model, audit) {
@@ -109,16 +83,6 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
 
 function toPrice({ id, model, components, created_at }: PriceColumns): PriceRow {
   return { id, model, components, createdAt: Number(created_at) };
-}
-
-function toProvider(row: ProviderColumns): ProviderRow {
-  return {
-    name: row.name,
-    type: row.type,
-    ...(row.base_url !== null && { baseUrl: row.base_url }),
-    credentials: JSON.parse(row.credentials) as string[],
-    settings: JSON.parse(row.settings) as ProviderRow['settings'],
-  };
 }
 
 function toModel(row: ModelColumns): ModelRow {

@@ -1,0 +1,117 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { ENGINES } from '../../test/engines.ts';
+import { openStore } from './open-store.ts';
+import { createSealing, type KeySource } from './sealing.ts';
+import type { Store } from './store.ts';
+
+const OLD = 'old-key-0123456789-0123456789-0123';
+const NEW = 'new-key-0123456789-0123456789-0123';
+const CANARY = 'zq7Kw2ordinaryLookingWord99';
+
+const keys = (current?: string, ...previous: string[]): KeySource => ({
+  read: () => ({ current, previous }),
+  make: () => {
+    throw new Error('no key is made here');
+  },
+});
+
+describe('a sealed text', () => {
+  const sealing = createSealing(keys(OLD));
+  const sealed = sealing.seal(CANARY, 'provider a');
+
+  test('says nothing of itself, is another each time, and opens in its place', () => {
+    expect(sealed).not.toContain(CANARY);
+    expect(sealing.seal(CANARY, 'provider a')).not.toBe(sealed);
+    expect(sealing.open(sealed, 'provider a')).toBe(CANARY);
+    expect(sealing.open(CANARY, 'provider a')).toBe(CANARY);
+  });
+
+  test('opens nowhere else, altered, or without its key', () => {
+    expect(() => sealing.open(sealed, 'provider b')).toThrow('was altered, or moved');
+    const end = sealed.at(-2) === 'A' ? 'B' : 'A';
+    expect(() => sealing.open(`${sealed.slice(0, -2)}${end}${sealed.at(-1)}`, 'provider a')).toThrow('was altered');
+    expect(() => createSealing(keys(NEW)).open(sealed, 'provider a')).toThrow('encrypted with another key');
+  });
+
+  test('opens with the key before, and asks for keys again that it does not know', () => {
+    const rotated = createSealing(keys(NEW, OLD));
+    expect(rotated.open(sealed, 'provider a')).toBe(CANARY);
+    expect([rotated.isCurrent(sealed), rotated.isCurrent(rotated.seal('x', 'y')), rotated.isCurrent('x')]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    let now = OLD;
+    const watching = createSealing({ read: () => ({ current: now, previous: [] }), make: () => now });
+    watching.ensure();
+    now = NEW;
+    expect(watching.open(createSealing(keys(NEW)).seal('x', 'y'), 'y')).toBe('x');
+  });
+});
+
+describe.each(ENGINES)('providers on $name', (engine) => {
+  const opened: Store[] = [];
+  afterAll(async () => {
+    for (const store of opened) await store.close();
+  });
+  const PROVIDER = {
+    name: 'main',
+    type: 'bedrock',
+    credentials: [CANARY, 'second-credential'],
+    settings: { region: 'eu', secretAccessKey: `${CANARY}-setting` },
+  };
+
+  async function at(settings: Parameters<typeof openStore>[0], source?: KeySource): Promise<Store> {
+    const store = await openStore({ ...settings, ...(source && { sealing: createSealing(source) }) });
+    opened.push(store);
+    return store;
+  }
+
+  test('plain rows of before are encrypted, in the database nothing of them is left to read', async () => {
+    const { settings } = await engine.freshDatabase();
+    const plain = await at(settings);
+    await plain.migrate();
+    await plain.saveProvider(PROVIDER);
+    const store = await at(settings, keys(OLD));
+    expect(await store.providers()).toEqual([PROVIDER]);
+    expect(await store.resealProviders()).toBe(1);
+    expect(await store.resealProviders()).toBe(0);
+    expect(await store.providers()).toEqual([PROVIDER]);
+    const [raw] = await plain.providers();
+    expect(JSON.stringify(raw)).not.toContain(CANARY);
+    expect(raw?.settings.region).toBe('eu');
+  });
+
+  test('a wrong key is one sentence; none is written beside what another key has encrypted', async () => {
+    const { settings } = await engine.freshDatabase();
+    const store = await at(settings, keys(OLD));
+    await store.migrate();
+    await store.saveProvider(PROVIDER);
+    const wrong = await at(settings, keys(NEW));
+    for (const act of [
+      () => wrong.providers(),
+      () => wrong.resealProviders(),
+      () => wrong.saveProvider({ ...PROVIDER, name: 'other' }),
+    ])
+      await expect(act()).rejects.toThrow('encrypted with another key: set MODELPORT_SECRET_KEY');
+    expect(await store.providers()).toEqual([PROVIDER]);
+    // Set again, it is the new key's.
+    await wrong.saveProvider(PROVIDER);
+    expect(await wrong.providers()).toEqual([PROVIDER]);
+  });
+
+  test('a rotation that was cut short is gone on with: each row names its key', async () => {
+    const { settings } = await engine.freshDatabase();
+    const before = await at(settings, keys(OLD));
+    await before.migrate();
+    for (const name of ['a', 'b', 'c']) await before.saveProvider({ ...PROVIDER, name });
+    const during = await at(settings, keys(NEW, OLD));
+    await during.saveProvider({ ...PROVIDER, name: 'b' });
+    expect((await during.providers()).map(({ credentials }) => credentials[0])).toEqual([CANARY, CANARY, CANARY]);
+    // A start leaves them to the rotation: gateways with the old key alone go on meanwhile.
+    expect(await during.resealProviders('plain')).toBe(0);
+    expect(await during.resealProviders()).toBe(2);
+    expect(await (await at(settings, keys(NEW))).providers()).toHaveLength(3);
+    await expect(before.providers()).rejects.toThrow('another key');
+  });
+});

@@ -1,0 +1,93 @@
+/** Providers' credentials as the database holds them: encrypted (AES-256-GCM), each bound to its place and naming its key. */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+
+/** Where keys come from; asked again when a text names a key that is not known, for keys are rotated while processes run. */
+export interface KeySource {
+  /** The key that seals, and those that are still opened with. Texts of any form; `undefined`: there is none yet. */
+  read(): { current: string | undefined; previous: readonly string[] };
+  /** Makes the first key, where `read` finds none; returns the one that is in force then. */
+  make(): string;
+}
+
+export interface Sealing {
+  /** `place`: what the text is of; it opens nowhere else. */
+  seal(text: string, place: string): string;
+  /** A text that was never sealed is itself. Throws a sentence where no key opens it. */
+  open(text: string, place: string): string;
+  /** Whether the text is sealed with the key in force; or with any. */
+  isCurrent(text: string): boolean;
+  isSealed(text: string): boolean;
+  /** There is a key from now on. */
+  ensure(): void;
+}
+
+interface Key {
+  id: string;
+  bytes: Buffer;
+}
+
+const MARK = 'sealed:1:';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const KEY_BYTES = 32;
+const ID_LENGTH = 8;
+
+export function createSealing(source: KeySource): Sealing {
+  let known = new Map<string, Key>();
+
+  /** Read anew each time: a key that was rotated must not seal any more. */
+  function current(): Key {
+    const key = keyOf(source.read().current ?? source.make());
+    known.set(key.id, key);
+    return key;
+  }
+
+  function find(id: string): Key | undefined {
+    const found = known.get(id);
+    if (found) return found;
+    const { current: text, previous } = source.read();
+    const keys = [...(text === undefined ? [] : [text]), ...previous].map(keyOf);
+    known = new Map(keys.map((key) => [key.id, key]));
+    return known.get(id);
+  }
+
+  return {
+    seal(text, place) {
+      const { id, bytes } = current();
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv('aes-256-gcm', bytes, iv).setAAD(Buffer.from(place));
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return `${MARK}${id}:${Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+    },
+    open(text, place) {
+      if (!text.startsWith(MARK)) return text;
+      const key = find(idOf(text));
+      if (!key) throw new Error(UNKNOWN_KEY);
+      const all = Buffer.from(text.slice(MARK.length + ID_LENGTH + 1), 'base64url');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key.bytes, all.subarray(0, IV_BYTES));
+        decipher.setAAD(Buffer.from(place)).setAuthTag(all.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+        return decipher.update(all.subarray(IV_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      } catch {
+        throw new Error(
+          `A credential in the database was altered, or moved from another place: set it again (${place}).`,
+        );
+      }
+    },
+    isCurrent: (text) => text.startsWith(MARK) && idOf(text) === current().id,
+    isSealed: (text) => text.startsWith(MARK),
+    ensure: () => void current(),
+  };
+}
+
+const UNKNOWN_KEY =
+  "The providers' credentials in the database are encrypted with another key: set MODELPORT_SECRET_KEY to the one they were encrypted with, or put its file secret.key into the data directory.";
+
+const idOf = (sealed: string) => sealed.slice(MARK.length, MARK.length + ID_LENGTH);
+
+/** A key of the right length out of any text; its id tells nothing of it. */
+function keyOf(text: string): Key {
+  const bytes = Buffer.from(hkdfSync('sha256', text, 'modelport', 'provider credentials', KEY_BYTES));
+  const id = createHash('sha256').update('modelport key id').update(bytes).digest('hex').slice(0, ID_LENGTH);
+  return { id, bytes };
+}

@@ -1,0 +1,111 @@
+/** Providers, their credentials encrypted where there is a key. */
+import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
+import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';
+import type { Sealing } from '../sealing.ts';
+import type { ProviderRow, Store } from '../store.ts';
+import { putNamed, removeRow } from './audit-table.ts';
+
+interface ProviderColumns {
+  name: string;
+  type: string;
+  base_url: string | null;
+  credentials: string;
+  settings: string;
+}
+
+type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'resealProviders'>;
+
+/** Without `sealing` they stand as they are. */
+export function providerTable(db: Database, sealing: Sealing | undefined): ProviderTable {
+  const all = () => db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`);
+  const read = (row: ProviderColumns) => toProvider(row, sealing);
+  /** For the record of changes, which holds no credentials: also one that no key opens can be written over or removed. */
+  const readAnyhow = (row: ProviderColumns): ProviderRow => {
+    try {
+      return read(row);
+    } catch {
+      return { ...toProvider(row, undefined), credentials: [], settings: {} };
+    }
+  };
+
+  return {
+    saveProvider(provider, audit) {
+      const put = putInto('providers', 'name', toColumns(provider, sealing));
+      const save = putNamed('providers', provider, put, readAnyhow, audit);
+      return db.steps(function* (): Steps<void> {
+        // Of two keys in one database neither opens all: what the others are sealed with must be known here.
+        const others = (yield sql`SELECT * FROM providers WHERE name <> ${provider.name}`) as ProviderColumns[];
+        for (const other of others) read(other);
+        yield* save();
+      });
+    },
+    providers: async () => (await all()).map(read),
+    removeProvider: (name, audit) => db.steps(removeRow('providers', 'name', name, readAnyhow, audit)),
+    async resealProviders(which = 'all') {
+      if (!sealing) return 0;
+      const rows = await all();
+      // All are opened before a key is made: a first key must not stand where another is wanted.
+      const providers = rows.map(read);
+      sealing.ensure();
+      const isDone = which === 'plain' ? sealing.isSealed : sealing.isCurrent;
+      let resealed = 0;
+      for (const [place, row] of rows.entries()) {
+        const provider = providers[place];
+        if (!provider || textsOf(row).every(isDone)) continue;
+        // Somebody who has changed the row meanwhile has sealed it too.
+        const changed = await db.all<{ name: string }>(replace(row, toColumns(provider, sealing)));
+        resealed += changed.length;
+      }
+      return resealed;
+    },
+  };
+}
+
+function replace(old: ProviderColumns, { credentials, settings }: ReturnType<typeof toColumns>): Statement {
+  return sql`UPDATE providers SET credentials = ${credentials}, settings = ${settings}
+    WHERE name = ${old.name} AND credentials = ${old.credentials} AND settings = ${old.settings} RETURNING name`;
+}
+
+/** What of a row is to be sealed. */
+function textsOf({ credentials, settings }: ProviderColumns): string[] {
+  const secret = Object.entries(JSON.parse(settings) as ProviderRow['settings']).filter(([name]) => isSecret(name));
+  return [...(JSON.parse(credentials) as string[]), ...secret.map(([, value]) => value)];
+}
+
+const isSecret = (name: string) => SECRET_SETTING.test(name);
+const credentialPlace = (provider: string) => `provider ${provider}`;
+const settingPlace = (provider: string, setting: string) => `provider ${provider}, setting ${setting}`;
+
+function toColumns({ name, type, baseUrl, credentials, settings }: ProviderRow, sealing: Sealing | undefined) {
+  const seal = (text: string, place: string) => (sealing ? sealing.seal(text, place) : text);
+  return {
+    name,
+    type,
+    base_url: baseUrl,
+    credentials: JSON.stringify(credentials.map((one) => seal(one, credentialPlace(name)))),
+    settings: JSON.stringify(eachSecret(settings, (text, setting) => seal(text, settingPlace(name, setting)))),
+  };
+}
+
+function toProvider(row: ProviderColumns, sealing: Sealing | undefined): ProviderRow {
+  const { name, type } = row;
+  const open = (text: string, place: string) => (sealing ? sealing.open(text, place) : text);
+  const credentials = JSON.parse(row.credentials) as string[];
+  const settings = JSON.parse(row.settings) as ProviderRow['settings'];
+  return {
+    name,
+    type,
+    ...(row.base_url !== null && { baseUrl: row.base_url }),
+    credentials: credentials.map((one) => open(one, credentialPlace(name))),
+    settings: eachSecret(settings, (text, setting) => open(text, settingPlace(name, setting))),
+  };
+}
+
+function eachSecret(
+  settings: ProviderRow['settings'],
+  change: (text: string, setting: string) => string,
+): ProviderRow['settings'] {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [name, isSecret(name) ? change(value, name) : value]),
+  );
+}

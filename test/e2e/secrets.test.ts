@@ -1,0 +1,88 @@
+/** Providers' credentials at rest: nothing on the disk shows them, a wrong key is a sentence, a running gateway lives through a rotation. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chatRequest, wholeAnswer } from '../chat-answers.ts';
+import { freePort, type GatewayProcess, spawnModelport, startGateway, type TestCaller } from '../gateway-process.ts';
+import { PRICE } from '../scene.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
+
+const CANARY = 'zq7Kw2ordinaryLookingWord99';
+
+let upstream: ScriptedUpstream;
+let gateway: GatewayProcess;
+let caller: TestCaller;
+const folder = mkdtempSync(join(tmpdir(), 'modelport-secrets-'));
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  upstream.script('/v/', wholeAnswer('Hello', { repeat: true }));
+  gateway = await startGateway({ dataFolder: folder });
+  caller = await gateway.newCaller();
+  const provider = { name: 'v', type: 'openai-compatible', baseUrl: `${upstream.url}/v/v1`, credential: CANARY };
+  await gateway.admin('POST', '/providers', provider);
+  await gateway.admin('POST', '/models', { name: 'm', kind: 'chat', price: PRICE, targets: [{ provider: 'v' }] });
+}, 30_000);
+afterAll(async () => {
+  await gateway.stop();
+  await upstream.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function credentialSent(): Promise<string | null | undefined> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(chatRequest('m')),
+  });
+  expect(await response.text()).toContain('Hello');
+  return upstream.journal('/v/').at(-1)?.headers.authorization;
+}
+
+const onDisk = () => readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
+
+test('a credential is used, and is in no file, answer or log', async () => {
+  expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
+  for (const name of onDisk()) expect(readFileSync(join(folder, name)).includes(CANARY) ? name : '').toBe('');
+  for (const path of ['/providers', '/audit'])
+    expect(JSON.stringify(await gateway.admin('GET', path))).not.toContain(CANARY);
+  expect(gateway.log()).not.toContain(CANARY);
+  const key = readFileSync(join(folder, 'secret.key'), 'utf8').trim();
+  expect(statSync(join(folder, 'secret.key')).mode & 0o777).toBe(0o600);
+  expect(gateway.log()).not.toContain(key);
+});
+
+test('a rotation changes the key, and a gateway that runs goes on', async () => {
+  const before = readFileSync(join(folder, 'secret.key'), 'utf8');
+  const rotating = spawnModelport(['secrets', 'rotate', '--json'], { MODELPORT_DATA_DIR: folder });
+  expect(await rotating.exited).toBe(0);
+  expect(JSON.parse(rotating.log())).toEqual({ 'providers encrypted anew': 1, 'key of': 'the key file' });
+  expect(readFileSync(join(folder, 'secret.key'), 'utf8')).not.toBe(before);
+  expect(onDisk()).not.toContain('secret.key.previous');
+  // Something changes, so that it reads its providers anew.
+  const settings = {
+    name: 'other',
+    type: 'openai-compatible',
+    baseUrl: `${upstream.url}/v/v1`,
+    credential: 'other-one',
+  };
+  await gateway.admin('POST', '/providers', settings);
+  expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
+  expect(gateway.log()).not.toContain('could not be looked after');
+}, 20_000);
+
+test('a start without the key is one sentence', async () => {
+  await gateway.stop('keep');
+  renameSync(join(folder, 'secret.key'), join(folder, 'elsewhere'));
+  const environment = { PORT: String(await freePort()), MODELPORT_DATA_DIR: folder };
+  const lost = spawnModelport(['serve'], environment);
+  expect(await lost.exited).toBe(1);
+  expect(lost.log().trim()).toBe(
+    "The providers' credentials in the database are encrypted with another key: set MODELPORT_SECRET_KEY to the one they were encrypted with, or put its file secret.key into the data directory.",
+  );
+  expect(onDisk()).not.toContain('secret.key');
+  const key = readFileSync(join(folder, 'elsewhere'), 'utf8').trim();
+  gateway = await startGateway({ dataFolder: folder, environment: { MODELPORT_SECRET_KEY: key } });
+  expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
+}, 30_000);
