@@ -23,6 +23,8 @@ export interface VideoAsk {
   user?: string;
   /** Members in the vendor's own words, and the form fields nobody knows. */
   metadata: JsonObject;
+  /** What of them was left out because money hangs on it and it is said elsewhere: a sentence each. */
+  dropped?: string[];
   /** Whose words those are, where the client's format is a vendor's own: told to that vendor alone. */
   words?: string;
   /** A task of ours whose video is to be made anew. */

@@ -28,12 +28,16 @@ const VideoTask = Type.Object({
   expires_at: Type.Optional(Type.Integer()),
   size: text(),
   error: Type.Optional(Type.Object({ message: Type.String(), code: Type.String() })),
+  urls: Type.Optional(
+    Type.Array(Type.String(), { description: 'where several were ordered: the videos that are there' }),
+  ),
   metadata: Type.Optional(Type.Object({})),
 });
 const VideoResult = Type.Object({
   task_id: Type.String(),
   status: Type.String({ description: 'one of queued, in_progress, completed, failed' }),
   url: text(),
+  urls: Type.Optional(Type.Array(Type.String(), { description: 'where several were ordered' })),
   format: text(),
   metadata: Type.Object({}),
   error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
@@ -83,7 +87,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'video',
     summary: 'The finished video, in whole or in part (`Range`).',
-    query: Type.Object({ variant: text() }),
+    query: Type.Object({ variant: text(), index: text() }),
     reply: Type.Unknown(),
     answer: content,
   }),
@@ -209,8 +213,8 @@ async function list(
   };
 }
 
-async function content(rooms: Rooms, asked: Asked<{ variant?: string }, unknown>): Promise<Response> {
-  const { variant = 'video' } = asked.query;
+async function content(rooms: Rooms, asked: Asked<{ variant?: string; index?: string }, unknown>): Promise<Response> {
+  const { variant = 'video', index = '0' } = asked.query;
   if (variant !== 'video') {
     throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is kept.', { param: 'variant' });
   }
@@ -219,7 +223,15 @@ async function content(rooms: Rooms, asked: Asked<{ variant?: string }, unknown>
     throw new GatewayError('not_found', `The video failed: ${task.error?.message ?? 'nothing was made'}`);
   if (task.state !== 'completed')
     throw new GatewayError('not_found', 'The video is not finished yet: ask for its status until it is `completed`.');
-  const [output] = task.outputs;
+  const output = task.outputs[Number(index)];
+  if (!output && task.outputs.length > 0)
+    throw new GatewayError(
+      'invalid_request',
+      `\`index\` must be a whole number from 0 to ${task.outputs.length - 1}.`,
+      {
+        param: 'index',
+      },
+    );
   if (!output || task.emptied) throw new GatewayError('not_found', 'The video is kept no longer.');
   return fileReply(rooms.files, output.file, output.mimeType, asked.headers);
 }

@@ -33,6 +33,7 @@ interface Places {
 export function veoAt({ start, ask: askAfter, bucketsAt }: Places): VideoAdapter {
   return {
     defaultSeconds: 8,
+    mostVideos: 4,
     firstLookMs: 10_000,
     start(ask, target) {
       const first = pictureOf(ask, 'first');

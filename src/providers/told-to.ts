@@ -4,9 +4,10 @@ import type { VideoAdapter } from './video.ts';
 
 /** `unsaid`: a sentence for each member that this vendor would not understand. */
 export function toldTo({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
-  if (ask.words === undefined || ask.words === words) return { ask, unsaid: [] };
+  const { dropped = [] } = ask;
+  if (ask.words === undefined || ask.words === words) return { ask, unsaid: dropped };
   const unsaid = Object.keys(ask.metadata).map(
     (name) => `\`${name}\` was dropped: the model's vendor does not take it.`,
   );
-  return { ask: { ...ask, metadata: {} }, unsaid };
+  return { ask: { ...ask, metadata: {} }, unsaid: [...dropped, ...unsaid] };
 }

@@ -29,6 +29,8 @@ export interface VideoAdapter {
   readonly firstLookMs?: number;
   /** Length of a video where the client names none: said to the vendor, so that it is known what is paid for. */
   readonly defaultSeconds: number;
+  /** How many videos the vendor makes of one order; absent: one. */
+  readonly mostVideos?: number;
   /** What the clients' format is called in which members are this vendor's own words (`VideoAsk.words`). */
   readonly words?: string;
   /** The vendor recognises a start by our id: after a crash it may be repeated. */

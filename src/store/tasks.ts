@@ -32,8 +32,11 @@ export interface TaskStore {
   known(ids: readonly string[]): Promise<Set<string>>;
   taskByKey(account: string, idempotencyKey: string): Promise<TaskRow | undefined>;
   request(id: string): Promise<string | undefined>;
-  /** Newest first, or oldest; `after` is an id. */
-  tasks(account: string, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<TaskRow[]>;
+  /** Newest first, or oldest; `after` is an id; `without`: what the ids of those left out begin with. */
+  tasks(
+    account: string,
+    page: { limit: number; after?: string; oldestFirst?: boolean; without?: string },
+  ): Promise<TaskRow[]>;
   /** Leases tasks that are due and in nobody's hands to `worker`, the longest due first: each to one worker, whatever their number. */
   claim(worker: string, now: number, leaseUntil: number, limit: number): Promise<TaskRow[]>;
   /** Leases this one, whether due or not; `false`: it is in another's hands. */

@@ -1,8 +1,9 @@
 /** How a task ends: paid for and there, or failed and released; and what is left to do after that. */
 import type { Money } from '../canonical/money.ts';
-import { end, type TaskError } from '../canonical/task.ts';
+import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { CallRow } from '../store/store.ts';
+import { siblingsOf, together } from './group.ts';
 import { type Held, save } from './held-task.ts';
 import { afterFailure } from './pace.ts';
 import type { TaskRooms } from './rooms.ts';
@@ -41,13 +42,19 @@ async function rest(rooms: TaskRooms, held: Held): Promise<void> {
   else await tidy(rooms, held);
 }
 
+/** How often it is asked whether the other videos of an order are there. */
+const SIBLINGS_MS = 2000;
+
 /** What is left after the end: its money where a process died before that was free, telling the webhook, and at last letting the files go. */
 export async function tidy(rooms: TaskRooms, held: Held): Promise<void> {
   const now = rooms.now();
   if (held.task.state === 'failed' && !held.task.released) await release(rooms, held);
   const { webhook } = held.task;
   if (webhook && !webhook.told) {
-    held.task = { ...held.task, webhook: await tellWebhook(rooms, held.task, webhook) };
+    const order = together(held.task, await siblingsOf(rooms, held.task));
+    // The order is over when all of its videos are.
+    if (!isOver(order)) return void (await save(rooms, held, now + SIBLINGS_MS));
+    held.task = { ...held.task, webhook: await tellWebhook(rooms, order, webhook) };
     const again = held.task.webhook;
     if (again && !again.told) return void (await save(rooms, held, now + afterFailure(again.tries, rooms.random())));
   }

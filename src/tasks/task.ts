@@ -51,6 +51,8 @@ export interface Task extends TaskCourse {
   emptied?: true;
   /** Of the request, where it has an idempotency key: the same key may not ask for something else. */
   fingerprint?: string;
+  /** The tasks of the other videos of the same order, where each has one of its own. */
+  siblings?: string[];
   webhook?: { url: string; tries: number; told?: true };
 }
 

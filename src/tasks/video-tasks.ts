@@ -9,6 +9,7 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { cancel } from './cancel.ts';
 import { conclude, fail } from './ending.ts';
+import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
 import { type Maker, makerAt, makerOf, nameOf } from './makers.ts';
 import type { TaskRooms } from './rooms.ts';
@@ -39,6 +40,9 @@ export interface VideoTasks {
   drain(boundMs: number): Promise<void>;
 }
 
+/** A start takes less; the leases of a process that dies are ended by others. */
+const STARTING_MS = 600_000;
+
 export function createVideoTasks(rooms: TaskRooms): VideoTasks {
   const underWay = new Set<Promise<unknown>>();
 
@@ -47,15 +51,17 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
     const earlier =
       idempotencyKey === undefined ? undefined : await rooms.store.tasks.taskByKey(caller.account, idempotencyKey);
-    if (earlier) return sameAs(readTask(earlier), fingerprint);
+    if (earlier) return whole(sameAs(readTask(earlier), fingerprint));
     const now = rooms.now();
     if (asked.webhook !== undefined) rooms.guard.check(asked.webhook);
     const origin = await originOf(rooms, caller, asked);
     const targets = origin ? [origin.maker.choice] : rooms.catalog.order(model, rooms.random, now);
+    const count = origin ? 1 : tasksFor(rooms, asked.n, targets);
+    const ordered = count === 1 ? asked : { ...asked, n: 1 };
     const task = newTask(rooms, {
       caller,
       door,
-      ask: withLength(rooms, asked, model, targets),
+      ask: withLength(rooms, ordered, model, targets),
       model,
       now,
       fingerprint,
@@ -64,8 +70,9 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     });
     const pace = await rooms.access.admit(caller, task.id, 0);
     try {
-      await rooms.ledger.hold(holdFor(task, caller));
-      const begun = begin(task, asked, targets, idempotencyKey, fingerprint);
+      const group = groupFor(task, count);
+      await holdAll(group, caller);
+      const begun = begin(group, asked, targets, idempotencyKey, fingerprint);
       underWay.add(begun);
       return await begun.finally(() => underWay.delete(begun));
     } finally {
@@ -73,14 +80,25 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     }
   }
 
+  /** All of them, or none. */
+  async function holdAll(group: readonly Task[], caller: Caller): Promise<void> {
+    const holds = await Promise.allSettled(group.map((task) => rooms.ledger.hold(holdFor(task, caller))));
+    const refused = holds.find((hold) => hold.status === 'rejected');
+    if (!refused) return;
+    for (const [place, hold] of holds.entries())
+      if (hold.status === 'fulfilled') await conclude(rooms, group[place]!, 0n, 'refused');
+    throw refused.reason;
+  }
+
   async function begin(
-    task: Task,
+    group: readonly [Task, ...Task[]],
     asked: VideoAsk,
     targets: readonly ModelTarget[],
     idempotencyKey: string | undefined,
     fingerprint: string | undefined,
   ): Promise<Task> {
     const request: TaskRequest = { pictures: asked.pictures };
+    const [task, ...siblings] = group;
     const row = {
       id: task.id,
       account: task.account,
@@ -95,16 +113,44 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       // It may be there all the same: if it is not, its hold is an orphan.
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
     if (inserted.id !== task.id) {
-      await conclude(rooms, task, 0n, 'refused');
-      return sameAs(readTask(inserted), fingerprint);
+      for (const one of group) await conclude(rooms, one, 0n, 'refused');
+      return whole(sameAs(readTask(inserted), fingerprint));
     }
+    for (const one of siblings) await insertSibling(one, request);
     const held: Held = { task, lost: false };
     const refusal = await holding(rooms, held, () => start(rooms, held, request, targets)).catch(asGatewayError);
-    if (!refusal) return held.task;
+    if (!refusal) {
+      for (const one of siblings) await hand(one);
+      return together(held.task, siblings);
+    }
     // Of what may have been started its row stays, for whoever looks after tasks.
     if (refusal.inDoubt || held.task.sent) throw inDoubt(refusal);
     await forget(held.task);
+    for (const one of siblings) await forgetSibling(one);
     throw refusal;
+  }
+
+  /** In this process's hands until the first one is started: what the vendor refuses is refused for all of them. */
+  async function insertSibling(task: Task, request: TaskRequest): Promise<void> {
+    const { id, account, createdAt } = task;
+    const row = { id, account, createdAt, dueAt: createdAt, body: writeBody(task), request: JSON.stringify(request) };
+    await rooms.store.tasks
+      .insert(row, rooms.worker, createdAt + STARTING_MS)
+      .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
+  }
+
+  /** What the vendor refused the first of is not started. */
+  async function forgetSibling(task: Task): Promise<void> {
+    if (await rooms.store.tasks.extend(task.id, rooms.worker, rooms.now() + LEASE_MS)) await forget(task);
+  }
+
+  /** Into the hands of whoever looks after tasks, who starts it. */
+  async function hand(task: Task): Promise<void> {
+    const change = { body: writeBody(task), dueAt: rooms.now(), release: true };
+    await rooms.store.tasks.save(task.id, rooms.worker, change).catch((thrown) => {
+      // Its lease ends, and it is started all the same.
+      rooms.trouble(`The task ${task.id} could not be handed on.`, thrown);
+    });
   }
 
   /** The client is told that there is no task: nothing of it stays but the record of the call. */
@@ -118,10 +164,20 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     await conclude(rooms, task, 0n, 'refused');
   }
 
+  async function whole(task: Task): Promise<Task> {
+    return task.siblings ? together(task, await siblingsOf(rooms, task)) : task;
+  }
+
   async function find(caller: Caller, id: string): Promise<Task> {
     const row = await rooms.store.tasks.task(id);
-    if (row?.account === caller.account) return readTask(row);
-    throw unknown(id);
+    if (row?.account !== caller.account || id.startsWith(SIBLING)) throw unknown(id);
+    return whole(readTask(row));
+  }
+
+  async function removeOne(task: Task): Promise<void> {
+    const ended = isOver(task) ? task : await giveUp(rooms, task.id);
+    for (const file of ended.files ?? []) await rooms.files.remove(file);
+    await rooms.store.tasks.remove(task.id);
   }
 
   return {
@@ -129,13 +185,14 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     find,
     drain: (boundMs) => settledWithin(underWay, boundMs),
     async list(caller, page) {
-      return (await rooms.store.tasks.tasks(caller.account, page)).map(readTask);
+      const rows = await rooms.store.tasks.tasks(caller.account, { ...page, without: SIBLING });
+      return Promise.all(rows.map((row) => whole(readTask(row))));
     },
     async remove(caller, id) {
       const task = await find(caller, id);
-      const ended = isOver(task) ? task : await giveUp(rooms, id);
-      for (const file of ended.files ?? []) await rooms.files.remove(file);
-      await rooms.store.tasks.remove(id);
+      for (const one of await siblingsOf(rooms, task)) await removeOne(one);
+      const first = await rooms.store.tasks.task(id);
+      if (first) await removeOne(readTask(first));
     },
   };
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
 import { type DoorRequest, defined, FieldReader, RANGES, readSize, type TaskView, type VideoDoor } from './door.ts';
+import { saidOnce } from './money.ts';
 
 export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
 
@@ -29,20 +30,14 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
     webhook: reader.text('webhook_url', 'callback_url'),
   };
   const model = reader.text('model') ?? '';
-  const n = reader.number(RANGES.n, 'n') ?? 1;
+  const n = reader.number(RANGES.n, 'n');
   if (reader.text('response_format') === 'b64_json') {
     throw wrong('response_format', 'cannot be b64_json: a video comes as a file, by its address or by `/content`');
   }
   if ((known.width === undefined) !== (known.height === undefined)) {
     throw wrong(known.width === undefined ? 'width' : 'height', 'is missing: a size has both');
   }
-  return {
-    model,
-    n,
-    pictures,
-    metadata: { ...metadata, ...reader.rest() },
-    ...defined(known),
-  };
+  return saidOnce({ model, pictures, metadata: { ...metadata, ...reader.rest() }, ...defined(known) }, n);
 }
 
 /** A video made anew is as the first one but for its prompt: whatever else a client would change is refused. */
@@ -66,7 +61,7 @@ function textIn(metadata: JsonObject, member: string): string | undefined {
   return value;
 }
 
-function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, error }: TaskView): JsonObject {
+function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, error, urls }: TaskView): JsonObject {
   const { width, height } = ask;
   return {
     id,
@@ -82,6 +77,7 @@ function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, err
     ...(expiresAt !== undefined && { expires_at: inSeconds(expiresAt) }),
     ...(ask.remixOf !== undefined && { remixed_from_video_id: ask.remixOf }),
     ...(error && { error: { message: error.message, code: error.code } }),
+    ...(urls.length > 1 && { urls: [...urls] }),
     metadata: ask.metadata,
   };
 }

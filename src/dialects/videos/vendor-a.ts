@@ -2,6 +2,7 @@
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
 import { type DoorRequest, defined, FieldReader, RANGES, type VideoDoor } from './door.ts';
+import { saidOnce } from './money.ts';
 import { writeResult } from './video-generations.ts';
 
 export const vendorA: VideoDoor = { name: 'vendor-a', readAsk, writeTask: writeResult };
@@ -18,13 +19,13 @@ function readAsk({ fields, fromPicture }: DoorRequest): VideoAsk {
     seed: reader.number(RANGES.seed, 'seed'),
     webhook: reader.text('callback_url'),
   };
-  return {
+  const ask = {
     model: reader.text('model_name', 'model') ?? '',
-    n: 1,
     pictures,
     // `mode`, `cfg_scale`, `camera_control` … are this vendor's alone.
     metadata: reader.rest(),
     words: vendorA.name,
     ...defined(known),
   };
+  return saidOnce(ask, undefined);
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskState, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
 import { type DoorRequest, defined, FieldReader, RANGES, readPicture, type TaskView, type VideoDoor } from './door.ts';
+import { saidOnce } from './money.ts';
 
 export const vendorB: VideoDoor = {
   name: 'vendor-b',
@@ -39,9 +40,8 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
   };
   const model = reader.text('req_key') ?? '';
   const pictures = [...inline, ...addresses];
-  return {
+  const ask = {
     model,
-    n: 1,
     pictures: pictures.map((one, place) =>
       readPicture(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
     ),
@@ -49,6 +49,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
     words: vendorB.name,
     ...defined(known),
   };
+  return saidOnce(ask, undefined);
 }
 
 function writeTask({ id, state, urls, error }: TaskView): JsonObject {
@@ -56,7 +57,12 @@ function writeTask({ id, state, urls, error }: TaskView): JsonObject {
   if (error) return { code: FAILURE, message: error.message, data: null };
   // Its files are kept no more.
   if (state === 'completed' && urls.length === 0) return success({ task_id: id, status: 'expired' });
-  return success({ task_id: id, status: WORDS[state], ...(urls[0] !== undefined && { video_url: urls[0] }) });
+  return success({
+    task_id: id,
+    status: WORDS[state],
+    ...(urls[0] !== undefined && { video_url: urls[0] }),
+    ...(urls.length > 1 && { video_urls: [...urls] }),
+  });
 }
 
 /** For an id that is nobody's, or another account's. */

@@ -55,12 +55,13 @@ export function taskTable(db: Database): TaskStore {
       const [row] = await db.all<{ request: string | null }>(sql`SELECT request FROM tasks WHERE id = ${id}`);
       return row?.request ?? undefined;
     },
-    tasks: (account, { limit, after, oldestFirst = false }) => {
+    tasks: (account, { limit, after, oldestFirst = false, without }) => {
       const order = raw(oldestFirst ? 'ASC' : 'DESC');
       const beyond = raw(oldestFirst ? '>' : '<');
       const place = sql`(created_at, id) ${beyond} (SELECT created_at, id FROM tasks WHERE id = ${after ?? ''})`;
+      const shown = without === undefined ? raw('') : sql`AND id NOT LIKE ${`${without}%`}`;
       return rows(
-        sql`SELECT ${COLUMNS} FROM tasks WHERE account = ${account} ${after === undefined ? raw('') : sql`AND ${place}`}
+        sql`SELECT ${COLUMNS} FROM tasks WHERE account = ${account} ${after === undefined ? raw('') : sql`AND ${place}`} ${shown}
           ORDER BY created_at ${order}, id ${order} LIMIT ${limit}`,
       );
     },

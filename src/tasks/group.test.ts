@@ -1,0 +1,162 @@
+/** Several videos in one order: a task for each where the provider makes one at a time, told to the client as one. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { SIBLING } from './group.ts';
+
+const NAMES = ['all', 'some', 'none', 'refused', 'poor', 'again', 'gone', 'hooked', 'seeds', 'dead'];
+/** Four seconds at 0.10 USD. */
+const ONE = 400_000_000n;
+
+let bench: TaskBench;
+beforeAll(async () => {
+  bench = await startTaskBench(NAMES);
+});
+afterAll(() => bench.close());
+
+/** The vendor's answers to `n` orders, as ids of its own, and to looks at them. */
+function script(name: string, ends: readonly ('completed' | 'failed')[]): void {
+  for (const [place, end] of ends.entries()) {
+    const id = `vid_${place}`;
+    bench.upstream.script(`/${name}/v1/videos`, vendorVideo('queued', { id }));
+    bench.upstream.script(`/${name}/v1/videos/${id}`, vendorVideo(end, { id }));
+    bench.upstream.script(`/${name}/v1/videos/${id}/content`, filmAnswer);
+  }
+}
+
+const orders = (name: string) => bench.upstream.journal(`/${name}/`).filter(({ method }) => method === 'POST');
+const find = (id: string) => bench.videos.find(bench.caller, id);
+
+test('each is held for, made, kept and paid for; the client sees one', async () => {
+  const [held, spent] = [await bench.held(), await bench.spent()];
+  script('all', ['completed', 'completed', 'completed']);
+  const { id, siblings = [] } = await bench.create('all', { n: 3 });
+  expect(siblings).toHaveLength(2);
+  expect((await bench.held()) - held).toBe(3n * ONE);
+  await bench.lookAfter(60_000);
+  expect(orders('all')).toHaveLength(3);
+  const task = await find(id);
+  expect(task).toMatchObject({ state: 'completed', percent: 100 });
+  expect(new Set(task.outputs.map(({ file }) => file)).size).toBe(3);
+  expect((await bench.spent()) - spent).toBe(3n * ONE);
+  expect(await bench.held()).toBe(held);
+  const listed = await bench.videos.list(bench.caller, { limit: 100 });
+  expect(listed.filter((one) => one.id.startsWith(SIBLING))).toEqual([]);
+  expect(listed.find((one) => one.id === id)?.outputs).toHaveLength(3);
+  for (const sibling of siblings) await expect(find(sibling)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('what fails is not paid for: the others are there', async () => {
+  const spent = await bench.spent();
+  script('some', ['completed', 'failed', 'completed']);
+  const { id } = await bench.create('some', { n: 3 });
+  await bench.lookAfter(60_000);
+  const task = await find(id);
+  expect([task.state, task.outputs.length, task.error]).toEqual(['completed', 2, undefined]);
+  expect((await bench.spent()) - spent).toBe(2n * ONE);
+  script('none', ['failed', 'failed']);
+  const lost = await bench.create('none', { n: 2 });
+  await bench.lookAfter(60_000);
+  expect(await find(lost.id)).toMatchObject({ state: 'failed', error: expect.anything() });
+  expect((await bench.spent()) - spent).toBe(2n * ONE);
+});
+
+test('an order that the provider refuses leaves nothing: no task, no hold, no start of another', async () => {
+  const held = await bench.held();
+  bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
+  await expect(bench.create('refused', { n: 4 })).rejects.toMatchObject({ status: 400 });
+  await bench.lookAfter(700_000);
+  expect(orders('refused')).toHaveLength(1);
+  expect(await bench.held()).toBe(held);
+});
+
+test('an order that the balance does not cover holds for none of them', async () => {
+  const held = await bench.held();
+  await expect(bench.create('poor', { n: 10, seconds: 20 })).rejects.toMatchObject({ code: 'insufficient_balance' });
+  expect([await bench.held(), orders('poor').length]).toEqual([held, 0]);
+});
+
+test('the same idempotency key is the same order', async () => {
+  script('again', ['completed', 'completed']);
+  const submission = {
+    caller: bench.caller,
+    door: 'test',
+    strict: false,
+    ask: { model: 'again', prompt: 'A cat', seconds: 4, n: 2, pictures: [], metadata: {} },
+    idempotencyKey: 'one',
+  };
+  const first = await bench.videos.create(submission);
+  const second = await bench.videos.create(submission);
+  await bench.lookAfter(60_000);
+  const third = await bench.videos.create(submission);
+  expect([second.id, third.id, third.state, third.outputs.length]).toEqual([first.id, first.id, 'completed', 2]);
+  expect(orders('again')).toHaveLength(2);
+});
+
+test('a process that dies behind the first start leaves the others to the next', async () => {
+  script('dead', ['completed', 'completed', 'completed']);
+  const { insert, save } = bench.rooms.store.tasks;
+  const ids: string[] = [];
+  bench.rooms.store.tasks.insert = (row, worker, until) => {
+    ids.push(row.id);
+    return insert(row, row.id.startsWith(SIBLING) ? 'dead' : worker, until);
+  };
+  const { id } = await bench.create('dead', { n: 3 });
+  Object.assign(bench.rooms.store.tasks, { insert, save });
+  await bench.lookAfter(20_000);
+  expect(orders('dead')).toHaveLength(1);
+  expect(await find(id)).toMatchObject({ state: 'in_progress' });
+  await bench.rooms.store.tasks.releaseOf(['dead']);
+  await bench.lookAfter(60_000);
+  expect(orders('dead')).toHaveLength(3);
+  expect((await find(id)).outputs).toHaveLength(3);
+});
+
+test('removed, it is gone with all of its files', async () => {
+  script('gone', ['completed', 'completed']);
+  const { id, siblings = [] } = await bench.create('gone', { n: 2 });
+  await bench.lookAfter(60_000);
+  const { outputs } = await find(id);
+  await bench.videos.remove(bench.caller, id);
+  for (const { file } of outputs) expect(await bench.rooms.files.size(file)).toBeUndefined();
+  for (const one of [id, ...siblings]) expect(await bench.rooms.store.tasks.task(one)).toBeUndefined();
+});
+
+test('a webhook is told once, when all of them are there', async () => {
+  const told: { data: { status: string } }[] = [];
+  const hook = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      told.push((await request.json()) as never);
+      return new Response();
+    },
+  });
+  script('hooked', ['failed', 'completed']);
+  await bench.create('hooked', { n: 2, webhook: `http://hook.test:${hook.port}/` });
+  await bench.lookAfter(120_000);
+  await hook.stop(true);
+  expect(told.map(({ data }) => data.status)).toEqual(['completed']);
+});
+
+describe('at a provider that makes several at once', () => {
+  test('it is one order', async () => {
+    const { tasksFor } = await import('./group.ts');
+    const { google, openai } = { google: 'google', openai: 'openai' };
+    const target = (type: string) => ({
+      id: type,
+      provider: type,
+      type,
+      model: 'm',
+      baseUrl: 'http://upstream.test',
+      credentials: ['k'],
+      settings: {},
+      priority: 0,
+      weight: 1,
+    });
+    const count = (n: number, ...types: string[]) => tasksFor(bench.rooms, n, types.map(target));
+    expect([count(4, google), count(5, google), count(2, openai), count(2, google, openai), count(1, openai)]).toEqual([
+      1, 5, 2, 2, 1,
+    ]);
+  });
+});

@@ -1,0 +1,70 @@
+/**
+ * Several videos in one order, at a provider that makes one at a time: a task for each, with a hold, a start and a settlement
+ * of its own. The first is the one the client knows; the others are its siblings, which nobody reaches by their ids.
+ */
+import { newId } from '../canonical/id.ts';
+import { isOver, type TaskState } from '../canonical/task.ts';
+import type { ModelTarget } from '../catalog/catalog.ts';
+import { makerAt } from './makers.ts';
+import type { TaskRooms } from './rooms.ts';
+import { readTask, type Task } from './task.ts';
+
+/** What the ids of siblings begin with: lists leave them out by it. */
+export const SIBLING = 'part_';
+
+/** How many tasks an order for `n` videos takes at these targets. */
+export function tasksFor(rooms: TaskRooms, n: number, targets: readonly ModelTarget[]): number {
+  if (n === 1) return 1;
+  const most = targets.map((choice) => makerAt(rooms, choice)?.video.mostVideos ?? 1);
+  return Math.min(...most) >= n ? 1 : n;
+}
+
+/** The tasks of an order, the client's own first. Equal seeds would make equal videos. */
+export function groupFor(task: Task, count: number): [Task, ...Task[]] {
+  if (count === 1) return [task];
+  const ids = Array.from({ length: count - 1 }, () => newId(SIBLING, 32));
+  const { webhook: _, fingerprint: __, ...plain } = task;
+  const { seed } = task.ask;
+  const siblings = ids.map((id, place) => ({
+    ...plain,
+    id,
+    ask: { ...task.ask, ...(seed !== undefined && { seed: seed < 0 ? seed : seed + place + 1 }) },
+  }));
+  return [{ ...task, siblings: ids }, ...siblings];
+}
+
+/** Those of its siblings that there are: one that a process died before it was kept was never ordered. */
+export async function siblingsOf(rooms: TaskRooms, { siblings = [] }: Task): Promise<Task[]> {
+  const rows = await Promise.all(siblings.map((id) => rooms.store.tasks.task(id)));
+  return rows.flatMap((row) => (row ? [readTask(row)] : []));
+}
+
+/** The order as its client sees it: over when all are, completed when one of them is. */
+export function together(first: Task, siblings: readonly Task[]): Task {
+  if (siblings.length === 0) return first;
+  const all = [first, ...siblings];
+  const completed = all.filter(({ state }) => state === 'completed');
+  const state = stateOf(all, completed.length > 0);
+  const { error: _, ...plain } = first;
+  const told = state === 'failed' ? first : plain;
+  return {
+    ...told,
+    state,
+    percent: Math.floor(all.reduce((sum, one) => sum + (isOver(one) ? 100 : one.percent), 0) / all.length),
+    outputs: completed.filter(({ emptied }) => !emptied).flatMap(({ outputs }) => outputs),
+    ...(completed.length > 0 && completed.every(({ emptied }) => emptied) && { emptied: true as const }),
+    ...ends(all, state),
+  };
+}
+
+function stateOf(all: readonly Task[], isAnyThere: boolean): TaskState {
+  if (all.every(isOver)) return isAnyThere ? 'completed' : 'failed';
+  return all.every(({ state }) => state === 'queued') ? 'queued' : 'in_progress';
+}
+
+function ends(all: readonly Task[], state: TaskState): Pick<Task, 'endedAt' | 'expiresAt'> {
+  if (state !== 'completed' && state !== 'failed') return { endedAt: undefined, expiresAt: undefined } as object;
+  const endedAt = Math.max(...all.map((one) => one.endedAt ?? 0));
+  const expiries = all.flatMap((one) => one.expiresAt ?? []);
+  return { endedAt, ...(expiries.length > 0 && { expiresAt: Math.min(...expiries) }) };
+}
