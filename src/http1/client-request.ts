@@ -75,7 +75,11 @@ export class ClientRequest implements Client {
 
 /** Some clients send an address as it was typed. */
 function escaped(line: string): string {
-  return line.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);
+  const space = line.indexOf(' ');
+  return (
+    line.slice(0, space) +
+    line.slice(space).replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+  );
 }
 
 /** What is neither a path nor a whole address would be made one by guessing. */

@@ -34,6 +34,7 @@ const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const SEMICOLON = 59;
+const DEL = 127;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
 type State =
@@ -162,9 +163,7 @@ export class MessageReader {
     const end = isBare ? digits : lineEnd(all, at);
     if (end === undefined) return undefined;
     // After the digits nothing but an extension, which means nothing here.
-    let rest = digits;
-    while (all[rest] === SPACE || all[rest] === TAB) rest++;
-    if (digits === at || digits - at > MAX_SIZE_DIGITS || (rest < end && all[rest] !== SEMICOLON))
+    if (digits === at || digits - at > MAX_SIZE_DIGITS || (digits < end && !isExtension(all, digits, end)))
       throw new MalformedMessage('a chunk has no size');
     this.extensionBytes += end - digits;
     if (this.extensionBytes > MAX_EXTENSION_BYTES) throw new MalformedMessage('its chunk extensions are too long');
@@ -181,8 +180,7 @@ export class MessageReader {
     if (this.lineBytes > MAX_LINE_BYTES) throw new MalformedMessage('its trailers are too long');
     if (end === at) this.end();
     // They are checked and then ignored: what another reader takes for a header is none here.
-    else if (!HeaderLines.read(`\r\n${all.toString('latin1', at, end)}`))
-      throw new MalformedMessage('a trailer is none');
+    else checkTrailer(all.toString('latin1', at, end));
     return end + 2;
   }
 
@@ -210,6 +208,22 @@ function lineEnd(all: Buffer, at: number): number | undefined {
   // A carriage return within the line is an end to some.
   if (end === at || all.indexOf(CR, at) !== end - 1) throw new MalformedMessage('a line ends otherwise than in CR LF');
   return end - 1;
+}
+
+/** Of a chunk: blanks, with which some servers pad a size, then nothing or a semicolon and characters. */
+function isExtension(all: Buffer, at: number, end: number): boolean {
+  let place = at;
+  while (all[place] === SPACE || all[place] === TAB) place++;
+  if (place < end && all[place] !== SEMICOLON) return false;
+  for (; place < end; place++) if (all[place]! < SPACE || all[place] === DEL) return false;
+  return true;
+}
+
+/** Headers that say where a message ends, or for whom it is, have come too late. */
+const LATE = /^(?:content-length|transfer-encoding|host):/i;
+
+function checkTrailer(line: string): void {
+  if (!HeaderLines.read(`\r\n${line}`) || LATE.test(line)) throw new MalformedMessage('a trailer is none');
 }
 
 function hexDigit(byte: number | undefined): number | undefined {

@@ -97,6 +97,8 @@ describe('what is no reply', () => {
     ['a size that is too large', `${CHUNKED}1000000000000\nhello`],
     ['a negative size', `${CHUNKED}-5\nhello`],
     ['a chunk longer than its size', `${CHUNKED}5\nhello, world\n`],
+    ['a zero byte in an interim reply', `HTTP/1.1 103 Early Hints\nx: \0\n\n${HEAD}content-length: 0\n\n`],
+    ['a length in a trailer', `${CHUNKED}0\ncontent-length: 5\n\n`],
     ['bytes after the end', `${HEAD}content-length: 2\n\nokHTTP/1.1 200 OK\n\n`],
   ])('%s', (_, reply) => {
     expect(() => read([crlf(reply)])).toThrow(MalformedMessage);
@@ -106,6 +108,10 @@ describe('what is no reply', () => {
   test('bare line feeds', () => {
     expect(() => read([Buffer.from('HTTP/1.1 200 OK\r\nx: 1\ny: 2\r\n\r\n')])).toThrow(MalformedMessage);
     expect(() => read([crlf(CHUNKED), Buffer.from('5\nhello\n')])).toThrow(MalformedMessage);
+    for (const end of ['\n', '\r', '\0'])
+      expect(() => read([Buffer.from(`HTTP/1.1 200 OK${end}x: y\r\ncontent-length: 0\r\n\r\n`)])).toThrow(
+        MalformedMessage,
+      );
   });
 
   test('floods: a head, interim replies, a size line, trailers without end', () => {

@@ -16,7 +16,7 @@ export interface ReplySink {
   end(reusable: boolean, idleMs: number | undefined): void;
 }
 
-const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/;
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 
 export class ReplyReader {
@@ -59,10 +59,10 @@ export class ReplyReader {
     if (!status) throw new MalformedMessage('the status line is none');
     const code = Number(status[2]);
     if (code === 101) throw new MalformedMessage('it changes to a protocol that nobody asked for');
-    // Interim: the reply itself is still to come.
-    if (code < 200) return 'interim';
     const headers = HeaderLines.read(lineEnd < 0 ? '' : text.slice(lineEnd));
     if (!headers) throw new MalformedMessage('a header line is none');
+    // Interim: the reply itself is still to come.
+    if (code < 200) return 'interim';
     const framing = this.frame(code, headers, status[1] === '0');
     this.sink.head({ status: code, headers });
     return framing;

@@ -1,0 +1,73 @@
+/** Runs the fuzzer: our server beside Node's, our client beside Node's, over the same bytes. */
+import { allowedFor } from './allowed.ts';
+import { type Difference, differenceOf, readReply, readRequests } from './compare.ts';
+import { makeReply, makeRequest, seeded } from './messages.ts';
+import type { NodePeer } from './node-peer.ts';
+
+export interface Fault extends Pick<Difference, 'kind' | 'what'> {
+  side: 'request' | 'reply';
+  /** The seed that makes this case alone. */
+  seed: number;
+  bytes: string;
+}
+
+export interface Outcome {
+  cases: number;
+  /** Messages that both accepted and read alike. */
+  alike: number;
+  /** Differences on purpose, by name. */
+  allowed: { [name: string]: number };
+  faults: Fault[];
+}
+
+/** So many cases are under way at once. */
+const AT_ONCE = 100;
+
+/** `cases` requests and as many replies; the same seed makes the same ones. */
+export async function fuzz(peer: NodePeer, seed: number, cases: number): Promise<Outcome> {
+  const outcome: Outcome = { cases: cases * 2, alike: 0, allowed: {}, faults: [] };
+
+  function note(side: Fault['side'], own: number, bytes: string, hasRead: boolean, difference: Difference | undefined) {
+    if (!difference) {
+      if (hasRead) outcome.alike++;
+      return;
+    }
+    const allowed = allowedFor(side, difference, bytes);
+    if (!allowed) outcome.faults.push({ side, seed: own, bytes, kind: difference.kind, what: difference.what });
+    else outcome.allowed[`${side}: ${allowed.name}`] = (outcome.allowed[`${side}: ${allowed.name}`] ?? 0) + 1;
+  }
+
+  async function one(own: number): Promise<void> {
+    const random = seeded(own);
+    const text = makeRequest(random);
+    const bytes = Buffer.from(text, 'latin1');
+    const reply = makeReply(random);
+    const [ours, theirs, theirReply] = await Promise.all([
+      readRequests(bytes, random),
+      peer.readRequests(bytes),
+      peer.readReply(reply),
+    ]);
+    note(
+      'request',
+      own,
+      text,
+      ours.messages.some(({ complete }) => complete),
+      differenceOf(ours, theirs),
+    );
+    const ourReply = readReply(reply, random);
+    const shown = `${reply.method} ${reply.closes ? 'closed' : 'open'}: ${reply.text}`;
+    note(
+      'reply',
+      own,
+      shown,
+      ourReply.messages.some(({ complete }) => complete),
+      differenceOf(ourReply, theirReply),
+    );
+  }
+
+  for (let place = 0; place < cases; place += AT_ONCE) {
+    const count = Math.min(AT_ONCE, cases - place);
+    await Promise.all(Array.from({ length: count }, (_, more) => one(seed * 2 ** 22 + place + more)));
+  }
+  return outcome;
+}
