@@ -1,0 +1,134 @@
+/**
+ * Same format, same meaning: every member of every recorded request arrives unchanged at a provider of the same format, under
+ * its own name or the provider's, or is named in a warning. The requests are what real clients sent, to the providers they
+ * were sent to.
+ */
+import { describe, expect, test } from 'bun:test';
+import type { Call } from '../../src/canonical/call.ts';
+import { GatewayError } from '../../src/canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../src/canonical/json.ts';
+import type { Quirks } from '../../src/dialects/dialect.ts';
+import { DIALECTS } from '../../src/dialects/index.ts';
+import { quirksOf } from '../../src/dialects/quirks.ts';
+import { providerOf } from '../../src/providers/index.ts';
+import { quirksFor } from '../../src/providers/provider.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
+
+const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
+/** Types of the table by the names under which the recordings have providers. */
+const TYPES: { readonly [provider: string]: string } = {
+  'amazon-bedrock': 'bedrock',
+  'google-vertex': 'vertex',
+  gpustack: 'vllm',
+  'google-openai-compat': 'openai-compatible',
+};
+
+/** What the gateway says for every client, whoever the provider is: each with its reason. */
+const SAID_BY_US: { readonly [dialect: string]: readonly string[] } = {
+  // Usage is how a call is billed: it is asked for even where the client did not want to see it.
+  'openai-chat': ['stream_options'],
+  'openai-completions': ['stream_options'],
+  // Vectors are written here in the way the client asked for; OpenAI's own speech is asked for in priced events.
+  'openai-embeddings': ['encoding_format'],
+  'openai-speech': ['stream_format'],
+  // Each request names the model again.
+  'gemini-batch-embed': ['requests[].model'],
+};
+/** Thoughts stand where the provider takes them back. */
+const THOUGHTS = /^messages\[\]\.(reasoning|reasoning_content|reasoning_details)/;
+
+/** Requests that are refused before any provider sees them, by the member that is named. */
+const REFUSED: { readonly [param: string]: string } = {
+  previous_response_id: 'the conversation is kept here, and this one is not',
+  conversation: 'kept at the provider, where the gateway keeps conversations itself',
+  background: 'the gateway has no background calls',
+  fileData: 'files are not kept here',
+};
+
+interface Passed {
+  sent: JsonObject;
+  warnings: readonly string[];
+  quirks: Quirks;
+  refused?: GatewayError;
+}
+
+function passed(dialectName: string, recorded: RecordedCase, bytes: Uint8Array): Passed {
+  const dialect = DIALECTS.get(dialectName)!;
+  const path = /models\/([^:{}]+):/.exec(recorded.endpoint)?.[1] ?? 'm';
+  const provider = providerOf(TYPES[recorded.provider] ?? recorded.provider);
+  const quirksAt = (call: Call) => (provider ? quirksOf(quirksFor(provider, call.kind), call.model) : {});
+  try {
+    const call = dialect.readCall({
+      body: bytes,
+      headers: new Headers({ 'anthropic-version': '2023-06-01', 'content-type': 'application/json' }),
+      path: dialectName.startsWith('gemini')
+        ? { model: path, action: recorded.stream ? 'streamGenerateContent' : 'generateContent' }
+        : {},
+      query: new URLSearchParams(),
+    });
+    const quirks = quirksAt(call);
+    const { body, warnings } = call.origin.foreign
+      ? dialect.writeCall(call, call.model, quirks)
+      : dialect.passCall(call, call.model, quirks);
+    const sent = JSON.parse(Buffer.from(body).toString()) as JsonObject;
+    return { sent, warnings: [...(call.origin.dropped ?? []), ...warnings], quirks };
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return { sent: {}, warnings: [], quirks: {}, refused: thrown };
+    throw thrown;
+  }
+}
+
+/** The members of `asked` that `sent` says otherwise or not at all, by their paths. */
+function changed(asked: Json, sent: Json | undefined, path = ''): string[] {
+  if (isObject(asked) && isObject(sent))
+    return Object.entries(asked).flatMap(([name, value]) =>
+      changed(value, sent[name], path === '' ? name : `${path}.${name}`),
+    );
+  if (Array.isArray(asked) && Array.isArray(sent) && asked.length === sent.length)
+    return [...new Set(asked.flatMap((value, place) => changed(value, sent[place], `${path}[]`)))];
+  return Bun.deepEquals(asked, sent) || (asked === null && sent === undefined) ? [] : [path];
+}
+
+/** Whether a change is told: by the provider's own name for the member, or by a sentence that names it. */
+function isTold(path: string, asked: JsonObject, { sent, warnings, quirks }: Passed): boolean {
+  const [top = ''] = path.split(/[.[]/);
+  const renamed = quirks.renames?.[top];
+  if (renamed !== undefined && Bun.deepEquals(sent[renamed], asked[top])) return true;
+  const last = path.split('.').at(-1)?.replace('[]', '') ?? '';
+  return warnings.some((warning) => [path, top, last].some((name) => warning.includes(`\`${name}\``)));
+}
+
+const CASES = [...DIALECTS.keys()].flatMap((dialect) =>
+  recordedCases(WIRES[dialect] ?? dialect).flatMap((recorded) => {
+    const bytes = requestBytes(recorded);
+    return bytes && recorded.status === 200 ? [{ dialect, recorded, bytes }] : [];
+  }),
+);
+
+describe.skipIf(!hasFixtures)('same format, same meaning', () => {
+  test('there are recordings of most formats', () => {
+    expect(CASES.length).toBeGreaterThan(400);
+    expect(new Set(CASES.map(({ dialect }) => dialect)).size).toBeGreaterThanOrEqual(8);
+  });
+
+  test.each(CASES.map((one) => [`${one.dialect} ${one.recorded.file}`, one] as const))(
+    '%s',
+    (_, { dialect, recorded, bytes }) => {
+      const asked: unknown = JSON.parse(Buffer.from(bytes).toString());
+      if (!isObject(asked)) return;
+      const result = passed(dialect, recorded, bytes);
+      if (result.refused) {
+        const { param = result.refused.message } = result.refused;
+        expect(Object.keys(REFUSED)).toContain(param.split('.').at(-1) ?? '');
+        return;
+      }
+      const untold = changed(asked, result.sent).filter(
+        (path) =>
+          !SAID_BY_US[dialect]?.some((name) => path === name || path.startsWith(`${name}.`)) &&
+          !(result.quirks.reasoningField && THOUGHTS.test(path)) &&
+          !isTold(path, asked, result),
+      );
+      expect({ untold, warnings: untold.length > 0 ? result.warnings : [] }).toEqual({ untold: [], warnings: [] });
+    },
+  );
+});
