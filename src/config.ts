@@ -90,6 +90,11 @@ export interface Config {
   /** Silence in a stream after which something harmless is sent. */
   keepAliveMs: number;
   maxBodyBytes: number;
+  /** What a process may use of memory; 0: what the machine has decides. */
+  memoryBytes: number;
+  /** What one account may have under way in a process: calls, and bytes of their bodies (0: a quarter of the memory). */
+  accountCalls: number;
+  accountBytes: number;
   /** How long a request's body may take to arrive, and what it must bring a second on average; 0: anything. */
   bodyMs: number;
   bodyBytesPerSecond: number;
@@ -185,6 +190,9 @@ export function loadConfig(
     timeLimits: readTimeLimits(env),
     keepAliveMs: readMs(env, 'MODELPORT_KEEP_ALIVE_MS'),
     maxBodyBytes: readWhole(env, 'MODELPORT_MAX_BODY_BYTES', 1, 2 ** 32),
+    memoryBytes: readWhole(env, 'MODELPORT_MEMORY_BYTES', 0, 2 ** 48),
+    accountCalls: readWhole(env, 'MODELPORT_ACCOUNT_CALLS', 1, 1_000_000),
+    accountBytes: readWhole(env, 'MODELPORT_ACCOUNT_BYTES', 0, 2 ** 48),
     bodyMs: readMs(env, 'MODELPORT_BODY_TIMEOUT_MS'),
     bodyBytesPerSecond: readWhole(env, 'MODELPORT_BODY_MIN_RATE', 0, 2 ** 31),
     jsonBounds: {

@@ -4,8 +4,10 @@ import { auditRow } from './access/audit.ts';
 import { inRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
+import { memoryBudget } from './access/memory-budget.ts';
 import type { Standing } from './access/portions.ts';
 import { createSharedLimits } from './access/shared-limits.ts';
+import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
 import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
 import type { Json } from './canonical/json.ts';
 import { writeMoney } from './canonical/money.ts';
@@ -92,7 +94,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   const now = () => Date.now();
   const owner = newOwner();
   const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
-  const access = createAccess({ store, limits: openLimits(config, log, standing) });
+  const access = createAccess({ store, limits: openLimits(config, log, standing), work: openWork(config, standing) });
   const defaults = providerDefaults(config);
   const catalog = openCatalog(defaults, store, log);
   const memory = createMemory(store.kept, config.kept);
@@ -234,6 +236,12 @@ function openCatalog(defaults: ReturnType<typeof providerDefaults>, store: Store
       log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
     },
   });
+}
+
+/** What may be under way at once, in this process. */
+function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { count }: Standing): WorkBounds {
+  const memoryBytes = memoryBudget(set, count);
+  return createWorkBounds({ accountCalls, accountBytes: accountBytes || memoryBytes / 4, memoryBytes });
 }
 
 /** Who counts calls by the minute: this process, or Redis for all processes. */

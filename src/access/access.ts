@@ -6,6 +6,7 @@ import { hashKey } from './key.ts';
 import { type Admitted, type Limits, type Paced, refuseImpossible, UNLIMITED } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import type { Scope } from './scopes.ts';
+import { type Load, UNBOUNDED, type WorkBounds } from './work-bounds.ts';
 
 export interface Caller {
   key: string;
@@ -39,6 +40,8 @@ export interface Access {
   allowModel(caller: Caller, model: string): void;
   /** Throws `scope_not_allowed`; `undefined` is what only keys without scopes may do. */
   allowScope(caller: Caller, scope: Scope | undefined): void;
+  /** A request of so many bytes, as far as is known, begins. Throws `rate_limited` or `overloaded`, as `Load.take` does. */
+  enter(caller: Caller, bytes: number): Load;
   /** Admits a call under the limits of key and account, or throws `rate_limited` (`upstream_unavailable` where they cannot
    *  be counted). */
   admit(caller: Caller, callId: string, estimatedTokens: number): Admitted | Promise<Admitted>;
@@ -77,10 +80,17 @@ export interface AccessSettings {
   store: Store;
   /** Who counts; absent: this process. */
   limits?: Limits;
+  /** What may be under way at once; absent: everything. */
+  work?: WorkBounds;
   cacheMs?: number;
 }
 
-export function createAccess({ store, limits = createLocalLimits(), cacheMs = CACHE_MS }: AccessSettings): Access {
+export function createAccess({
+  store,
+  limits = createLocalLimits(),
+  work = UNBOUNDED,
+  cacheMs = CACHE_MS,
+}: AccessSettings): Access {
   const callers = new Map<string, Remembered>();
   const strangers = new Map<string, Remembered>();
   /** Keys being looked up: a crowd that comes with the same key asks the database once. */
@@ -110,6 +120,8 @@ export function createAccess({ store, limits = createLocalLimits(), cacheMs = CA
       const allowed = [...scopes].join(', ') || 'nothing';
       throw new GatewayError('scope_not_allowed', `This API key may be used for ${allowed}, not for this endpoint.`);
     },
+
+    enter: ({ account }, bytes) => work.enter(account, bytes),
 
     admit({ paced }, callId, estimatedTokens) {
       if (!paced) return UNLIMITED;

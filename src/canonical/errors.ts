@@ -46,6 +46,8 @@ export const ERRORS = {
   upstream_refused: refused(400, 'invalid_request_error', 'INVALID_ARGUMENT'),
   upstream_failed: row(502, true, 'api_error', 'api_error', 'UNAVAILABLE'),
   upstream_unavailable: row(503, true, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
+  /** No memory is left for more work. */
+  overloaded: row(503, false, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
   /** The gateway's own database does not answer, or takes nothing. */
   database_unavailable: row(503, false, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
   upstream_timeout: row(504, true, 'api_error', 'timeout_error', 'DEADLINE_EXCEEDED'),

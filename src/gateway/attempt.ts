@@ -164,8 +164,10 @@ async function begin(
   const reader = readerFor(way, call, contentType);
   if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
   if (call.stream) return peek(exchange, reader, same, contentType, rooms.settings.maxReplyBytes);
-  const body = exchange.readAll(rooms.settings.maxReplyBytes);
-  return inOne(reader, body instanceof Promise ? await body : body, same);
+  const reading = exchange.readAll(rooms.settings.maxReplyBytes);
+  const body = reading instanceof Promise ? await reading : reading;
+  walk.load.count(body.length);
+  return inOne(reader, body, same);
 }
 
 /** The vendor is asked for something else than the client reads: calls of functions, where the client's tools take free text. */

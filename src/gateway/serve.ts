@@ -1,5 +1,6 @@
 /** The way of one call, read as a list of verbs: authenticate, read, admit, attempt, relay; settle always. */
 import type { Caller } from '../access/access.ts';
+import type { Load } from '../access/work-bounds.ts';
 import type { ChatCall } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -32,6 +33,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
     const startedMs = performance.now();
     let walk: Walk | undefined;
     let release: (() => void) | undefined;
+    let load: Load | undefined;
     entering++;
     try {
       // A key that is not at hand would be looked up in a database that does not answer.
@@ -39,7 +41,8 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       const at = rooms.now();
       const known = rooms.access.authenticate(incoming, at);
       const caller = known instanceof Promise ? await known : known;
-      const arriving = incoming.read();
+      load = rooms.access.enter(caller, incoming.announcedBytes ?? 0);
+      const arriving = incoming.read(load);
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
       const read = dialect.readCall(request);
@@ -47,7 +50,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       boundCall(call);
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
-      const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release };
+      const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release, load };
       walk = await admit(rooms, entrant, underWay);
       entering--;
       return await answer(walk, incoming.client);
@@ -56,6 +59,7 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       if (!walk) {
         entering--;
         release?.();
+        load?.end();
       } else await fail(walk, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
       if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);

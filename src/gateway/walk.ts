@@ -1,6 +1,7 @@
 /** One call on its way: what is known of it so far, and its one conclusion. */
 import type { Caller } from '../access/access.ts';
 import type { Admitted } from '../access/limits.ts';
+import type { Load } from '../access/work-bounds.ts';
 import type { Call } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import type { Money } from '../canonical/money.ts';
@@ -35,6 +36,8 @@ export interface Entrant {
   readonly strict: boolean;
   /** The files it came with are wanted no more. */
   readonly release?: (() => void) | undefined;
+  /** What it takes of what may be under way. */
+  readonly load: Load;
 }
 
 /** What it was let in with. */
@@ -59,6 +62,7 @@ export class Walk implements Entrant, Admission {
   readonly caller: Caller;
   readonly strict: boolean;
   readonly release: (() => void) | undefined;
+  readonly load: Load;
   readonly model: Model;
   readonly targets: readonly ModelTarget[];
   readonly hold: Hold;
@@ -96,6 +100,7 @@ export class Walk implements Entrant, Admission {
     this.caller = entrant.caller;
     this.strict = entrant.strict;
     this.release = entrant.release;
+    this.load = entrant.load;
     this.model = admission.model;
     this.targets = admission.targets;
     this.hold = admission.hold;
@@ -156,6 +161,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
     rooms.log(record, walk.warnings.length, conclusion.error?.cause);
     walk.underWay.delete(walk);
     walk.release?.();
+    walk.load.end();
   }
   return cost;
 }

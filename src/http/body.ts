@@ -1,6 +1,7 @@
 /** Reads a request's body within a bound that also holds after decompression. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
+import type { Load } from '../access/work-bounds.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { brokenBody } from './request-error.ts';
@@ -29,13 +30,16 @@ export type ArrivingBody = Pick<ClientRequest['body'], 'length' | 'isRead' | 're
 export function readBody(
   { headers, body }: Pick<ClientRequest, 'headers' | 'body'>,
   maxBytes: number,
+  load: Load,
 ): Uint8Array | Promise<Uint8Array> {
   refuseTooLarge(body, maxBytes);
   const encoding = headers.get('content-encoding');
   const arrived = body.takeArrived();
   if (arrived && arrived.length > maxBytes) throw tooLarge(maxBytes);
-  if (encoding === null) return arrived ?? readPieces(body, maxBytes);
-  return decompress(arrived ?? readPieces(body, maxBytes), encoding, maxBytes);
+  // What has arrived unannounced came in chunks.
+  if (arrived && body.length === undefined) load.take(arrived.length);
+  const encoded = arrived ?? readPieces(body, maxBytes, load);
+  return encoding === null ? encoded : decompress(encoded, encoding, maxBytes, load);
 }
 
 /** Throws `request_too_large` before any of it is read, where its length is said. */
@@ -44,13 +48,14 @@ export function refuseTooLarge({ length }: ArrivingBody, maxBytes: number): void
 }
 
 /** Of a length that was not announced it is dropped at the first byte beyond the bound. */
-async function readPieces(body: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+async function readPieces(body: ArrivingBody, maxBytes: number, load: Load): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
     for (let piece = await body.read(); piece; piece = body.isRead ? undefined : await body.read()) {
       length += piece.length;
       if (length > maxBytes) throw tooLarge(maxBytes);
+      if (body.length === undefined) load.take(piece.length);
       pieces.push(piece);
     }
   } catch (thrown) {
@@ -63,6 +68,7 @@ async function decompress(
   encoded: Uint8Array | Promise<Uint8Array>,
   encodings: string,
   maxBytes: number,
+  load: Load,
 ): Promise<Uint8Array> {
   let body = await encoded;
   // The encodings stand in the order they were applied: the last one comes off first.
@@ -80,15 +86,39 @@ async function decompress(
       throw new GatewayError('invalid_request', sentence, { status: 415 });
     }
     try {
-      body = await undo(body, { maxOutputLength: maxBytes });
+      body = await undone(undo, body, maxBytes, load);
     } catch (thrown) {
-      if ((thrown as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(maxBytes);
+      if (thrown instanceof GatewayError) throw thrown;
+      if (isTooLarge(thrown)) throw tooLarge(maxBytes);
       throw new GatewayError('invalid_request', `The body is not what its content-encoding "${encoding}" says.`, {
         cause: thrown,
       });
     }
   }
   return body;
+}
+
+const isTooLarge = (thrown: unknown) => (thrown as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
+
+/** Text is seldom packed more densely. */
+const USUAL_RATIO = 20;
+
+/** Room is taken before it is filled: what is usual first, and all that a body may have where that is not enough. */
+async function undone(undo: Decompress, body: Uint8Array, maxBytes: number, load: Load): Promise<Uint8Array> {
+  const usual = Math.min(maxBytes, body.length * USUAL_RATIO + 1024);
+  load.take(usual);
+  let room = usual;
+  let whole: Uint8Array;
+  try {
+    whole = await undo(body, { maxOutputLength: usual });
+  } catch (thrown) {
+    if (!isTooLarge(thrown) || usual === maxBytes) throw thrown;
+    load.take(maxBytes - usual);
+    room = maxBytes;
+    whole = await undo(body, { maxOutputLength: maxBytes });
+  }
+  load.give(room - whole.length);
+  return whole;
 }
 
 /** "deflate" means zlib's format, but some clients send the bare one. */

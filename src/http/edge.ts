@@ -1,6 +1,8 @@
 /** The edge: the route table on the web framework, with keys, errors and browsers seen to in one place. */
 import { tryDecode } from 'hono/utils/url';
 import { Type } from 'typebox';
+import type { Caller } from '../access/access.ts';
+import { type Load, UNCOUNTED } from '../access/work-bounds.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Answer } from '../http1/answer.ts';
@@ -124,22 +126,26 @@ function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf, bodies: Js
 }
 
 function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
-  const read = async (request: ClientRequest) => bodies.admit(await readBody(request, rooms.settings.maxBodyBytes));
+  const read = async (request: ClientRequest, load: Load) =>
+    bodies.admit(await readBody(request, rooms.settings.maxBodyBytes, load));
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
   const enter = (kind: KeyKind, request: ClientRequest) => {
     const presented = { key: clientKey(request, row.carriers), address: addressOf(request) };
     return rooms.access.authenticate(presented, rooms.now(), kind);
   };
-  return async (request, path) => {
-    const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
-    if (caller && row.gate === 'caller') rooms.access.allowScope(caller, row.scope);
+  const answered = async (
+    request: ClientRequest,
+    path: { [name: string]: string },
+    caller: Caller | undefined,
+    load: Load,
+  ) => {
     const done = await row.answer(rooms, {
       path,
       query: readQuery(queryOf(request.target)),
-      body: checkBody?.(await read(request)),
+      body: checkBody?.(await read(request, load)),
       headers: request.headers,
-      read: () => read(request),
+      read: () => read(request, load),
       get url() {
         const scheme = rooms.settings.isSecure ? 'https' : 'http';
         const url = `${scheme}://${request.headers.get('host') || 'localhost'}${request.target}`;
@@ -156,6 +162,17 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
     const reply = done instanceof Response ? await answerResponse(done) : answerJson(done);
     reply.headers['x-request-id'] = newId('req_');
     return reply;
+  };
+  return async (request, path) => {
+    const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
+    if (!caller || row.gate !== 'caller') return answered(request, path, caller, UNCOUNTED);
+    rooms.access.allowScope(caller, row.scope);
+    const load = rooms.access.enter(caller, request.body.length ?? 0);
+    try {
+      return await answered(request, path, caller, load);
+    } finally {
+      load.end();
+    }
   };
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { gzipSync } from 'node:zlib';
 import { arrivedRequest } from '../../test/arrived-request.ts';
+import { UNCOUNTED } from '../access/work-bounds.ts';
 import { type IncomingOptions, incomingOf } from './incoming.ts';
 import { createJsonBodies } from './json-bodies.ts';
 
@@ -37,7 +38,7 @@ test('the body is read when it is asked for, with path, query and headers beside
   const request = post('?alt=sse', { 'content-encoding': 'gzip', 'X-Modelport-Strict': 'true' }, body);
   const incoming = incomingOf(request, { model: 'team/beta' }, options);
   expect(request.body.isRead).toBe(false);
-  const read = await incoming.read();
+  const read = await incoming.read(UNCOUNTED);
   expect(new TextDecoder().decode(read.body)).toBe('{"contents":[]}');
   expect(read.path).toEqual({ model: 'team/beta' });
   expect(read.query.get('alt')).toBe('sse');
@@ -46,7 +47,7 @@ test('the body is read when it is asked for, with path, query and headers beside
 
 test('a body beyond the bound is refused when it is read', async () => {
   const incoming = incomingOf(post('', {}, 'x'.repeat(1001)), {}, options);
-  expect(() => incoming.read()).toThrow(expect.objectContaining({ code: 'request_too_large' }));
+  expect(() => incoming.read(UNCOUNTED)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
 });
 
 test('who waits for the answer is the request itself', () => {

@@ -1,4 +1,5 @@
 /** A request as the gateway takes it: nothing is read or looked up before it is asked for. */
+import type { Load } from '../access/work-bounds.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { WireRequest } from '../dialects/dialect.ts';
 import { formBoundary } from '../dialects/multipart.ts';
@@ -52,13 +53,17 @@ class IncomingRequest implements Incoming {
     return this.options.addressOf(this.client);
   }
 
-  read(): WireRequest | Promise<WireRequest> {
+  get announcedBytes(): number | undefined {
+    return this.client.body.length;
+  }
+
+  read(load: Load): WireRequest | Promise<WireRequest> {
     const { maxBodyBytes, uploads, bodies } = this.options;
     const { headers } = this.client;
     const boundary = uploads && formBoundary(headers.get('content-type'));
     if (uploads && boundary !== undefined && !headers.has('content-encoding'))
       return this.readForm(boundary, uploads.folder);
-    const body = readBody(this.client, maxBodyBytes);
+    const body = readBody(this.client, maxBodyBytes, load);
     if (body instanceof Promise) return this.readLater(body);
     const admitted = bodies.admit(body);
     return admitted instanceof Promise ? admitted.then((one) => this.wire(one)) : this.wire(admitted);

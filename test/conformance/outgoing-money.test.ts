@@ -3,6 +3,7 @@
  * more than was held. The real way of a call runs up to the transport; the reader of what was sent knows nothing of ours
  * but the text of the bodies, and takes of each member the most that any server could make of it.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +11,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { type Access, type Caller, createAccess } from '../../src/access/access.ts';
 import { issueKey } from '../../src/access/key.ts';
+import { UNCOUNTED } from '../../src/access/work-bounds.ts';
 import type { Call, Kind } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { newId } from '../../src/canonical/id.ts';
@@ -216,7 +218,16 @@ async function run(format: string, model: string, text: string): Promise<boolean
       query: new URLSearchParams(),
     });
     const at = Date.now();
-    const entrant = { id: newId('req_'), at, startedMs: performance.now(), dialect, caller, call, strict: false };
+    const entrant = {
+      id: newId('req_'),
+      at,
+      startedMs: performance.now(),
+      dialect,
+      caller,
+      call,
+      strict: false,
+      load: UNCOUNTED,
+    };
     await attempt(rooms, await admit(rooms, entrant, new Set()));
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
