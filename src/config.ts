@@ -7,6 +7,7 @@ import { readCatalogueFile } from './config/catalogue-file.ts';
 import { readCertificate } from './config/certificate.ts';
 import { filesPlace } from './config/files-place.ts';
 import { readKeyFile } from './config/key-file.ts';
+import { checkLedgerKey } from './config/ledger-key.ts';
 import {
   type ListenPlace,
   LONGEST_MS,
@@ -76,6 +77,8 @@ export interface Config {
   redisTimeoutMs: number;
   /** What becomes of limited calls where Redis does not answer: counted in this process alone, or refused. */
   limitsWithoutRedis: 'open' | 'closed';
+  /** What verified books are signed with; absent: a key that is made in `dataDir`. */
+  ledgerKey?: string;
   /** Keys for the first start on an empty database; absent: random ones. */
   apiKey?: string;
   adminKey?: string;
@@ -238,11 +241,15 @@ function readTimeLimits(env: Environment): TimeLimits {
   };
 }
 
-/** Who reads the metrics, and where the operator's surface is. */
-function readOperator(env: Environment): Pick<Config, 'metricsToken' | 'metrics' | 'adminListen' | 'adminHosts'> {
+/** Who reads the metrics, where the operator's surface is, and what the books are signed with. */
+function readOperator(
+  env: Environment,
+): Pick<Config, 'metricsToken' | 'metrics' | 'adminListen' | 'adminHosts' | 'ledgerKey'> {
+  const ledgerKey = readSetting(env, 'MODELPORT_LEDGER_KEY');
   const metricsToken = readSetting(env, 'MODELPORT_METRICS_TOKEN');
   const adminListen = readListen(env, 'MODELPORT_ADMIN_LISTEN');
   return {
+    ...(ledgerKey && { ledgerKey: checkLedgerKey(ledgerKey) }),
     ...(metricsToken && { metricsToken }),
     metrics: readWord(env, 'MODELPORT_METRICS', ['key', 'open'] as const),
     ...(adminListen && { adminListen }),

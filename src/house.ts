@@ -17,6 +17,7 @@ import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/ca
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
 import type { AppliedFile } from './cli/rooms.ts';
+import { ledgerKeyOf } from './config/ledger-key.ts';
 import { secretKeys } from './config/secret-key.ts';
 import type { Config } from './config.ts';
 import { vendorDialectNamed } from './dialects/index.ts';
@@ -31,6 +32,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { createLedger } from './ledger/prepaid-ledger.ts';
 import { fateOf, newOwner } from './ledger/process-identity.ts';
 import { createTokenCounter } from './ledger/token-counter.ts';
+import { createVerifier, type Verifier } from './ledger/verifier.ts';
 import { errorMembers, type Log } from './log.ts';
 import { createMemory, type Memory } from './memory/memory.ts';
 import { PROVIDERS, providerOf } from './providers/index.ts';
@@ -48,6 +50,7 @@ import { createTransport, type Transport } from './transport/transport.ts';
 export interface House {
   store: Store;
   ledger: Ledger;
+  verifier: Verifier;
   access: Access;
   catalog: Catalog;
   memory: Memory;
@@ -178,6 +181,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
   return {
     store,
     ledger,
+    verifier: openVerifier(config, store, owner, trouble),
     access,
     catalog,
     memory,
@@ -200,6 +204,23 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
 /** A model names its price's version; the record of changes says the price. */
 const withPrice = (row: object, components: string | undefined): object =>
   components === undefined ? row : { ...row, price: writePeoplesPrice(readComponents(components)) };
+
+function openVerifier(
+  { ledgerKey, dataDir }: Config,
+  store: Store,
+  owner: string,
+  trouble: House['trouble'],
+): Verifier {
+  const key = () => {
+    try {
+      return ledgerKey ?? ledgerKeyOf(dataDir);
+    } catch (thrown) {
+      trouble('There is no place for ledger.key: set MODELPORT_LEDGER_KEY, or every verification reads all.', thrown);
+      return undefined;
+    }
+  };
+  return createVerifier({ store, owner, key, now: Date.now, trouble });
+}
 
 /** Only who knows where clients reach it can give them addresses that hold. */
 function openShelf({ publicUrl, keepPicturesMs: keepMs }: Config, files: Files): PictureShelf | undefined {

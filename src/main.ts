@@ -46,6 +46,7 @@ const opener: Opener = {
     ledger ??= (await house()).ledger;
     return ledger;
   },
+  verifier: async () => (await house()).verifier,
   async close() {
     await ledger?.flush();
     await (await opened)?.close();

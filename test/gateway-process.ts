@@ -145,7 +145,12 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     balance: ({ account }) => admin('GET', `/accounts/${account}`),
     calls: async ({ account }) =>
       (await admin<{ data: CallView[] }>('GET', `/calls?account=${account}&limit=1000`)).data,
-    verify: () => admin('GET', '/ledger/verify'),
+    async verify() {
+      for (;;) {
+        const report = await admin<VerifyView | { state: 'running' }>('GET', '/ledger/verify');
+        if (!('state' in report)) return report;
+      }
+    },
     async metrics() {
       const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${ADMIN_KEY}` } });
       return response.text();

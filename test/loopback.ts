@@ -16,6 +16,7 @@ import { createReadiness } from '../src/http/readiness.ts';
 import type { Rooms } from '../src/http/rooms.ts';
 import { listen } from '../src/http1/server.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
+import { createVerifier } from '../src/ledger/verifier.ts';
 import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
@@ -79,6 +80,13 @@ export async function startLoopback(): Promise<Loopback> {
       applyCatalogue(store, form, Date.now(), {
         audit: (what, subject) => auditOf({ actor, action: `${what}.saved`, subject }, Date.now()),
       }),
+    verifier: createVerifier({
+      store,
+      owner: newId('owner_'),
+      key: () => 'k'.repeat(32),
+      now: Date.now,
+      trouble: () => {},
+    }),
     readiness: createReadiness({ ask: () => store.ready() }),
     metrics: createMetrics(Date.now()),
     settings: {

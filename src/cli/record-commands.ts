@@ -1,9 +1,8 @@
-/** The records from a terminal: calls, and the proof of the ledger. */
-import { writeMoney } from '../canonical/money.ts';
+/** The records from a terminal: calls, and what admins have changed. */
 import type { CallRow } from '../store/store.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { accountNamed, migratedStore } from './opened.ts';
-import { printRow, printRows, type Row, timeText } from './printed.ts';
+import { printRows, type Row, timeText } from './printed.ts';
 
 const SHOWN = 20;
 const MOST = 1000;
@@ -44,19 +43,6 @@ function rowOf(call: CallRow): Row {
   };
 }
 
-const verify: Command = {
-  name: 'ledger verify',
-  usage: '',
-  summary: 'Proves that sums, holds and calls agree and that no entry was altered.',
-  words: [0, 0],
-  async run(open, given) {
-    const { faults, counters, ...report } = await (await migratedStore(open)).verify();
-    const books = Object.fromEntries(Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]));
-    printRow(open, given, { ...report, ...books, ...((given.json || faults.length > 0) && { faults }) });
-    return report.ok ? 0 : 1;
-  },
-};
-
 const audit: Command = {
   name: 'audit',
   usage: '[--subject ID] [--limit N]',
@@ -73,4 +59,4 @@ const audit: Command = {
   },
 };
 
-export const RECORD_COMMANDS: readonly Command[] = [calls, verify, audit];
+export const RECORD_COMMANDS: readonly Command[] = [calls, audit];

@@ -2,6 +2,7 @@
 import type { CatalogueChanges } from '../catalog/apply.ts';
 import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 
 export interface Opener {
@@ -12,6 +13,8 @@ export interface Opener {
   store(): Promise<Store>;
   /** The ledger over that store, for a database that is migrated. */
   ledger(): Promise<Ledger>;
+  /** Verifies the books of that database. */
+  verifier(): Promise<Verifier>;
   /** Closes what was opened. */
   close(): Promise<void>;
   /** The settings in force, in the order they are documented. Throws a sentence where one is wrong. */

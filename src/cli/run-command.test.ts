@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { applyCatalogue } from '../catalog/apply.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { createLedger } from '../ledger/prepaid-ledger.ts';
+import { createVerifier } from '../ledger/verifier.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { Opener, Probed } from './rooms.ts';
@@ -46,6 +47,14 @@ async function runOver(changes: Partial<Opener>, ...argv: string[]): Promise<Ran
       rooms.ledger = ledger;
       return ledger;
     },
+    verifier: async () =>
+      createVerifier({
+        store: (await store()).store,
+        owner: 'cli',
+        key: () => 'k'.repeat(32),
+        now: Date.now,
+        trouble: () => {},
+      }),
     async close() {
       await opened?.ledger?.flush();
       await opened?.store.close();
@@ -142,7 +151,7 @@ test('accounts, top-up and balance', async () => {
   const verified = await run('ledger', 'verify', '--json');
   expect([verified.code, JSON.parse(verified.out)]).toEqual([
     0,
-    { ok: true, accounts: 1, entries: 2, holds: 0, cash: '-5.25', faults: [] },
+    { ok: true, accounts: 1, entries: 2, holds: 0, 'entries read': 2, 'calls read': 0, cash: '-5.25', faults: [] },
   ]);
 });
 

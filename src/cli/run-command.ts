@@ -5,6 +5,7 @@ import { CATALOG_COMMANDS } from './catalog-commands.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
+import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
 import type { Opener } from './rooms.ts';
@@ -20,6 +21,7 @@ const COMMANDS: readonly Command[] = [
   ...KEY_COMMANDS,
   ...RECORD_COMMANDS,
   ...SECRET_COMMANDS,
+  ...LEDGER_COMMANDS,
 ];
 
 /** Runs `argv` (what follows the program's name) and resolves with the exit code. */

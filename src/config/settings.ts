@@ -18,6 +18,7 @@ export const SETTINGS = {
   MODELPORT_DATA_DIR: './data',
   MODELPORT_KEEP_CALLS_DAYS: '0',
   MODELPORT_SQLITE_SYNC: 'normal',
+  MODELPORT_LEDGER_KEY: '',
   MODELPORT_API_KEY: '',
   MODELPORT_ADMIN_KEY: '',
   MODELPORT_SECRET_KEY: '',
@@ -75,6 +76,7 @@ export type Setting = keyof typeof SETTINGS;
 export const SECRETS: ReadonlySet<Setting> = new Set([
   'DATABASE_URL',
   'REDIS_URL',
+  'MODELPORT_LEDGER_KEY',
   'MODELPORT_API_KEY',
   'MODELPORT_ADMIN_KEY',
   'MODELPORT_SECRET_KEY',

@@ -1,4 +1,4 @@
-/** The admin API's records: calls, and the proof that ledger, holds and calls agree. */
+/** The admin API's records of calls. */
 import { type Static, Type } from 'typebox';
 import { auditOfEntry } from '../access/audit.ts';
 import { GatewayError } from '../canonical/errors.ts';
@@ -71,15 +71,6 @@ const Decided = Type.Object(
   { additionalProperties: false },
 );
 
-const Verified = Type.Object({
-  ok: Type.Boolean(),
-  accounts: Type.Integer(),
-  entries: Type.Integer(),
-  holds: Type.Integer(),
-  counters: Type.Record(Type.String(), Usd),
-  faults: Type.Array(Type.String()),
-});
-
 export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/calls', {
     gate: 'admin',
@@ -117,16 +108,6 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
       const action = `call.dispute-${body.decision}ed`;
       const audit = ({ id }: CallRow) => auditOfEntry({ actor: caller.key, action, subject: id }, now());
       return writeEntry(await settleDispute(settings, path.id ?? '', body.decision, now(), audit));
-    },
-  }),
-  route('GET', '/admin/v1/ledger/verify', {
-    gate: 'admin',
-    summary: 'Proves that sums, holds and calls agree and that no entry was altered.',
-    reply: Verified,
-    answer: async ({ ledger }) => {
-      const { counters, ...report } = await ledger.verify();
-      const sums = Object.entries(counters).map(([name, sum]) => [name, writeMoney(sum)]);
-      return { ...report, counters: Object.fromEntries(sums) };
     },
   }),
 ];

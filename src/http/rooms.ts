@@ -7,6 +7,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Files } from '../files/files.ts';
 import type { Gateway } from '../gateway/gateway.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Verifier } from '../ledger/verifier.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { Readiness } from '../store/readiness.ts';
 import type { Store } from '../store/store.ts';
@@ -19,6 +20,7 @@ export interface Rooms {
   gateway: Gateway;
   access: Access;
   ledger: Ledger;
+  verifier: Verifier;
   catalog: Catalog;
   memory: Memory;
   store: Store;

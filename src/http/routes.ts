@@ -9,6 +9,7 @@ import { COUNT_ROUTES } from './count-routes.ts';
 import { FILE_ROUTES } from './file-routes.ts';
 import { googlePaths } from './google-path.ts';
 import { KEY_ROUTES } from './key-routes.ts';
+import { LEDGER_ROUTES } from './ledger-routes.ts';
 import { MODEL_ROUTES } from './model-routes.ts';
 import { MONEY_ROUTES } from './money-routes.ts';
 import {
@@ -239,4 +240,5 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,
   ...CALL_ROUTES,
+  ...LEDGER_ROUTES,
 ];

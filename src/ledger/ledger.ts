@@ -1,6 +1,7 @@
 /** What it costs: hold before the first byte goes upstream, resolve exactly once whatever happens after. */
 import type { Money } from '../canonical/money.ts';
-import type { Audit, Budget, CallRow, EntryRow, HoldRow, VerifyReport } from '../store/store.ts';
+import type { Audit, Budget, CallRow, EntryRow, HoldRow } from '../store/store.ts';
+import type { VerifyReport } from '../store/verify/report.ts';
 
 /** An owner that is no process: its holds outlive every one, and who made them ends them. */
 export const LASTING_OWNER = 'tasks';

@@ -309,6 +309,8 @@ describe.each(ENGINES)('the store over $name', (engine) => {
         holds: 0,
         counters: { cash: -HUGE, revenue: 7n },
         faults: [],
+        findings: [],
+        read: { entries: 2, calls: 1 },
       });
       await store.close();
     });

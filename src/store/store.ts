@@ -6,6 +6,7 @@ import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Readiness } from './readiness.ts';
 import type { TaskStore } from './tasks.ts';
+import type { VerificationStore } from './verify/verification-store.ts';
 
 /** How much may be called how fast; of a key, or of all keys of an account together. */
 export interface Pace {
@@ -297,17 +298,6 @@ export interface UsageSum {
   outputTokens: number;
 }
 
-export interface VerifyReport {
-  ok: boolean;
-  accounts: number;
-  entries: number;
-  holds: number;
-  /** The other side of the books: with the balances of all accounts these add up to zero. */
-  counters: { [name: string]: Money };
-  /** A sentence for each thing that does not agree. */
-  faults: string[];
-}
-
 /** What an empty database begins with. */
 export interface FirstRows {
   account: AccountRow;
@@ -317,7 +307,7 @@ export interface FirstRows {
 }
 
 /** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
-export interface Store extends ConfigFileStore, LeaseStore {
+export interface Store extends ConfigFileStore, LeaseStore, VerificationStore {
   /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
   migrate(): Promise<void>;
   /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */
@@ -335,7 +325,6 @@ export interface Store extends ConfigFileStore, LeaseStore {
   holds(filter?: { owners?: readonly string[] }): Promise<HoldRow[]>;
   /** Oldest first; an entry's id is its seq. */
   entries(account: string, page: Page): Promise<EntryRow[]>;
-  verify(): Promise<VerifyReport>;
   entryByKey(account: string, idempotencyKey: string): Promise<EntryRow | undefined>;
   /** What was entered for the call beside its charge: refunds and corrections. */
   corrections(callId: string): Promise<Money>;

@@ -12,6 +12,7 @@ import { keptTables } from './tables/kept-tables.ts';
 import { keyTable } from './tables/key-table.ts';
 import { providerTable } from './tables/provider-table.ts';
 import { taskTable } from './tables/task-table.ts';
+import { verificationTable } from './tables/verification-table.ts';
 
 /** What every engine does its own way. */
 type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'begin' | 'tidy';
@@ -31,6 +32,7 @@ export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Sto
     ...modelTable(db),
     ...auditTable(db),
     ...configFileTable(db),
+    ...verificationTable(db),
     ...callTable(db),
     ...ownerTable(db),
     kept: keptTables(db),

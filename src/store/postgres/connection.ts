@@ -7,6 +7,8 @@ export interface PostgresSettings {
   url: string;
   /** Connections this process may open. */
   connections: number;
+  /** `much`: long statements over large parts of the tables, beside the calls. */
+  reads?: 'little' | 'much';
 }
 
 /** Statements of one transaction. They are sent without waiting for those before them. */
@@ -16,25 +18,30 @@ export type Run = <Row>(statement: Statement) => Promise<Row[]>;
 export type Script = (text: string) => Promise<unknown>;
 
 export interface PostgresConnection extends Database {
-  transact<T>(work: (run: Run, script: Script) => Promise<T>, kind?: TransactionKind): Promise<T>;
+  transact<T>(work: (run: Run, script: Script) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
-
-export type TransactionKind = 'write' | 'one moment';
 
 /** A statement that takes longer is given up, here and on the server. */
 const STATEMENT_MS = 15_000;
 /** How long the server waits for a process that stopped in the middle of a transaction: it may hold an account's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 const CONNECT_SECONDS = 5;
+/** The same of statements that read much. */
+const LONG_STATEMENT_MS = 300_000;
+
+const LITTLE = {
+  // Every statement of a call has an index to walk. While a table is young its statistics say "empty", and a plan made then
+  // would read it whole long after.
+  enable_seqscan: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
+/** Each statement is planned for the part that it reads. */
+const MUCH = { plan_cache_mode: 'force_custom_plan', work_mem: '32MB' };
 const ATTEMPTS = 5;
 
-const BEGIN: { readonly [kind in TransactionKind]: string } = {
-  write: 'BEGIN',
-  'one moment': 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-};
-
-export function openConnection({ url, connections }: PostgresSettings): PostgresConnection {
+export function openConnection({ url, connections, reads = 'little' }: PostgresSettings): PostgresConnection {
+  const statementMs = reads === 'much' ? LONG_STATEMENT_MS : STATEMENT_MS;
   const pool = new SQL({
     url,
     max: connections,
@@ -42,12 +49,9 @@ export function openConnection({ url, connections }: PostgresSettings): Postgres
     connectionTimeout: CONNECT_SECONDS,
     connection: {
       application_name: 'modelport',
-      statement_timeout: STATEMENT_MS,
+      statement_timeout: statementMs,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-      // Every statement of a call has an index to walk. While a table is young its statistics say "empty", and a plan made then
-      // would read it whole long after.
-      enable_seqscan: 'off',
-      plan_cache_mode: 'force_generic_plan',
+      ...(reads === 'much' ? MUCH : LITTLE),
       jit: 'off',
       client_min_messages: 'warning',
     },
@@ -77,15 +81,15 @@ export function openConnection({ url, connections }: PostgresSettings): Postgres
     }
   }
 
-  const all = <Row>(statement: Statement) => repeated(() => answered<Row>(send(pool, statement)));
+  const all = <Row>(statement: Statement) => repeated(() => answered<Row>(send(pool, statement), statementMs));
 
-  const transact = <T>(work: (run: Run, script: Script) => Promise<T>, kind: TransactionKind = 'write') =>
+  const transact = <T>(work: (run: Run, script: Script) => Promise<T>) =>
     repeated(async () => {
       const session = await answeredReservation(pool);
-      const run: Run = (statement) => answered(send(session, statement));
+      const run: Run = (statement) => answered(send(session, statement), statementMs);
       try {
         // Not awaited: the first statement follows in the same packet, and fails where this fails.
-        const began = session.unsafe(BEGIN[kind]).execute();
+        const began = session.unsafe('BEGIN').execute();
         const result = await work(run, (text) => session.unsafe(text).simple());
         await began;
         await run({ text: 'COMMIT', values: [] });
@@ -118,13 +122,13 @@ type Sender = Pick<SQL, 'unsafe'>;
 type Sent<Row> = Promise<Row[]> & { cancel(): unknown };
 
 /** The server's own bound fails where the server does not answer at all. */
-async function answered<Row>(sent: Sent<Row>): Promise<Row[]> {
+async function answered<Row>(sent: Sent<Row>, statementMs: number): Promise<Row[]> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new DOMException(`Postgres has not answered for ${STATEMENT_MS} ms.`, 'TimeoutError'));
+      reject(new DOMException(`Postgres has not answered for ${statementMs} ms.`, 'TimeoutError'));
       sent.cancel();
-    }, STATEMENT_MS);
+    }, statementMs);
   });
   try {
     return await Promise.race([sent, late]);

@@ -292,6 +292,24 @@ const STEPS: readonly MigrationStep[] = [
   `
   CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
   `,
+  `
+  CREATE INDEX call_sums_by_hour ON call_sums (hour);
+  CREATE TABLE ledger_checkpoints (
+    signer text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    body text COLLATE "C" NOT NULL,
+    signature text COLLATE "C" NOT NULL,
+    PRIMARY KEY (signer, subject)
+  );
+  CREATE TABLE ledger_verifications (
+    name text COLLATE "C" PRIMARY KEY,
+    owner text COLLATE "C" NOT NULL,
+    started_at bigint NOT NULL,
+    lease_until bigint NOT NULL,
+    done bigint NOT NULL,
+    total bigint NOT NULL
+  );
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

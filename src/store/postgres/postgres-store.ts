@@ -6,13 +6,12 @@ import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
-import { booksReader } from '../tables/books-reader.ts';
 import { insertKey } from '../tables/key-table.ts';
-import { verifyBooks } from '../verify.ts';
 import { openConnection, type PostgresSettings } from './connection.ts';
 import { decideUnderLock, postgresLedger } from './ledger.ts';
 import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts';
 import { tidyCalls } from './partitions.ts';
+import { verifyPostgres } from './verification.ts';
 
 /** More wait for each other on the server. */
 const MOST_BATCHES = 4;
@@ -40,7 +39,7 @@ export function openPostgresStore(settings: PostgresSettings, sealing: Sealing |
     ledger: (steps, waits = true) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps, waits)),
     // Whatever else is asked finds a connection that no lock holds up.
     batchesAtOnce: batchesOver(settings.connections),
-    verify: () => db.transact((run) => verifyBooks(booksReader(run)), 'one moment'),
+    verify: (options = {}) => verifyPostgres(settings.url, options),
 
     begin: ({ account, keys, steps, audits }) =>
       db.transact(async (run) => {

@@ -322,6 +322,24 @@ const STEPS: readonly MigrationStep[] = [
   `
   CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
   `,
+  `
+  CREATE INDEX call_sums_by_hour ON call_sums (hour);
+  CREATE TABLE ledger_checkpoints (
+    signer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    body TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    PRIMARY KEY (signer, subject)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE ledger_verifications (
+    name TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    lease_until INTEGER NOT NULL,
+    done INTEGER NOT NULL,
+    total INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** The first databases remembered their version alone. */

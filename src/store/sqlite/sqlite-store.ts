@@ -1,19 +1,16 @@
 /** The Store over SQLite: one file that several processes may have open at once. */
-import { Database as SqliteFile } from 'bun:sqlite';
-import type { Statement } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Sealing } from '../sealing.ts';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
-import { booksReader } from '../tables/books-reader.ts';
 import { insertKey } from '../tables/key-table.ts';
-import { verifyBooks } from '../verify.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { prepareLedger } from './ledger-tables.ts';
 import { migrateSqlite, probeSqlite, sqliteSchema } from './migrations.ts';
+import { verifySqlite } from './verification.ts';
 
 export async function openSqliteStore(path: string, sync: SqliteSync, sealing: Sealing | undefined): Promise<Store> {
   const db = await openConnection(path, sync);
@@ -46,7 +43,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync, sealing: S
       checkpointer.writes();
       return db.transact(() => apply(steps));
     },
-    verify: () => verifySqlite(path),
+    verify: (options = {}) => verifySqlite(path, options),
 
     begin: ({ account, keys, steps, audits }) =>
       db.transact(() => {
@@ -77,21 +74,6 @@ function dropCalls(db: SqliteConnection, before: number): Promise<boolean> {
     });
     return dropped.length === DROPPED_AT_ONCE;
   });
-}
-
-/** Reads over a connection of its own, so that all of it is one moment of the database however long it takes. */
-async function verifySqlite(path: string) {
-  const file = new SqliteFile(path, { readonly: true, safeIntegers: true });
-  try {
-    file.run('BEGIN');
-    const all = async <Row>({ text, values }: Statement) => {
-      await breath();
-      return file.prepare(text.replace(/\$(\d+)/g, '?$1')).all(...values) as Row[];
-    };
-    return await verifyBooks(booksReader(all));
-  } finally {
-    file.close();
-  }
 }
 
 /** Lets the event loop turn. */

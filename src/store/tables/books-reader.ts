@@ -1,58 +1,74 @@
-/** The books as their proof reads them, within one transaction that an engine keeps open. */
-import { type Database, raw, type Statement, sql, where, within } from '../database.ts';
-import type { BooksReader, CallLine } from '../verify.ts';
+/** The books as their verification reads them: statements that each see one moment and a bounded part. */
+import { HOUR_MS } from '../call-sums.ts';
+import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
+import type { AccountLine, BooksReader, CallLine, Range } from '../verify/books.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
-
-interface CallColumns {
-  id: string;
-  account: string;
-  key: string;
-  at: bigint;
-  cost: bigint;
-  entry_seq: bigint | null;
-  charged: bigint;
-  completion_seq: bigint | null;
-  model: string;
-  input_tokens: bigint;
-  output_tokens: bigint;
-}
 
 /** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */
 const SLACK_MS = 86_400_000;
 
 const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
-const CALL_LINES = sql`SELECT calls.id, calls.account, calls.key, calls.at, calls.cost, calls.entry_seq, calls.model,
-    calls.input_tokens, calls.output_tokens, calls.completion_seq,
-    - coalesce(charge.amount, 0) - coalesce(completion.amount, 0) AS charged
+const CHARGED = raw('(- coalesce(charge.amount, 0) - coalesce(completion.amount, 0))');
+const CALL_LINES = sql`SELECT calls.id, calls.account, calls.cost, calls.entry_seq, calls.completion_seq, ${CHARGED} AS charged
   FROM calls LEFT JOIN entries AS charge
     ON charge.account = calls.account AND charge.seq = calls.entry_seq AND charge.call_id = calls.id
   LEFT JOIN entries AS completion
     ON completion.account = calls.account AND completion.seq = calls.completion_seq AND completion.call_id = calls.id`;
 
-export function booksReader(all: Database['all']): BooksReader {
-  const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
+const inRange = ({ account, after, to }: Range) => sql`account = ${account} AND seq > ${after} AND seq <= ${to}`;
+
+/** Most calls are short: the few others are looked at one by one. */
+const NEAR = raw('calls.at >= e.at - 3600000 AND calls.at <= e.at + 60000');
+
+/** A subquery of one row, so that no plan reads all calls to join them. */
+const HAS_ITS_CALL = sql`coalesce((SELECT 1 FROM calls WHERE calls.id = e.call_id AND ${NEAR} AND calls.account = e.account
+  AND calls.entry_seq = e.seq AND calls.completion_seq IS NULL AND calls.cost = - e.amount LIMIT 1), 0) = 1`;
+
+/** A call that costs something and is charged in one entry, as almost all are. */
+const IS_CHARGED = sql`coalesce((SELECT 1 FROM entries WHERE entries.account = calls.account AND entries.seq = calls.entry_seq
+  AND entries.call_id = calls.id AND entries.amount = - calls.cost LIMIT 1), 0) = 1 AND calls.completion_seq IS NULL`;
+const IS_FREE = raw('calls.cost = 0 AND calls.entry_seq IS NULL AND calls.completion_seq IS NULL');
+
+const between = (from: number, to: number) => sql`calls.at >= ${from * HOUR_MS} AND calls.at < ${to * HOUR_MS}`;
+
+/** `isDoubtful` is an engine's own: one of them can hash. */
+export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDoubtful']): BooksReader {
   const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
+  const entryRows = async (statement: Statement) => (await all<EntryColumns>(statement)).map(toEntry);
+  const callLines = async (rest: Statement) => (await all<CallColumns>(sql`${CALL_LINES} ${rest}`)).map(toCallLine);
   return {
+    isDoubtful,
     keptFrom: async () => Number((await one<{ at: bigint }>(sql`SELECT at FROM kept_from`))?.at ?? 0n),
 
-    async accounts() {
-      const held = sql`SELECT ${sumOf('amount')} FROM holds WHERE holds.account = accounts.id`;
+    async accounts(after = '', limit) {
       const rows = await all<AccountColumns>(
-        sql`SELECT id, balance, held, spent, last_seq, last_hash, (${held}) AS holds FROM accounts`,
+        sql`SELECT accounts.id, balance, held, spent, last_seq, last_hash, newest.hash, newest.balance_after,
+            (SELECT ${sumOf('amount')} FROM holds WHERE holds.account = accounts.id) AS holds,
+            coalesce((SELECT max(seq) FROM entries WHERE entries.account = accounts.id), 0) AS newest_seq
+          FROM accounts LEFT JOIN entries AS newest ON newest.account = accounts.id AND newest.seq = accounts.last_seq
+          WHERE accounts.id > ${after} ORDER BY accounts.id LIMIT ${limit}`,
       );
-      return rows.map(({ last_seq, last_hash, ...row }) => ({
-        ...row,
-        lastSeq: Number(last_seq),
-        lastHash: last_hash,
-      }));
+      return rows.map(toAccountLine);
     },
 
-    async entries(account, afterSeq, limit) {
-      const rows = await all<EntryColumns>(
+    entries: (account, afterSeq, limit) =>
+      entryRows(
         sql`SELECT * FROM entries WHERE account = ${account} AND seq > ${afterSeq} ORDER BY seq LIMIT ${limit}`,
+      ),
+
+    async sums(range) {
+      const rows = await all<{ kind: EntryColumns['kind']; counter: string; entries: bigint; amount: bigint }>(
+        sql`SELECT kind, counter, count(*) AS entries, ${sumOf('amount')} AS amount FROM entries WHERE ${inRange(range)}
+          GROUP BY kind, counter`,
       );
-      return rows.map(toEntry);
+      return rows.map(({ entries, ...row }) => ({ ...row, entries: Number(entries) }));
     },
+
+    doubtfulCharges: (range, since) =>
+      entryRows(
+        sql`SELECT * FROM entries AS e WHERE ${inRange(range)} AND kind IN ('charge', 'completion') AND at >= ${since}
+          AND NOT (${HAS_ITS_CALL}) ORDER BY seq`,
+      ),
 
     async callsOf(ids, from, to) {
       const near = sql`calls.at >= ${from - SLACK_MS} AND calls.at <= ${to + SLACK_MS}`;
@@ -61,10 +77,37 @@ export function booksReader(all: Database['all']): BooksReader {
       return callLines(sql`WHERE calls.id ${within(ids)}`);
     },
 
-    calls(after, limit) {
-      const beyond = after && sql`(calls.at, calls.id) > (${after.at}, ${after.id})`;
-      return callLines(sql`${where([beyond])} ORDER BY calls.at, calls.id LIMIT ${limit}`);
+    async hourTotals() {
+      const rows = await all<HourColumns>(
+        sql`SELECT hour, ${sumOf('calls')} AS calls, ${sumOf('cost')} AS cost, ${sumOf('input_tokens')} AS input_tokens,
+            ${sumOf('output_tokens')} AS output_tokens FROM call_sums GROUP BY hour ORDER BY hour`,
+      );
+      return rows.map(({ hour, calls, cost, input_tokens, output_tokens }) => ({
+        hour: Number(hour),
+        calls: Number(calls),
+        cost,
+        inputTokens: Number(input_tokens),
+        outputTokens: Number(output_tokens),
+      }));
     },
+
+    async hours(fromHour, toHour) {
+      const rows = await all<HourLineColumns>(hourLines(fromHour, toHour));
+      return rows.map(({ hour, calls, kept_calls, cost, kept_cost, same, ...row }) => ({
+        ...row,
+        hour: Number(hour),
+        calls: Number(calls),
+        cost,
+        keptCalls: Number(kept_calls),
+        keptCost: kept_cost,
+        isSame: same === 1n,
+      }));
+    },
+
+    wrongCalls: (fromHour, toHour) =>
+      callLines(
+        sql`WHERE ${between(fromHour, toHour)} AND calls.cost <> ${CHARGED} ORDER BY calls.at, calls.id LIMIT 1000`,
+      ),
 
     holds: async () => Number((await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`))?.n ?? 0n),
 
@@ -84,43 +127,58 @@ export function booksReader(all: Database['all']): BooksReader {
     async wrongHolds() {
       const ids = async (statement: Statement) => (await all<{ call_id: string }>(statement)).map((row) => row.call_id);
       return {
-        ended: await ids(sql`SELECT call_id FROM holds WHERE EXISTS (SELECT 1 FROM calls WHERE calls.id = call_id)`),
+        ended: await ids(
+          sql`SELECT call_id FROM holds WHERE coalesce((SELECT 1 FROM calls WHERE calls.id = call_id LIMIT 1), 0) = 1`,
+        ),
         homeless: await ids(sql`SELECT call_id FROM holds WHERE account NOT IN (SELECT id FROM accounts)`),
       };
     },
 
-    spendings: () =>
-      all(sql`SELECT spendings.key AS key, held, total, coalesce(open.sum, 0) AS holds, coalesce(hours.sum, 0) AS summed
-        FROM spendings
-        LEFT JOIN (SELECT key, ${sumOf('amount')} AS sum FROM holds GROUP BY key) AS open ON open.key = spendings.key
-        LEFT JOIN (SELECT key, ${sumOf('cost')} AS sum FROM call_sums GROUP BY key) AS hours ON hours.key = spendings.key`),
-
-    async sums(fromHour, toHour) {
-      const rows = await all<SumColumns>(sql`SELECT * FROM call_sums WHERE hour >= ${fromHour} AND hour < ${toHour}`);
-      return rows.map(({ account, key, model, cost, ...row }) => ({
-        account,
-        key,
-        model,
-        cost,
-        hour: Number(row.hour),
-        calls: Number(row.calls),
-        inputTokens: Number(row.input_tokens),
-        outputTokens: Number(row.output_tokens),
-      }));
-    },
+    wrongSpendings: () =>
+      all(sql`SELECT * FROM (
+          SELECT spendings.key AS key, held, total, coalesce(open.sum, 0) AS holds, coalesce(hours.sum, 0) AS summed
+          FROM spendings
+          LEFT JOIN (SELECT key, ${sumOf('amount')} AS sum FROM holds GROUP BY key) AS open ON open.key = spendings.key
+          LEFT JOIN (SELECT key, ${sumOf('cost')} AS sum FROM call_sums GROUP BY key) AS hours ON hours.key = spendings.key
+        ) AS lines WHERE held <> holds OR total <> summed ORDER BY key`),
   };
 }
 
-interface SumColumns {
-  account: string;
-  hour: bigint;
-  key: string;
-  model: string;
-  calls: bigint;
-  cost: bigint;
-  input_tokens: bigint;
-  output_tokens: bigint;
+/** Calls and sums in one statement, so that both are of one moment; added up, for a join of the two has no index. */
+function hourLines(fromHour: number, toHour: number): Statement {
+  const sums = joined(
+    [
+      'calls',
+      'cost',
+      'input_tokens',
+      'output_tokens',
+      'kept_calls',
+      'kept_cost',
+      'kept_input',
+      'kept_output',
+      'doubtful',
+    ].map((column) => sql`${sumOf(column)} AS ${raw(column)}`),
+    ', ',
+  );
+  return sql`SELECT account, hour, key, model, calls, cost, kept_calls, kept_cost,
+      CAST(CASE WHEN ${IS_AS_KEPT} THEN 1 ELSE 0 END AS BIGINT) AS same
+    FROM (
+      SELECT account, hour, key, model, ${sums} FROM (
+        SELECT account, at / ${raw(`${HOUR_MS}`)} AS hour, key, model, count(*) AS calls, ${sumOf('cost')} AS cost,
+          ${sumOf('input_tokens')} AS input_tokens, ${sumOf('output_tokens')} AS output_tokens,
+          0 AS kept_calls, 0 AS kept_cost, 0 AS kept_input, 0 AS kept_output,
+          sum(CASE WHEN (${IS_FREE}) OR (${IS_CHARGED}) THEN 0 ELSE 1 END) AS doubtful
+        FROM calls WHERE ${between(fromHour, toHour)} GROUP BY 1, 2, 3, 4
+        UNION ALL
+        SELECT account, hour, key, model, 0, 0, 0, 0, calls, cost, input_tokens, output_tokens, 0 FROM call_sums
+        WHERE hour >= ${fromHour} AND hour < ${toHour}
+      ) AS parts GROUP BY account, hour, key, model
+    ) AS lines WHERE NOT (${IS_AS_KEPT}) OR doubtful > 0`;
 }
+
+const IS_AS_KEPT = raw(
+  'calls = kept_calls AND cost = kept_cost AND input_tokens = kept_input AND output_tokens = kept_output',
+);
 
 interface AccountColumns {
   id: string;
@@ -129,15 +187,55 @@ interface AccountColumns {
   spent: bigint;
   last_seq: bigint;
   last_hash: string;
+  hash: string | null;
+  balance_after: bigint | null;
   holds: bigint;
+  newest_seq: bigint;
 }
 
-function toCallLine({ entry_seq, completion_seq, at, input_tokens, output_tokens, ...row }: CallColumns): CallLine {
+interface CallColumns {
+  id: string;
+  account: string;
+  cost: bigint;
+  entry_seq: bigint | null;
+  completion_seq: bigint | null;
+  charged: bigint;
+}
+
+interface HourColumns {
+  hour: bigint;
+  calls: bigint;
+  cost: bigint;
+  input_tokens: bigint;
+  output_tokens: bigint;
+}
+
+interface HourLineColumns {
+  account: string;
+  hour: bigint;
+  key: string;
+  model: string;
+  calls: bigint;
+  cost: bigint;
+  kept_calls: bigint;
+  kept_cost: bigint;
+  same: bigint;
+}
+
+function toAccountLine(row: AccountColumns): AccountLine {
+  const { last_seq, last_hash, newest_seq, hash, balance_after: balanceAfter, ...line } = row;
+  return {
+    ...line,
+    lastSeq: Number(last_seq),
+    lastHash: last_hash,
+    newestSeq: Number(newest_seq),
+    newest: hash === null || balanceAfter === null ? undefined : { hash, balanceAfter },
+  };
+}
+
+function toCallLine({ entry_seq, completion_seq, ...row }: CallColumns): CallLine {
   return {
     ...row,
-    inputTokens: Number(input_tokens),
-    outputTokens: Number(output_tokens),
-    at: Number(at),
     entrySeq: entry_seq === null ? undefined : Number(entry_seq),
     completionSeq: completion_seq === null ? undefined : Number(completion_seq),
   };

@@ -1,0 +1,289 @@
+/** Makes books of millions of calls in minutes: rows as the ledger would have written them, put into the tables in bulk. */
+import { Database } from 'bun:sqlite';
+import { join } from 'node:path';
+import { CHAIN_START, entryHash } from '../src/store/entry-hash.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { EntryRow } from '../src/store/store.ts';
+
+export interface BooksAsked {
+  dataDir: string;
+  databaseUrl?: string | undefined;
+  calls: number;
+  accounts: number;
+  keysEach: number;
+  days: number;
+  /** The last call's time. */
+  until: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
+/** One account has a fifth of all calls. */
+const HOT_OF = 5;
+const TOP_UP = 10n ** 15n;
+
+/** What stands in a column: text, a whole number, or nothing. */
+type Cell = string | number | bigint | null;
+const ENTRY_COLUMNS = [
+  'account',
+  'seq',
+  'kind',
+  'amount',
+  'balance_after',
+  'counter',
+  'call_id',
+  'note',
+  'idempotency_key',
+  'at',
+  'hash',
+];
+const CALL_COLUMNS = [
+  'id',
+  'account',
+  'key',
+  'at',
+  'model',
+  'provider',
+  'target_model',
+  'dialect',
+  'upstream_dialect',
+  'stream',
+  'status',
+  'outcome',
+  'attempts',
+  'cost',
+  'price_id',
+  'usage',
+  'duration_ms',
+  'first_byte_ms',
+  'entry_seq',
+  'input_tokens',
+  'output_tokens',
+];
+const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_tokens', 'output_tokens'];
+const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
+const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];
+
+/** A table that is written in bulk, some rows at a time. */
+interface Bulk {
+  open(table: string, columns: readonly string[]): (cells: readonly Cell[]) => void | Promise<void>;
+  /** Writes what is left of every table. */
+  end(): Promise<void>;
+}
+
+export async function makeBooks(asked: BooksAsked): Promise<void> {
+  const { dataDir, databaseUrl, calls, days, until } = asked;
+  const store = await openStore({ dataDir, databaseUrl });
+  await store.migrate();
+  const from = until - days * DAY_MS;
+  // Partitions are made four days ahead, on the engine that has them.
+  for (let at = from; at <= until + DAY_MS; at += DAY_MS) await store.tidy(at);
+  await store.close();
+  const bulk = databaseUrl === undefined ? sqliteBulk(join(dataDir, 'modelport.db')) : postgresBulk(databaseUrl);
+  const books = createBooks(asked);
+  const putEntry = bulk.open('entries', ENTRY_COLUMNS);
+  const putCall = bulk.open('calls', CALL_COLUMNS);
+  for (const entry of books.topUps(from)) await putEntry(entryCells(entry));
+  for (let number = 0; number < calls; number++) {
+    const { entry, call } = books.next(number, Math.floor(from + ((until - from) * number) / calls));
+    const waitsForEntry = putEntry(entryCells(entry));
+    if (waitsForEntry) await waitsForEntry;
+    const waitsForCall = putCall(call);
+    if (waitsForCall) await waitsForCall;
+  }
+  const putSum = bulk.open('call_sums', SUM_COLUMNS);
+  for (const cells of books.sums()) await putSum(cells);
+  const putSpending = bulk.open('spendings', SPENDING_COLUMNS);
+  for (const cells of books.spendings()) await putSpending(cells);
+  const putAccount = bulk.open('accounts', ACCOUNT_COLUMNS);
+  for (const cells of books.accounts(from)) await putAccount(cells);
+  await bulk.end();
+}
+
+const entryCells = (e: EntryRow): Cell[] => [
+  e.account,
+  e.seq,
+  e.kind,
+  e.amount,
+  e.balanceAfter,
+  e.counter,
+  e.callId ?? null,
+  e.note ?? null,
+  e.idempotencyKey ?? null,
+  e.at,
+  e.hash,
+];
+
+interface AccountState {
+  id: string;
+  balance: bigint;
+  spent: bigint;
+  lastSeq: number;
+  lastHash: string;
+}
+
+interface SumState {
+  account: string;
+  hour: number;
+  key: string;
+  model: string;
+  calls: number;
+  cost: bigint;
+  input: number;
+  output: number;
+}
+
+function createBooks({ accounts: accountCount, keysEach }: BooksAsked) {
+  const accounts: AccountState[] = Array.from({ length: accountCount }, (_, number) => ({
+    id: `acct_${number.toString(36).padStart(16, '0')}`,
+    balance: 0n,
+    spent: 0n,
+    lastSeq: 0,
+    lastHash: CHAIN_START,
+  }));
+  const spent = new Map<string, bigint>();
+  const sums: SumState[] = [];
+  let hourSums = new Map<string, SumState>();
+  let hourNow = -1;
+
+  function enter(
+    account: AccountState,
+    line: Pick<EntryRow, 'kind' | 'amount' | 'counter' | 'at' | 'callId'>,
+  ): EntryRow {
+    account.balance += line.amount;
+    account.lastSeq++;
+    const { id, lastSeq: seq, balance: balanceAfter } = account;
+    const entry: EntryRow = { account: id, seq, balanceAfter, hash: '', ...line };
+    entry.hash = entryHash(account.lastHash, entry);
+    account.lastHash = entry.hash;
+    return entry;
+  }
+
+  function sum(account: string, key: string, model: string, at: number, cost: bigint, input: number, output: number) {
+    const hour = Math.floor(at / HOUR_MS);
+    if (hour !== hourNow) {
+      sums.push(...hourSums.values());
+      hourSums = new Map();
+      hourNow = hour;
+    }
+    const place = key + model;
+    let one = hourSums.get(place);
+    if (!one) {
+      one = { account, hour, key, model, calls: 0, cost: 0n, input: 0, output: 0 };
+      hourSums.set(place, one);
+    }
+    one.calls++;
+    one.cost += cost;
+    one.input += input;
+    one.output += output;
+    spent.set(key, (spent.get(key) ?? 0n) + cost);
+  }
+
+  return {
+    topUps: (at: number) =>
+      accounts.map((account) => enter(account, { kind: 'top-up', amount: TOP_UP, counter: 'cash', at })),
+
+    next(number: number, at: number): { entry: EntryRow; call: Cell[] } {
+      const account = accounts[number % HOT_OF === 0 ? 0 : number % accountCount] as AccountState;
+      const key = `key_${account.id.slice(5)}${number % keysEach}`;
+      const model = MODELS[number % MODELS.length] as string;
+      const id = `req_${at.toString(36)}${number.toString(36).padStart(16, '0')}`;
+      const input = 100 + (number % 900);
+      const output = 10 + (number % 490);
+      const cost = BigInt(input * 150 + output * 600);
+      const durationMs = 400 + (number % 5000);
+      account.spent += cost;
+      sum(account.id, key, model, at, cost, input, output);
+      const line = { kind: 'charge', amount: -cost, counter: 'revenue', at: at + durationMs, callId: id } as const;
+      const entry = enter(account, line);
+      const usage = `{"input":${input},"output":${output}}`;
+      const head = [id, account.id, key, at, model, 'main', model, 'openai-chat', 'openai-chat', 1, 200, 'ok', 1];
+      return { entry, call: [...head, cost, 'price_1', usage, durationMs, 300, entry.seq, input, output] };
+    },
+
+    *sums(): Generator<Cell[]> {
+      sums.push(...hourSums.values());
+      hourSums = new Map();
+      for (const s of sums) yield [s.account, s.hour, s.key, s.model, s.calls, s.cost, s.input, s.output];
+    },
+    *spendings(): Generator<Cell[]> {
+      for (const [key, total] of spent) yield [key, 0, total, 0, 0, 0, 0];
+    },
+    *accounts(at: number): Generator<Cell[]> {
+      for (const { id, balance, lastSeq, lastHash, spent: charged } of accounts)
+        yield [id, id, balance, 0, lastSeq, lastHash, at, charged];
+    },
+  };
+}
+
+const ROWS_A_COMMIT = 200_000;
+
+function sqliteBulk(path: string): Bulk {
+  const file = new Database(path);
+  file.run('PRAGMA synchronous = OFF');
+  file.run('PRAGMA cache_size = -400000');
+  const indexes = file
+    .query<{ name: string; sql: string }, []>(
+      "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = 'calls' AND sql IS NOT NULL",
+    )
+    .all();
+  for (const { name } of indexes) file.run(`DROP INDEX ${name}`);
+  let rows = 0;
+  file.run('BEGIN');
+  return {
+    open(table, columns) {
+      const marks = columns.map(() => '?').join(', ');
+      const insert = file.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`);
+      return (cells) => {
+        insert.run(...cells);
+        if (++rows % ROWS_A_COMMIT === 0) file.run('COMMIT; BEGIN');
+      };
+    },
+    async end() {
+      for (const { sql } of indexes) file.run(sql);
+      file.run('COMMIT');
+      file.run('ANALYZE');
+      file.run('PRAGMA wal_checkpoint(TRUNCATE)');
+      file.close();
+    },
+  };
+}
+
+const COPIED_AT_ONCE = 1 << 20;
+
+function postgresBulk(url: string): Bulk {
+  const copies: { end(): Promise<void> }[] = [];
+  return {
+    open(table, columns) {
+      const child = Bun.spawn(
+        ['psql', '-q', '-v', 'ON_ERROR_STOP=1', url, '-c', `COPY ${table} (${columns.join(', ')}) FROM STDIN`],
+        {
+          stdin: 'pipe',
+          stdout: 'ignore',
+          stderr: 'inherit',
+        },
+      );
+      let text = '';
+      copies.push({
+        async end() {
+          child.stdin.write(text);
+          await child.stdin.end();
+          if ((await child.exited) !== 0) throw new Error(`psql could not copy ${table}`);
+        },
+      });
+      return (cells) => {
+        text += `${cells.map((cell) => (cell === null ? '\\N' : String(cell))).join('\t')}\n`;
+        if (text.length < COPIED_AT_ONCE) return;
+        child.stdin.write(text);
+        text = '';
+        return Promise.resolve(child.stdin.flush()).then(() => {});
+      };
+    },
+    async end() {
+      for (const copy of copies) await copy.end();
+      const analyzed = Bun.spawn(['psql', '-q', url, '-c', 'VACUUM ANALYZE'], { stdout: 'ignore' });
+      await analyzed.exited;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Signs how far the books were verified, with a key that the database does not hold. */
+import { createHmac, hash, timingSafeEqual } from 'node:crypto';
+import {
+  type CheckpointRow,
+  type Checkpoints,
+  type Reached,
+  readReached,
+  writeReached,
+} from '../store/verify/checkpoint.ts';
+
+export interface CheckpointSigner {
+  /** Tells the rows of this key from those of others; says nothing of the key. */
+  name: string;
+  sign(reached: Reached): CheckpointRow;
+  /** The rows that were signed with this key, and the subjects of those that were not. */
+  read(rows: readonly CheckpointRow[]): { known: Checkpoints; forged: string[] };
+}
+
+export function checkpointSigner(key: string): CheckpointSigner {
+  const signatureOf = ({ subject, body }: Pick<CheckpointRow, 'subject' | 'body'>) =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([subject, body]))
+      .digest();
+  const isSigned = (row: CheckpointRow) => {
+    const given = Buffer.from(row.signature, 'hex');
+    const due = signatureOf(row);
+    return given.length === due.length && timingSafeEqual(given, due);
+  };
+  return {
+    name: hash('sha256', `modelport verification ${key}`, 'hex').slice(0, 16),
+    sign(reached) {
+      const row = writeReached(reached);
+      return { ...row, signature: signatureOf(row).toString('hex') };
+    },
+    read(rows) {
+      const signed = rows.filter(isSigned);
+      const forged = rows.filter((row) => !signed.includes(row)).map(({ subject }) => subject);
+      return { known: readReached(signed), forged };
+    },
+  };
+}

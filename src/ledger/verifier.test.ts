@@ -1,0 +1,213 @@
+/** Verifications over signed checkpoints: what a later one reads, what it finds, and that there is one at a time. */
+import { describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import { smallBooks } from '../../test/small-books.ts';
+import { CHAIN_START, entryHash } from '../store/entry-hash.ts';
+import type { Store } from '../store/store.ts';
+import { createVerifier } from './verifier.ts';
+
+const KEY = 'the key of a test, which the database does not hold';
+const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) =>
+  createVerifier({
+    store,
+    owner,
+    key: () => key,
+    now: Date.now,
+    trouble: (sentence, cause) => {
+      throw new Error(sentence, { cause });
+    },
+  });
+
+describe.each(ENGINES)('verification over $name', (engine) => {
+  test('reads what is new since the last one, and everything where it is told to', async () => {
+    const { store } = await freshStore(engine);
+    const books = await smallBooks(store);
+    await books.calls(60);
+    const verifier = verifierOf(store);
+    const first = await verifier.verify();
+    expect(first).toMatchObject({ ok: true, accounts: 2, entries: 42, read: { entries: 42, calls: 60 } });
+    expect(await verifier.verify()).toMatchObject({ ...first, read: { entries: 0, calls: 0 } });
+    await books.calls(2);
+    // The hour they fall into has five calls of before.
+    expect(await verifier.verify()).toMatchObject({ ok: true, entries: 43, read: { entries: 1, calls: 7 } });
+    expect(await verifier.verify({ full: true })).toMatchObject({
+      ok: true,
+      entries: 43,
+      read: { entries: 43, calls: 62 },
+    });
+    await store.close();
+  });
+
+  test("another key's checkpoints mean nothing, and without a key there are none", async () => {
+    const { store } = await freshStore(engine);
+    await (await smallBooks(store)).calls(30);
+    await verifierOf(store).verify();
+    const other = verifierOf(store, 'two', 'another key of the same length, more or less');
+    expect((await other.verify()).read.entries).toBe(22);
+    const none = createVerifier({ store, owner: 'three', key: () => undefined, now: Date.now, trouble: () => {} });
+    for (const _ of [1, 2]) expect((await none.verify()).read.entries).toBe(22);
+    await store.close();
+  });
+
+  test('a row below the checkpoint that is altered is found by a full verification', async () => {
+    const { store, tamper } = await freshStore(engine);
+    await (await smallBooks(store)).calls(30);
+    const verifier = verifierOf(store);
+    await verifier.verify();
+    await tamper("UPDATE entries SET amount = amount - 1 WHERE account = 'acc_a' AND seq = 3");
+    expect((await verifier.verify()).ok).toBe(true);
+    const { ok, findings } = await verifier.verify({ full: true });
+    expect(ok).toBe(false);
+    expect(findings.some(({ kind, fault }) => kind === 'entry' && fault.includes('Entry 3 of account acc_a'))).toBe(
+      true,
+    );
+    await store.close();
+  });
+
+  test('history that is written anew, hashes and all, does not fit what was signed', async () => {
+    const { store, tamper } = await freshStore(engine);
+    await (await smallBooks(store)).calls(30);
+    await writeAnew(store, tamper);
+    // Whoever may write everything writes books that agree with themselves.
+    expect((await verifierOf(store).verify({ full: true })).faults).toEqual([]);
+    await tamper('DELETE FROM ledger_checkpoints');
+    const verifier = verifierOf(store);
+    await verifier.verify();
+    await writeAnew(store, tamper);
+    for (const full of [false, true]) {
+      const { ok, findings } = await verifier.verify({ full });
+      expect(ok).toBe(false);
+      expect(findings[0]).toMatchObject({ kind: 'checkpoint', account: 'acc_a' });
+      expect(findings[0]?.fault).toContain('was altered after it was verified');
+    }
+    await store.close();
+  });
+
+  test('entries that were removed, and checkpoints that were written by another hand, are found', async () => {
+    const { store, tamper } = await freshStore(engine);
+    await (await smallBooks(store)).calls(30);
+    const verifier = verifierOf(store);
+    await verifier.verify();
+    await tamper(
+      "UPDATE ledger_checkpoints SET body = replace(body, '\"seq\":11', '\"seq\":9') WHERE subject = 'account acc_b'",
+    );
+    const forged = await verifier.verify();
+    expect(forged.findings).toEqual([
+      { kind: 'checkpoint', fault: expect.stringContaining('The checkpoint of account acc_b was altered') },
+    ]);
+    expect(forged.read.entries).toBe(11);
+    const [, ...last] = (await store.entries('acc_a', { limit: 100 })).slice(-2);
+    const before = (await store.entries('acc_a', { limit: 100 })).at(-2);
+    await tamper(`DELETE FROM entries WHERE account = 'acc_a' AND seq = ${last[0]?.seq}`);
+    await tamper(
+      `UPDATE accounts SET last_seq = ${before?.seq}, last_hash = '${before?.hash}', balance = ${before?.balanceAfter} WHERE id = 'acc_a'`,
+    );
+    const removed = await verifier.verify();
+    expect(removed.findings.some(({ kind, fault }) => kind === 'checkpoint' && fault.includes('were removed'))).toBe(
+      true,
+    );
+    await store.close();
+  });
+
+  test('agrees while calls go on', async () => {
+    const { store } = await freshStore(engine);
+    const books = await smallBooks(store);
+    const verifier = verifierOf(store);
+    let isOver = false;
+    let batches = 0;
+    const calling = (async () => {
+      while (!isOver) {
+        await books.calls(5);
+        batches++;
+        await Bun.sleep(1);
+      }
+    })();
+    const faults: string[] = [];
+    for (let run = 0; run < 12; run++) faults.push(...(await verifier.verify({ full: run % 4 === 3 })).faults);
+    isOver = true;
+    await calling;
+    expect(faults).toEqual([]);
+    expect(batches).toBeGreaterThan(3);
+    expect(await verifier.verify({ full: true })).toMatchObject({ ok: true });
+    await store.close();
+  });
+});
+
+describe('one at a time', () => {
+  const [engine] = ENGINES;
+  if (!engine) throw new Error('no engine');
+
+  /** A store whose verifications end when they are told to. */
+  async function heldStore() {
+    const { store } = await freshStore(engine as NonNullable<typeof engine>);
+    const ends: (() => void)[] = [];
+    const held: Store = {
+      ...store,
+      async verify(options) {
+        const end = Promise.withResolvers<void>();
+        ends.push(end.resolve);
+        options?.progress?.({ done: 3, total: 10 });
+        await end.promise;
+        return store.verify(options);
+      },
+    };
+    return { store, held, ends };
+  }
+
+  const until = async (isSo: () => boolean) => {
+    for (const end = Date.now() + 10_000; !isSo() && Date.now() < end; ) await Bun.sleep(1);
+    expect(isSo()).toBe(true);
+  };
+
+  test('who asks while one is under way shares it; one that reads more waits for it', async () => {
+    const { store, held, ends } = await heldStore();
+    const verifier = verifierOf(held);
+    const both = [verifier.verify(), verifier.verify()];
+    const full = verifier.verify({ full: true });
+    await until(() => ends.length === 1);
+    ends[0]?.();
+    const [one, other] = await Promise.all(both);
+    expect(one).toBe(other as NonNullable<typeof other>);
+    await until(() => ends.length === 2);
+    ends[1]?.();
+    expect(await full).toMatchObject({ ok: true });
+    expect(ends.length).toBe(2);
+    await store.close();
+  });
+
+  test('another process waits, and sees how far it is; nobody waits longer than asked', async () => {
+    const { store, held, ends } = await heldStore();
+    const one = verifierOf(held, 'one');
+    const other = verifierOf(held, 'other');
+    expect(await one.ask({}, 1)).toMatchObject({ done: expect.any(Number), startedAt: expect.any(Number) });
+    await until(() => ends.length === 1);
+    expect(await other.ask({}, 1)).toMatchObject({ startedAt: expect.any(Number) });
+    expect(await other.running()).toBeDefined();
+    await Bun.sleep(5);
+    expect(ends.length).toBe(1);
+    ends[0]?.();
+    await until(() => ends.length === 2);
+    ends[1]?.();
+    // Both were told to come back: each has its report waiting, once.
+    const answers = [await one.ask({}, 5000), await other.ask({}, 5000)];
+    for (const answer of answers) expect(answer).toMatchObject({ ok: true });
+    expect(ends.length).toBe(2);
+    await store.close();
+  });
+});
+
+/** As somebody does who may write all tables: an older entry with all hashes and balances after it, and the account's row. */
+async function writeAnew(store: Store, tamper: (text: string) => Promise<void>): Promise<void> {
+  let [previous, balance] = [CHAIN_START, 0n];
+  const statements: string[] = [];
+  for (const entry of await store.entries('acc_a', { limit: 1000 })) {
+    const note = entry.seq === 1 ? `${entry.note}!` : entry.note;
+    balance += entry.amount;
+    const rewritten = { ...entry, balanceAfter: balance, ...(note !== undefined && { note }) };
+    previous = entryHash(previous, rewritten);
+    const set = entry.seq === 1 ? `note = note || '!', ` : '';
+    statements.push(`UPDATE entries SET ${set}hash = '${previous}' WHERE account = 'acc_a' AND seq = ${entry.seq}`);
+  }
+  await tamper(statements.join('; '));
+  await tamper(`UPDATE accounts SET last_hash = '${previous}' WHERE id = 'acc_a'`);
+}

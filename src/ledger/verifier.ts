@@ -1,0 +1,181 @@
+/** Verifies the books as a job: one at a time over all processes, from the last signed checkpoints on. */
+import type { Store } from '../store/store.ts';
+import type { Progress } from '../store/verify/books.ts';
+import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';
+import type { Finding, VerifyReport } from '../store/verify/report.ts';
+import { type CheckpointSigner, checkpointSigner } from './checkpoint-signature.ts';
+
+export interface VerifierSettings {
+  store: Store;
+  /** Names this process. */
+  owner: string;
+  /** What checkpoints are signed with; `undefined`: there are none, and every verification reads all. Asked when it is needed. */
+  key(): string | undefined;
+  now(): number;
+  trouble(sentence: string, cause: unknown): void;
+}
+
+export interface Asked {
+  /** Reads everything, and what was verified before must fit it. */
+  full?: boolean;
+}
+
+export interface Running extends Progress {
+  startedAt: number;
+}
+
+export interface Verifier {
+  /** Resolves when the books have been verified: by this call, or by one under way that reads as much. */
+  verify(asked?: Asked): Promise<VerifyReport>;
+  /** The same, but waits no longer than this: then it says how far the verification is, and the next who asks when it has ended gets its report. */
+  ask(asked: Asked, waitMs: number): Promise<VerifyReport | Running>;
+  /** The verification under way, in this process or another. */
+  running(): Promise<Running | undefined>;
+}
+
+/** A process that has not renewed for so long is gone, and its verification with it. */
+const LEASE_MS = 15_000;
+const RENEW_MS = 2000;
+const LOOK_MS = 250;
+/** Checkpoints that are kept in one go. */
+const SAVED_AT_ONCE = 500;
+/** For so long a report waits for whoever was told to come back. */
+const KEPT_MS = 600_000;
+
+interface Run {
+  full: boolean;
+  startedAt: number;
+  progress: Progress;
+  report: Promise<VerifyReport>;
+}
+
+export function createVerifier({ store, owner, key, now, trouble }: VerifierSettings): Verifier {
+  let run: Run | undefined;
+  /** A report that somebody was told to come back for. */
+  let waiting: { full: boolean; report: VerifyReport; at: number } | undefined;
+
+  function start(full: boolean): Run {
+    const started: Run = {
+      full,
+      startedAt: now(),
+      progress: { done: 0, total: 0 },
+      report: Promise.resolve() as never,
+    };
+    started.report = verifyAlone(started).finally(() => {
+      if (run === started) run = undefined;
+    });
+    run = started;
+    return started;
+  }
+
+  async function runFor({ full = false }: Asked): Promise<Run> {
+    // One that reads less is waited for: two at once would take twice as long.
+    while (run && full && !run.full) await run.report.catch(() => {});
+    return run ?? start(full);
+  }
+
+  async function verifyAlone(started: Run): Promise<VerifyReport> {
+    const lease = () => {
+      const { startedAt, progress } = started;
+      const at = now();
+      return store.leaseVerification({ owner, startedAt, leaseUntil: at + LEASE_MS, ...progress }, at);
+    };
+    while (!(await lease())) await Bun.sleep(LOOK_MS);
+    const renewing = setInterval(() => {
+      lease().catch((thrown) =>
+        trouble('The verification of the books could not be shown to other processes.', thrown),
+      );
+    }, RENEW_MS);
+    try {
+      return await verifyFrom(started);
+    } finally {
+      clearInterval(renewing);
+      await store.endVerification(owner).catch(() => {});
+    }
+  }
+
+  async function verifyFrom(started: Run): Promise<VerifyReport> {
+    const secret = key();
+    const signer = secret === undefined ? undefined : checkpointSigner(secret);
+    const { known, forged } = signer
+      ? signer.read(await store.checkpoints(signer.name))
+      : { known: NO_CHECKPOINTS, forged: [] };
+    const saver = signer && createSaver(store, signer, trouble);
+    const report = await store.verify({
+      known,
+      full: started.full,
+      progress: (progress) => {
+        started.progress = progress;
+      },
+      ...(saver && { reached: saver.add }),
+    });
+    await saver?.end();
+    return forged.length === 0 ? report : withForged(report, forged);
+  }
+
+  return {
+    verify: async (asked = {}) => (await runFor(asked)).report,
+
+    async ask(asked, waitMs) {
+      const { full = false } = asked;
+      if (!run && waiting && waiting.at > now() - KEPT_MS && (waiting.full || !full)) {
+        const { report } = waiting;
+        waiting = undefined;
+        return report;
+      }
+      const one = await runFor(asked);
+      const late = Symbol();
+      const first = await Promise.race([one.report, Bun.sleep(waitMs).then(() => late)]);
+      if (typeof first !== 'symbol') return first;
+      one.report.then(
+        (report) => {
+          waiting = { full: one.full, report, at: now() };
+        },
+        () => {},
+      );
+      return (await this.running()) ?? { startedAt: one.startedAt, ...one.progress };
+    },
+
+    async running() {
+      const other = await store.runningVerification(now());
+      if (other && other.owner !== owner) return { startedAt: other.startedAt, done: other.done, total: other.total };
+      return run && { startedAt: run.startedAt, ...run.progress };
+    },
+  };
+}
+
+/** A checkpoint that somebody has written who has not the key. */
+function withForged(report: VerifyReport, forged: readonly string[]): VerifyReport {
+  const findings = forged.map(
+    (subject): Finding => ({
+      kind: 'checkpoint',
+      fault: `The checkpoint of ${subject} was altered: its signature does not fit. What it stood for was read anew.`,
+    }),
+  );
+  const faults = findings.map(({ fault }) => fault);
+  return { ...report, ok: false, faults: [...faults, ...report.faults], findings: [...findings, ...report.findings] };
+}
+
+/** Keeps checkpoints as they are reached; what cannot be kept is read again the next time. */
+function createSaver(store: Store, signer: CheckpointSigner, trouble: VerifierSettings['trouble']) {
+  let gathered: Reached[] = [];
+  let saving = Promise.resolve();
+  function save(): void {
+    const rows = gathered.map(signer.sign);
+    gathered = [];
+    if (rows.length === 0) return;
+    saving = saving
+      .then(() => store.saveCheckpoints(signer.name, rows))
+      .catch((thrown) => trouble('Checkpoints of the verified books could not be kept.', thrown));
+  }
+  return {
+    add(reached: readonly Reached[]): void {
+      gathered.push(...reached);
+      if (gathered.length >= SAVED_AT_ONCE) save();
+    },
+    end(): Promise<void> {
+      save();
+      return saving;
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** Verifies the books of a Postgres over connections of its own, while calls have theirs. */
+import { raw, type Statement, sql } from '../database.ts';
+import { booksReader } from '../tables/books-reader.ts';
+import { type BooksReader, type VerifyOptions, verifyBooks } from '../verify/books.ts';
+import type { VerifyReport } from '../verify/report.ts';
+import { openConnection } from './connection.ts';
+
+/** Accounts and hours are read side by side. */
+const CONNECTIONS = 2;
+
+export async function verifyPostgres(url: string, options: VerifyOptions): Promise<VerifyReport> {
+  const db = openConnection({ url, connections: CONNECTIONS, reads: 'much' });
+  try {
+    return await verifyBooks(booksReader(db.all, chainReader(db.all)), options);
+  } finally {
+    await db.close();
+  }
+}
+
+type All = <Row>(statement: Statement) => Promise<Row[]>;
+
+/** As `entryHash` writes them, but for the hash before. */
+const MEMBERS =
+  raw(`to_json(account)::text || ',' || seq || ',' || to_json(kind)::text || ',"' || amount || '","' || balance_after
+  || '",' || to_json(counter)::text || ',' || coalesce(to_json(call_id)::text, 'null') || ',' || coalesce(to_json(note)::text, 'null')
+  || ',' || coalesce(to_json(idempotency_key)::text, 'null') || ',' || at`);
+
+/**
+ * The server computes the hashes: five million rows need not be sent. Where its text is not the one that `entryHash` makes, or anything else is
+ * amiss, the entries are looked at one by one.
+ */
+function chainReader(all: All): BooksReader['isDoubtful'] {
+  return async ({ account, after, to }, before) => {
+    const [row] = await all<{ doubtful: boolean }>(sql`SELECT EXISTS (
+      SELECT 1 FROM (
+        SELECT hash, seq, amount, balance_after,
+          lag(seq, 1, CAST(${after} AS BIGINT)) OVER w AS seq_before,
+          lag(balance_after, 1, CAST(${before.balance} AS BIGINT)) OVER w AS balance_before,
+          '["' || lag(hash, 1, CAST(${before.hash} AS TEXT)) OVER w || '",' || ${MEMBERS} || ']' AS members
+        FROM entries WHERE account = ${account} AND seq > ${after} AND seq <= ${to} WINDOW w AS (ORDER BY seq)
+      ) AS links
+      WHERE seq <> seq_before + 1 OR balance_after <> balance_before + amount
+        OR hash <> pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(members, 'UTF8')), 'hex')
+    ) AS doubtful`);
+    return row?.doubtful !== false;
+  };
+}

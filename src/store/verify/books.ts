@@ -1,0 +1,198 @@
+/**
+ * Proves that the books agree: entries, balances, holds, calls, their sums, key spendings, and that no entry was altered. Each
+ * statement reads one moment and a bounded part while calls go on: an account's row is read first, then its entries up to the
+ * one that the row names, and entries never change.
+ */
+import type { Money } from '../../canonical/money.ts';
+import type { EntryRow } from '../store.ts';
+import { verifyAccount } from './chain.ts';
+import { type Checkpoints, type HourTotals, NO_CHECKPOINTS, type Reached } from './checkpoint.ts';
+import { verifyHours } from './hours.ts';
+import { Findings, type VerifyReport } from './report.ts';
+
+export interface AccountLine {
+  id: string;
+  balance: Money;
+  held: Money;
+  spent: Money;
+  lastSeq: number;
+  lastHash: string;
+  /** Sum of its open holds. */
+  holds: Money;
+  /** The greatest seq of its entries; 0 where it has none. */
+  newestSeq: number;
+  /** Of the entry that it says is its newest; absent where that is not there. */
+  newest: { hash: string; balanceAfter: Money } | undefined;
+}
+
+/** Entries of one account, one kind and one other side. */
+export interface EntrySum {
+  kind: EntryRow['kind'];
+  counter: string;
+  entries: number;
+  amount: Money;
+}
+
+export interface CallLine {
+  id: string;
+  account: string;
+  cost: Money;
+  entrySeq: number | undefined;
+  completionSeq: number | undefined;
+  /** What the charge and the completion that it names add up to. */
+  charged: Money;
+}
+
+export interface SpendingLine {
+  key: string;
+  held: Money;
+  total: Money;
+  /** Sum of the key's open holds, and of its calls by hour. */
+  holds: Money;
+  summed: Money;
+}
+
+/** What the calls of an hour come to and what is kept as their sum, where the two differ or a call may lack its charge. */
+export interface HourLine {
+  account: string;
+  key: string;
+  model: string;
+  /** Since 1970. */
+  hour: number;
+  calls: number;
+  cost: Money;
+  keptCalls: number;
+  keptCost: Money;
+  isSame: boolean;
+}
+
+/** The part of an account's entries after the first seq, up to and with the second. */
+export interface Range {
+  account: string;
+  after: number;
+  to: number;
+}
+
+export interface BooksReader {
+  /** Calls before this moment may have been dropped. */
+  keptFrom(): Promise<number>;
+  accounts(after: string | undefined, limit: number): Promise<AccountLine[]>;
+  entries(account: string, afterSeq: number, limit: number): Promise<EntryRow[]>;
+  /** Whether an entry is missing, altered, or does not follow the hash and balance before it: at worst a false alarm. */
+  isDoubtful(range: Range, before: { hash: string; balance: Money }): Promise<boolean>;
+  sums(range: Range): Promise<EntrySum[]>;
+  /** The entries that charge a call and may not agree with it, of calls that ended since. */
+  doubtfulCharges(range: Range, since: number): Promise<EntryRow[]>;
+  /** The calls with these ids, which ended in this time. */
+  callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
+  hourTotals(): Promise<HourTotals[]>;
+  /** What does not agree in these hours; the last is not among them. */
+  hours(fromHour: number, toHour: number): Promise<HourLine[]>;
+  /** The calls that began in these hours whose entries do not add up to their cost. */
+  wrongCalls(fromHour: number, toHour: number): Promise<CallLine[]>;
+  holds(): Promise<number>;
+  /** Accounts that entries name and that are not there. */
+  strangers(): Promise<string[]>;
+  /** Holds of recorded calls, and of accounts that are not there. */
+  wrongHolds(): Promise<{ ended: string[]; homeless: string[] }>;
+  /** Those that are wrong. */
+  wrongSpendings(): Promise<SpendingLine[]>;
+}
+
+export interface Progress {
+  /** Entries and calls that have been read now, of those that there are to read. */
+  done: number;
+  total: number;
+}
+
+export interface VerifyOptions {
+  /** What need not be read again. */
+  known?: Checkpoints;
+  /** Reads everything; what is known must fit it all the same. */
+  full?: boolean;
+  progress?: (progress: Progress) => void;
+  /** Takes what has been verified. */
+  reached?: (reached: readonly Reached[]) => void;
+}
+
+/** What the parts of one verification share. */
+export interface Verification {
+  books: BooksReader;
+  known: Checkpoints;
+  full: boolean;
+  findings: Findings;
+  keptFrom: number;
+  counters: { [name: string]: Money };
+  read: { entries: number; calls: number };
+  /** So many entries or calls more have been read. */
+  advance(count: number): void;
+  reached(reached: readonly Reached[]): void;
+}
+
+/** Accounts read at once. */
+const ACCOUNTS = 500;
+
+export async function verifyBooks(books: BooksReader, options: VerifyOptions = {}): Promise<VerifyReport> {
+  const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
+  // Before anything else: what is recorded later changes them, and is looked at by the next verification.
+  const totals = await books.hourTotals();
+  const state = { done: 0, total: 0 };
+  const verification: Verification = {
+    books,
+    known,
+    full,
+    findings: new Findings(),
+    keptFrom: await books.keptFrom(),
+    counters: {},
+    read: { entries: 0, calls: 0 },
+    advance(count) {
+      state.done += count;
+      state.total = Math.max(state.total, state.done);
+      progress({ ...state });
+    },
+    reached,
+  };
+  const { findings, counters, read } = verification;
+  const [accounts] = await Promise.all([verifyAccounts(verification, state), verifyHours(verification, totals, state)]);
+  for (const id of await books.strangers())
+    findings.add('stranger', `There are entries of account ${id}, which is none.`, { account: id });
+  await verifyHolds(verification);
+  const holds = await books.holds();
+  const { faults, list } = findings;
+  return { ok: findings.count === 0, ...accounts, holds, counters, faults, findings: list, read };
+}
+
+async function verifyAccounts(
+  verification: Verification,
+  state: Progress,
+): Promise<{ accounts: number; entries: number }> {
+  const { books, known, full } = verification;
+  let accounts = 0;
+  let entries = 0;
+  let after: string | undefined;
+  for (let more = true; more; ) {
+    const lines = await books.accounts(after, ACCOUNTS);
+    for (const { id, lastSeq } of lines) state.total += lastSeq - (full ? 0 : (known.accounts.get(id)?.seq ?? 0));
+    for (const line of lines) {
+      entries += await verifyAccount(verification, line);
+      accounts++;
+    }
+    after = lines.at(-1)?.id;
+    more = lines.length === ACCOUNTS;
+  }
+  return { accounts, entries };
+}
+
+async function verifyHolds({ books, findings }: Verification): Promise<void> {
+  const { ended, homeless } = await books.wrongHolds();
+  for (const callId of ended)
+    findings.add('hold-ended', `Call ${callId} is recorded, but its hold is still open.`, { callId });
+  for (const callId of homeless)
+    findings.add('homeless', `The hold of call ${callId} belongs to no account.`, { callId });
+  for (const { key, held, total, holds, summed } of await books.wrongSpendings()) {
+    if (total !== summed)
+      findings.add('key-total', `Key ${key} has spent ${total}, but its calls add up to ${summed}.`, { key });
+    if (held !== holds)
+      findings.add('key-held', `Key ${key} has ${held} on hold, but its open holds add up to ${holds}.`, { key });
+  }
+}

@@ -1,0 +1,171 @@
+/** One account: its entries from the last checkpoint on, and what its row says of them. */
+import { entryHash } from '../entry-hash.ts';
+import { isOfBill } from '../ledger-rules.ts';
+import type { EntryRow } from '../store.ts';
+import type { AccountLine, Range, Verification } from './books.ts';
+import { type ChainState, NO_ENTRIES } from './checkpoint.ts';
+import type { Findings } from './report.ts';
+
+/** Entries that the database looks through in one statement. */
+const RANGE = 20_000;
+/** Rows that this process reads at once, where something is wrong. */
+const CHUNK = 500;
+const DAY_MS = 86_400_000;
+
+/** Returns how many entries the account has. */
+export async function verifyAccount(verification: Verification, line: AccountLine): Promise<number> {
+  const { known, full, counters, findings } = verification;
+  const checkpoint = known.accounts.get(line.id);
+  const before = findings.count;
+  const isUsable = checkpoint !== undefined && (await fits(verification, line, checkpoint));
+  const walk = { state: NO_ENTRIES, count: 0 };
+  if (isUsable && !full) Object.assign(walk, { state: checkpoint, count: checkpoint.seq });
+  // Where all is read anew, the chain must still pass through what was verified before.
+  else if (isUsable) await walkTo(verification, line.id, walk, checkpoint.seq);
+  if (full && isUsable && walk.state.hash !== checkpoint.hash) rewritten(findings, line.id, checkpoint);
+  await walkTo(verification, line.id, walk, line.lastSeq);
+  const { state, count } = walk;
+  const wasClean = findings.count === before;
+  for (const [name, sum] of Object.entries(state.counters)) counters[name] = (counters[name] ?? 0n) + sum;
+  compare(line, state, findings);
+  if (wasClean && state.seq === line.lastSeq && state.seq > 0 && checkpoint?.hash !== state.hash)
+    verification.reached([{ account: line.id, state }]);
+  return count;
+}
+
+/** Whether the entries that the checkpoint stands for may still be there, as far as its own entry tells. */
+async function fits({ books, findings }: Verification, line: AccountLine, checkpoint: ChainState): Promise<boolean> {
+  const { seq, hash } = checkpoint;
+  if (line.lastSeq < seq) {
+    findings.add(
+      'checkpoint',
+      `Account ${line.id} ends at entry ${line.lastSeq}, but it was verified up to entry ${seq}: entries were removed.`,
+      { account: line.id },
+    );
+    return false;
+  }
+  const found = line.lastSeq === seq ? line.newest?.hash : (await books.entries(line.id, seq - 1, 1))[0]?.hash;
+  if (found === hash) return true;
+  rewritten(findings, line.id, checkpoint);
+  return false;
+}
+
+function rewritten(findings: Findings, account: string, { seq }: ChainState): void {
+  const fault = `Entry ${seq} of account ${account} was altered after it was verified: its hash is not the signed one.`;
+  findings.add('checkpoint', fault, { account });
+}
+
+interface Walk {
+  state: ChainState;
+  count: number;
+}
+
+async function walkTo(verification: Verification, account: string, walk: Walk, to: number): Promise<void> {
+  const { books, findings, read } = verification;
+  while (walk.state.seq < to) {
+    const { state } = walk;
+    const range: Range = { account, after: state.seq, to: Math.min(to, state.seq + RANGE) };
+    const [sums, isDoubtful, charges] = await Promise.all([
+      books.sums(range),
+      books.isDoubtful(range, state),
+      books.doubtfulCharges(range, verification.keptFrom),
+    ]);
+    const count = sums.reduce((all, { entries }) => all + entries, 0);
+    await verifyCharges(verification, charges);
+    const amount = sums.reduce((all, sum) => all + sum.amount, 0n);
+    let last: Pick<ChainState, 'seq' | 'hash' | 'balance'> | undefined;
+    if (!isDoubtful && count === range.to - range.after) {
+      const [entry] = await books.entries(account, range.to - 1, 1);
+      if (entry) last = { seq: entry.seq, hash: entry.hash, balance: state.balance + amount };
+    }
+    last ??= await verifyOneByOne(verification, range, state);
+    const counters = { ...state.counters };
+    let { spent } = state;
+    for (const sum of sums) {
+      counters[sum.counter] = (counters[sum.counter] ?? 0n) - sum.amount;
+      if (isOfBill(sum.kind)) spent -= sum.amount;
+    }
+    walk.state = { ...last, spent, counters };
+    walk.count += count;
+    read.entries += count;
+    verification.advance(range.to - range.after);
+    if (walk.state.seq < range.to) {
+      findings.add('entry', `Entries ${walk.state.seq + 1} to ${range.to} of account ${account} are missing.`, {
+        account,
+      });
+      walk.state = { ...walk.state, seq: range.to };
+    }
+  }
+}
+
+/** Names what is wrong, entry by entry. */
+async function verifyOneByOne({ books, findings }: Verification, range: Range, start: ChainState) {
+  let last: Pick<ChainState, 'seq' | 'hash' | 'balance'> = start;
+  for (;;) {
+    const page = await books.entries(range.account, last.seq, CHUNK);
+    for (const entry of page) {
+      if (entry.seq > range.to) return last;
+      verifyEntry(entry, last, findings);
+      last = { seq: entry.seq, hash: entry.hash, balance: last.balance + entry.amount };
+    }
+    if (page.length < CHUNK || last.seq >= range.to) return last;
+  }
+}
+
+function verifyEntry(entry: EntryRow, last: Pick<ChainState, 'seq' | 'hash' | 'balance'>, findings: Findings): void {
+  const name = nameOf(entry);
+  const of = { account: entry.account };
+  const balance = last.balance + entry.amount;
+  if (entry.seq !== last.seq + 1)
+    findings.add('entry', `${name} follows entry ${last.seq}: those between are missing.`, of);
+  if (entry.balanceAfter !== balance)
+    findings.add('entry', `${name} says the balance after it is ${entry.balanceAfter}, it is ${balance}.`, of);
+  if (entry.hash !== entryHash(last.hash, entry))
+    findings.add('entry', `${name} was altered: its hash does not fit it.`, of);
+}
+
+async function verifyCharges({ books, keptFrom, findings }: Verification, charges: readonly EntryRow[]): Promise<void> {
+  for (let at = 0; at < charges.length; at += CHUNK) {
+    const page = charges.slice(at, at + CHUNK);
+    const times = page.map((entry) => entry.at);
+    const ids = page.map(({ callId = '' }) => callId);
+    const found = await books.callsOf(ids, Math.min(...times), Math.max(...times));
+    const calls = new Map(found.map((call) => [call.id, call]));
+    for (const entry of page) {
+      const call = calls.get(entry.callId ?? '');
+      const of = { account: entry.account, ...(entry.callId !== undefined && { callId: entry.callId }) };
+      if (!call) {
+        // It may have begun a day earlier, and calls are dropped by their beginning.
+        if (entry.at >= keptFrom + DAY_MS)
+          findings.add('charge', `${nameOf(entry)} charges call ${entry.callId}, which is not recorded.`, of);
+        continue;
+      }
+      const named = entry.kind === 'charge' ? call.entrySeq : call.completionSeq;
+      if (named === entry.seq && call.account === entry.account && call.cost === call.charged) continue;
+      const said = `${nameOf(entry)} charges ${-entry.amount} for call ${call.id}`;
+      findings.add('charge', `${said}, whose record says ${call.cost} by entry ${named}.`, of);
+    }
+  }
+}
+
+const nameOf = ({ seq, account }: EntryRow) => `Entry ${seq} of account ${account}`;
+
+/** What the account's row says, and what its entries and holds come to. */
+function compare(line: AccountLine, state: ChainState, findings: Findings): void {
+  const of = { account: line.id };
+  const name = `Account ${line.id}`;
+  if (line.holds !== line.held)
+    findings.add('account-held', `${name} has ${line.held} on hold, but its open holds add up to ${line.holds}.`, of);
+  if (state.balance !== line.balance) {
+    const fault = `${name} has the balance ${line.balance}, but its entries add up to ${state.balance}.`;
+    findings.add('account-balance', fault, of);
+  }
+  if (state.spent !== line.spent) {
+    const fault = `${name} has spent ${line.spent}, but its charges add up to ${state.spent}.`;
+    findings.add('account-spent', fault, of);
+  }
+  if (line.newestSeq !== line.lastSeq || (line.lastSeq > 0 && state.hash !== line.lastHash)) {
+    const fault = `${name} ends at entry ${line.lastSeq}, but its newest entry is another: ${line.newestSeq}.`;
+    findings.add('end', fault, of);
+  }
+}
