@@ -43,10 +43,11 @@ function stopReason(finish: Finish | undefined, seen: { call: boolean; refusal: 
 /** The members that say so, of a message and of `message_delta` alike. */
 export function writeFinish(finish: Finish | undefined, seen: { call: boolean; refusal: boolean }) {
   const stop_reason = stopReason(finish, seen);
-  const explanation = finish?.explanation ?? null;
+  const explanation = finish?.explanation;
   return {
     stop_reason,
     stop_sequence: finish?.stopSequence ?? null,
-    stop_details: stop_reason === 'refusal' ? { type: 'refusal', category: null, explanation } : null,
+    stop_details:
+      stop_reason === 'refusal' ? { type: 'refusal', ...(explanation !== undefined && { explanation }) } : null,
   };
 }

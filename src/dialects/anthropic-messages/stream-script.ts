@@ -309,7 +309,9 @@ export class StreamScript {
     for (const line of this.#queue) line.over = true;
     this.#advance();
     const usage = this.#usage ?? estimateUsage(this.#call, this.#outputCharacters);
-    this.#send({ type: 'message_delta', delta: writeFinish(this.#finish, this.#seen), usage: writeUsage(usage) });
+    // As the vendor has it: the kinds of cache writes are told at the beginning alone.
+    const { cache_creation: _, ...counts } = writeUsage(usage);
+    this.#send({ type: 'message_delta', delta: writeFinish(this.#finish, this.#seen), usage: counts });
     this.#send({ type: 'message_stop' });
   }
 

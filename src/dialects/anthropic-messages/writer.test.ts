@@ -117,7 +117,6 @@ describe('a stream written anew', () => {
         input_tokens: 59,
         cache_read_input_tokens: 30,
         cache_creation_input_tokens: 11,
-        cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 6 },
         output_tokens: 9,
         output_tokens_details: { thinking_tokens: 4 },
       },

@@ -4,6 +4,7 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { tokenRows } from '../logprob-rows.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { needsWave, waveHeader } from '../wave.ts';
 import { annotation, chatUsage, codePoints, finishWord, usesOldFunctions } from './completion.ts';
@@ -65,7 +66,7 @@ export class ChunkScript {
         return '';
       }
       case 'part-logprobs':
-        return this.#delta(event.choice, {}, null, { content: event.logprobs, refusal: null });
+        return this.#delta(event.choice, {}, null, { content: tokenRows(event.logprobs), refusal: null });
       case 'part-end':
         return this.#part(event.choice, event.part).opens.type === 'image' ? this.#content(event.choice, ')') : '';
       case 'choice-end': {

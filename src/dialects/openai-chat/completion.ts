@@ -4,6 +4,7 @@ import { newId } from '../../canonical/id.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, FinishReason, Reply, ReplyPart } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
+import { tokenRows } from '../logprob-rows.ts';
 import { writeUsage } from '../openai-usage.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { needsWave, waveHeader } from '../wave.ts';
@@ -87,7 +88,7 @@ function choiceOf({ parts, finish }: Reply['choices'][number], index: number, ca
   const logprobs: Json[] = [];
   let hasCalls = false;
   for (const part of parts) {
-    if (part.logprobs) logprobs.push(...part.logprobs);
+    if (part.logprobs) logprobs.push(...tokenRows(part.logprobs));
     hasCalls ||= part.opens.type === 'tool-call';
   }
   const choice: JsonObject = {

@@ -78,6 +78,7 @@ export class ReplyMark {
   #patches(said: JsonObject, usage: Usage | undefined): Patches | undefined {
     const members: JsonObject = {};
     this.#addMissing(said, members);
+    if (said.usage === undefined && !usage) members.usage = null;
     const text = wholeText(said.text ?? null);
     if (said.text !== undefined && text !== said.text) members.text = text;
     const tools = Array.isArray(said.tools) ? wholeTools(said.tools) : said.tools;

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { estimateUsage } from '../estimate-usage.ts';
+import { tokenRows } from '../logprob-rows.ts';
 import { explainedRefusal } from '../refusal.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
@@ -53,10 +54,6 @@ export class ResponseScript {
     this.#emit = emit;
   }
 
-  get hasBegun(): boolean {
-    return this.#head !== undefined;
-  }
-
   /** What the call is billed, where its vendor reported nothing. */
   bill(usage: Usage): void {
     this.#usage = usage;
@@ -85,7 +82,7 @@ export class ResponseScript {
         this.#cite(this.#part(event.part), event.citation);
         return;
       case 'part-logprobs':
-        this.#logprobs(this.#part(event.part), event.logprobs);
+        this.#logprobs(this.#part(event.part), tokenRows(event.logprobs));
         return;
       case 'part-end':
         this.#close(this.#part(event.part));
@@ -129,8 +126,9 @@ export class ResponseScript {
     });
   }
 
-  /** The response as far as it came. */
-  broken(error: JsonObject): JsonObject {
+  /** The response as far as it came; `undefined` where it has not begun. */
+  broken(error: JsonObject): JsonObject | undefined {
+    if (!this.#head) return undefined;
     return this.#response({ status: 'failed', error, usage: this.#usage ? writeResponseUsage(this.#usage) : null });
   }
 

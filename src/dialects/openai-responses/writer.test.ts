@@ -153,8 +153,8 @@ test('a run that breaks off is told to have failed, then as an error in both sha
 const WHOLE = JSON.parse(decoder.decode(openaiResponses.writer(chatCall({ stream: false })).end()));
 
 test('passing changes nothing but the model, and nothing at all where that is the same', () => {
-  const { id, model: _, usage, ...members } = WHOLE;
-  const rest = JSON.stringify(members).slice(1);
+  const { id: _, model: __, ...members } = WHOLE;
+  const rest = JSON.stringify({ ...members, usage: null }).slice(1);
   const event = (model: string) =>
     `event: response.created\ndata: {"type":"response.created","response":{"id":"a",  "model":"${model}","n":1.0,${rest}}\n\n`;
   const pass = (text: string) => {

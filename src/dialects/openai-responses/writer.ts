@@ -89,9 +89,7 @@ class StreamWriter implements Writer {
     const { code, message, param, type } = openaiErrorObject(error);
     if (this.#passed) {
       this.#kept = { ...this.#mark.inObject(this.#passed, this.#usage), status: 'failed', error: { code, message } };
-    } else if (this.#script.hasBegun) {
-      this.#kept = this.#script.broken({ code, message });
-    }
+    } else this.#kept = this.#script.broken({ code, message });
     if (this.#kept) this.#emit('response.failed', { response: this.#kept });
     this.#emit('error', { code, message, param, error: { type, code, message, param } });
     return this.#handOut();
