@@ -1,6 +1,7 @@
 /** Environment and file to one frozen Config; a wrong setting is a sentence at boot. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { MAX_JSON_DEPTH } from './canonical/json.ts';
 import { type Money, readMoney } from './canonical/money.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
@@ -199,7 +200,7 @@ export function loadConfig(
     bodyMs: readMs(env, 'MODELPORT_BODY_TIMEOUT_MS'),
     bodyBytesPerSecond: readWhole(env, 'MODELPORT_BODY_MIN_RATE', 0, 2 ** 31),
     jsonBounds: {
-      depth: readWhole(env, 'MODELPORT_MAX_JSON_DEPTH', 10, 1000),
+      depth: MAX_JSON_DEPTH,
       values: readWhole(env, 'MODELPORT_MAX_JSON_VALUES', 1000, 2 ** 31),
       members: readWhole(env, 'MODELPORT_MAX_JSON_MEMBERS', 1000, 2 ** 31),
       membersOfOne: MOST_MEMBERS_OF_ONE,

@@ -1,6 +1,6 @@
 /** What every format does with a client's body: reads it as JSON, and names the member that is wrong. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { Json } from '../canonical/json.ts';
+import { isDeeper, type Json, MAX_JSON_DEPTH } from '../canonical/json.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -13,19 +13,22 @@ export function keepParsed(body: Uint8Array, value: Json): void {
   parsed.set(body, value);
 }
 
-export function parsedBody(body: Uint8Array): Json | undefined {
+function parsedBody(body: Uint8Array): Json | undefined {
   return body.length > LARGE_BYTES ? parsed.get(body) : undefined;
 }
 
-/** Throws `invalid_request` where the body is no JSON in UTF-8. */
-export function parseBody(body: Uint8Array): Json {
+/** Throws `invalid_request` with this sentence where the body is no JSON in UTF-8, with another where it is nested too deeply. */
+export function parseBody(body: Uint8Array, sentence = 'The body must be JSON in UTF-8.'): Json {
   const known = parsedBody(body);
   if (known !== undefined) return known;
+  let value: Json;
   try {
-    return JSON.parse(decoder.decode(body)) as Json;
+    value = JSON.parse(decoder.decode(body)) as Json;
   } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause });
+    throw new GatewayError('invalid_request', sentence, { cause });
   }
+  if (!isDeeper(value, MAX_JSON_DEPTH)) return value;
+  throw new GatewayError('invalid_request', `The body is nested more than ${MAX_JSON_DEPTH} levels deep.`);
 }
 
 /** A client's mistake: the member by its path, and what is wrong with it. */

@@ -2,7 +2,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../canonical/errors.ts';
-import { parsedBody } from '../dialects/request-body.ts';
+import { parseBody } from '../dialects/request-body.ts';
 
 /** A check of bodies; compiled when the first one comes. Throws GatewayError `invalid_request` with `param`. */
 export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {
@@ -36,11 +36,7 @@ function createCheck<S extends TSchema>(schema: S): (value: unknown) => Static<S
 
 function parse(bytes: Uint8Array): unknown {
   if (bytes.length === 0) return {};
-  try {
-    return parsedBody(bytes) ?? JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (thrown) {
-    throw new GatewayError('invalid_request', 'The body is not valid JSON.', { cause: thrown });
-  }
+  return parseBody(bytes, 'The body is not valid JSON.');
 }
 
 interface Fault {

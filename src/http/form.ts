@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { formBoundary, readForm } from '../dialects/multipart.ts';
-import { parsedBody } from '../dialects/request-body.ts';
+import { parseBody } from '../dialects/request-body.ts';
 
 /** Throws `invalid_request` where the body is neither. */
 export function readMembers(body: Uint8Array, contentType: string): JsonObject {
@@ -12,14 +12,8 @@ export function readMembers(body: Uint8Array, contentType: string): JsonObject {
   if (/^multipart\/form-data/i.test(contentType))
     throw new GatewayError('invalid_request', 'The content type of the form names no boundary.');
   if (body.length === 0) return {};
-  try {
-    const members: unknown = parsedBody(body) ?? JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
-    if (isObject(members)) return members;
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8, or a form (multipart/form-data).', {
-      cause,
-    });
-  }
+  const members = parseBody(body, 'The body must be JSON in UTF-8, or a form (multipart/form-data).');
+  if (isObject(members)) return members;
   throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 

@@ -7,9 +7,14 @@ const bodies = createJsonBodies({ depth: 100, values: 5000, members: 1000, membe
 const LONG = 'ä"\\'.repeat(400_000);
 const large = (members: object) => Buffer.from(JSON.stringify({ long: LONG, ...members }));
 
-test('a small body passes at once, as it is', () => {
+test('a small body passes at once, as it is; its depth is looked at where it is parsed', () => {
   const body = Buffer.from('{"a":[1,2]}');
   expect(bodies.admit(body)).toBe(body);
+  const deep = (levels: number) => Buffer.from(JSON.stringify(nested(levels)));
+  expect(parseBody(bodies.admit(deep(100)) as Buffer)).toEqual(nested(100));
+  const refused = expect.objectContaining({ code: 'invalid_request', message: expect.stringContaining('100 levels') });
+  expect(() => parseBody(deep(101))).toThrow(refused);
+  expect(() => parseBody(Buffer.from(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`))).toThrow(refused);
 });
 
 test('a large body is parsed apart: the same bytes, and what they hold', async () => {
@@ -39,14 +44,17 @@ test('several at once, each its own', async () => {
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, 1]));
 const nested = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 
+/** Long enough to be counted, short enough to be parsed where it is wanted. */
+const middling = (members: object) => Buffer.from(JSON.stringify({ long: LONG.slice(0, 200_000), ...members }));
+
 test.each([
   [{ a: many(501) }, 'request_too_large', 'An object in the body has more than 500 members'],
   [{ a: [many(400), many(400), many(400)] }, 'request_too_large', 'more than 1000 object members'],
   [{ a: Array(6000).fill(1) }, 'request_too_large', 'more than 5000 array elements'],
   [{ a: nested(100) }, 'invalid_request', 'nested more than 100 levels deep'],
-])('%#: beyond a bound it is refused, small or large', async (members, code, sentence) => {
+])('%#: beyond a bound it is refused, in a thread or not', async (members, code, sentence) => {
   const refused = { code, message: expect.stringContaining(sentence) };
-  expect(() => bodies.admit(Buffer.from(JSON.stringify(members)))).toThrow(expect.objectContaining(refused));
+  expect(() => bodies.admit(middling(members))).toThrow(expect.objectContaining(refused));
   await expect(Promise.resolve(bodies.admit(large(members)))).rejects.toMatchObject(refused);
 });
 

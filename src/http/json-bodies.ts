@@ -15,6 +15,8 @@ export interface JsonBodies {
 
 /** A smaller body is parsed where it is wanted: in a few milliseconds. */
 const LARGE_BYTES = 1024 * 1024;
+/** What a smaller body can hold costs less than counting it: its depth is looked at once it is parsed (`parseBody`). */
+const SMALL_BYTES = 256 * 1024;
 /** The thread has the memory of the largest body it has parsed. */
 const IDLE_MS = 30_000;
 
@@ -45,7 +47,7 @@ export function createJsonBodies(bounds: JsonBounds): JsonBodies {
 
   return {
     admit(body) {
-      if (!beginsJson(body)) return body;
+      if (body.length <= SMALL_BYTES || !beginsJson(body)) return body;
       if (body.length > LARGE_BYTES) return parseApart(body);
       const excess = scanJson(
         Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length),

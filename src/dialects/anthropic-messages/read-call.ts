@@ -9,11 +9,10 @@ import type {
   Tool,
   ToolChoice,
 } from '../../canonical/call.ts';
-import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
-import { parsedBody, wrong } from '../request-body.ts';
+import { parseBody, wrong } from '../request-body.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { KNOWN_MEMBERS } from './known-members.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
@@ -32,11 +31,11 @@ const MONEY: MoneySpelling = {
   content: new Set(['output_format', 'tool_choice']),
 };
 
-const decoder = new TextDecoder();
+const _decoder = new TextDecoder();
 
 export function readCall(request: WireRequest): ChatCall {
   const headers = readHeaders(request.headers);
-  const parsed = parse(request.body);
+  const parsed = parseBody(request.body, 'The body is not JSON: send a JSON object.');
   const {
     body: spelled,
     bytes,
@@ -80,14 +79,6 @@ function readHeaders(headers: WireRequest['headers']): { [name: string]: string 
   const version = clientVersion(headers);
   const beta = headers.get('anthropic-beta');
   return { 'anthropic-version': version, ...(beta !== null && beta !== '' && { 'anthropic-beta': beta }) };
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return parsedBody(bytes) ?? JSON.parse(decoder.decode(bytes));
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body is not JSON: send a JSON object.', { cause });
-  }
 }
 
 function readMessages(body: Body): Message[] {

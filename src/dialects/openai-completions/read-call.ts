@@ -4,7 +4,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
-import { parsedBody, wrong } from '../request-body.ts';
+import { parseBody, wrong } from '../request-body.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 
 /** Members that a call has a word for; the others only this format can say. */
@@ -38,7 +38,7 @@ const MONEY: MoneySpelling = {
   content: new Set(['response_format']),
 };
 
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const _decoder = new TextDecoder('utf-8', { fatal: true });
 
 export function readCall(request: WireRequest): ChatCall {
   const { body, bytes, dropped } = billable(readBody(request.body), request.body, MONEY);
@@ -69,12 +69,7 @@ export function readCall(request: WireRequest): ChatCall {
 }
 
 function readBody(bytes: Uint8Array): JsonObject {
-  let body: unknown;
-  try {
-    body = parsedBody(bytes) ?? JSON.parse(decoder.decode(bytes));
-  } catch (cause) {
-    throw new GatewayError('invalid_request', 'The body is not JSON: send a JSON object.', { cause });
-  }
+  const body = parseBody(bytes, 'The body is not JSON: send a JSON object.');
   if (!isObject(body)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   return body;
 }

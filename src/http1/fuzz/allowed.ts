@@ -198,6 +198,38 @@ export const ALLOWED: readonly Allowed[] = [
     holds: (_, bytes) => /^transfer-encoding:[^\r\n]*\t/im.test(bytes),
     reason: 'RFC 9110, section 5.5: it is a blank around the value; Node takes the reply for one without chunks',
   },
+  {
+    name: 'tab behind chunked, open',
+    side: 'reply',
+    kind: 'they refuse',
+    says: /^waits for more$/,
+    holds: (_, bytes) => /^transfer-encoding:[^\r\n]*\t/im.test(bytes),
+    reason: 'the same where the connection does not end: Node waits for that',
+  },
+  {
+    name: 'digits of a length',
+    side: 'reply',
+    kind: 'we refuse',
+    says: /content-length is none/,
+    holds: (message) => values(message, 'content-length').some((length) => length.length > 15),
+    reason: 'we read 15 digits, as many as a number holds exactly',
+  },
+  {
+    name: 'interim reply of HTTP/1.0',
+    side: 'reply',
+    kind: 'they refuse',
+    says: /^HPE_CLOSED_CONNECTION$/,
+    holds: (_, bytes) => /HTTP\/1\.0 1\d\d/.test(bytes),
+    reason: 'Node takes the connection for ended behind it; the reply itself is still to come',
+  },
+  {
+    name: 'digits of a length',
+    side: 'request',
+    kind: 'we refuse',
+    says: /content-length is none/,
+    holds: (message) => values(message, 'content-length').some((length) => length.length > 15),
+    reason: 'we read 15 digits, as many as a number holds exactly',
+  },
 ];
 
 export function allowedFor(
