@@ -12,6 +12,8 @@ export interface TestPostgres {
   /** Stops as told (`fast` ends sessions, `immediate` is a crash) and starts again. */
   stop(mode: 'fast' | 'immediate'): void;
   start(): void;
+  /** Stops all its processes where they are, or lets them go on: connections stay open, nobody answers. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
 /** The programs of an installed Postgres; `undefined` where there is none, or nobody it could run as. */
@@ -102,7 +104,22 @@ export async function startPostgres(pid = process.pid): Promise<TestPostgres & {
   start();
   const stopCommand = [...as, join(folder, 'pg_ctl'), '-D', data, '-m', 'immediate', 'stop'].join(' ');
   whenGone(`${stopCommand}; rm -rf ${home}`, pid);
-  return { port, start, stop, ...databasesAt(port) };
+  const signal = (name: NodeJS.Signals) => {
+    const main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
+    // The first is stopped first, and goes on last: it would start others, or take those that stand still for dead.
+    const all = [main, ...childrenOf(main)];
+    for (const one of name === 'SIGSTOP' ? all : all.reverse()) process.kill(one, name);
+  };
+  return { port, start, stop, signal, ...databasesAt(port) };
+}
+
+function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)]);
+  return stdout
+    .toString()
+    .split('\n')
+    .map(Number)
+    .filter((child) => child > 0);
 }
 
 function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {

@@ -26,6 +26,8 @@ export interface ScriptedUpstream {
   readonly url: string;
   /** Appends answers to the queue of a prefix (`/openai`). */
   script(prefix: string, ...answers: Answer[]): void;
+  /** Decides each answer of a prefix by its request; what is scripted there comes first. */
+  decide(prefix: string, answerTo: (request: JournalEntry) => Answer): void;
   /** The requests that came under a prefix, in order. */
   journal(prefix: string): JournalEntry[];
   /** Answers that were not asked for. */
@@ -38,19 +40,18 @@ export interface ScriptedUpstream {
 /** Starts one on a free port. Over HTTP: `PUT /_script` with answers by prefix, `GET /_journal`, `DELETE /_script`. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const queues = new Map<string, Answer[]>();
+  const deciders = new Map<string, (request: JournalEntry) => Answer>();
   const entries: JournalEntry[] = [];
   const sockets = new Set<Socket>();
 
   function script(prefix: string, ...answers: Answer[]): void {
     queues.set(prefix, [...(queues.get(prefix) ?? []), ...answers]);
   }
-  function nextAnswer(path: string): Answer {
-    const prefix = [...queues.keys()].filter((key) => path.startsWith(key)).sort((a, b) => b.length - a.length)[0];
-    const queue = prefix === undefined ? undefined : queues.get(prefix);
-    const first = queue?.[0];
-    if (!first)
-      return { status: 599, json: { error: { message: `nothing is scripted for ${path}`, type: 'unscripted' } } };
-    if (!first.repeat) queue?.shift();
+  function nextAnswer(entry: JournalEntry): Answer {
+    const { path } = entry;
+    const first = longest(queues, path)?.[0];
+    if (!first) return longest(deciders, path)?.(entry) ?? unscripted(path);
+    if (!first.repeat) longest(queues, path)?.shift();
     return first;
   }
   function control(request: RawRequest): Answer {
@@ -71,7 +72,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       const controlled = request.path.startsWith('/_');
       const entry = toEntry(request);
       if (!controlled) entries.push(entry);
-      const plan = planAnswer(controlled ? control(request) : nextAnswer(request.path));
+      const plan = planAnswer(controlled ? control(request) : nextAnswer(entry));
       const end = await perform(plan.steps, socket, entry);
       entry.aborted = end === 'gone';
       entry.endedMs = Date.now();
@@ -89,6 +90,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   return {
     url: `http://127.0.0.1:${port}`,
     script,
+    decide: (prefix, answerTo) => void deciders.set(prefix, answerTo),
     journal: (prefix) => entries.filter((entry) => entry.path.startsWith(prefix)),
     unused: (prefix) => queues.get(prefix)?.filter((answer) => !answer.repeat).length ?? 0,
     forget(prefix) {
@@ -100,6 +102,16 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+/** What stands at the longest of the prefixes that the path has. */
+function longest<T>(of: ReadonlyMap<string, T>, path: string): T | undefined {
+  const prefix = [...of.keys()].filter((key) => path.startsWith(key)).sort((a, b) => b.length - a.length)[0];
+  return prefix === undefined ? undefined : of.get(prefix);
+}
+
+function unscripted(path: string): Answer {
+  return { status: 599, json: { error: { message: `nothing is scripted for ${path}`, type: 'unscripted' } } };
 }
 
 /** An address on the loopback where nobody listens. */

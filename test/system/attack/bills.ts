@@ -1,0 +1,153 @@
+/**
+ * Recomputes every bill of a storm from what the provider sent, what the client saw and the price, with arithmetic of its own: nothing of
+ * the ledger's is used here. Where a process died or a client left there are several moments at which the call may have ended; the bill
+ * has to be that of one of them, to the nano.
+ */
+import type { JournalEntry } from '../../upstream/scripted-upstream.ts';
+import type { Seen } from './leaving-client.ts';
+import { isFailure, type Known, moments } from './lying-provider.ts';
+import type { Plan } from './plan.ts';
+
+/** Pico-USD per token. */
+export interface Rates {
+  input: bigint;
+  output: bigint;
+}
+
+/** A call as the admin API shows it. */
+export interface Bill {
+  id: string;
+  account: string;
+  key: string;
+  model: string;
+  outcome: string;
+  cost: bigint;
+  priceId: string;
+  provisional?: boolean;
+  usage?: { input: number; output: number; source: string };
+}
+
+/** What became of a plan. */
+export interface Told {
+  plan: Plan;
+  /** Ids of the key that was used. */
+  key: string;
+  seen: Seen;
+  /** The process that it was sent to was killed before the storm was over. */
+  wasKilled: boolean;
+  journal: JournalEntry[];
+}
+
+const PICO_PER_NANO = 1000n;
+
+/** One rounding, up, at the end. */
+function costOf(input: number, output: number, rates: Rates): bigint {
+  const pico = BigInt(input) * rates.input + BigInt(output) * rates.output;
+  return (pico + PICO_PER_NANO - 1n) / PICO_PER_NANO;
+}
+
+/** What a call costs that ended at this moment: the report at the end; the last one before, never below what had come; else what had come. */
+function costAt(known: Known, { estimatedInput, ceiling }: Plan, rates: Rates): bigint {
+  const { words, report, isComplete } = known;
+  if (!report) return costOf(estimatedInput, words, rates);
+  const cost = costOf(report.input, isComplete ? report.output : Math.max(report.output, words), rates);
+  const held = costOf(estimatedInput, ceiling, rates);
+  // Only `usage-huge` claims so much, and no text of a storm comes near: disputed, the hold is charged.
+  return cost > 2n * held ? held : cost;
+}
+
+const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
+
+/** Every cost that the call may have had; empty: it must not be on record. */
+export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> {
+  const { plan, seen, wasKilled, journal } = told;
+  const sent = journal[0];
+  const estimate = costOf(plan.estimatedInput, 0, rates);
+  if (!sent) return new Set(seen.left || wasKilled ? [0n, estimate] : [0n]);
+  const all = moments(plan, sent);
+  const last = all.at(-1)!;
+  const final = costAt(last, plan, rates);
+  // A process that died may have noted any moment, and never more than was held.
+  if (bill.provisional)
+    return new Set(
+      all.map((known) => smaller(costAt(known, plan, rates), costOf(plan.estimatedInput, plan.ceiling, rates))),
+    );
+  if (seen.complete) return new Set([final]);
+  if (isFailure(plan) && last.words === 0)
+    return new Set(seen.left || seen.status === undefined ? [0n, estimate] : [0n]);
+  if (!seen.left && !wasKilled && seen.status === 200) return new Set(endsOf(all, plan, rates));
+  // Its upstream is read to its end, or for as long as usage takes: what comes late is waited for.
+  const isAwaited = plan.stream && (plan.policy === 'drain' || seen.finish) && !wasKilled && !isFailure(plan);
+  if (isAwaited) return new Set([costAt(moments(plan, WHOLE).at(-1)!, plan, rates)]);
+  return new Set([
+    ...all.filter(({ words }) => words >= seen.words).map((known) => costAt(known, plan, rates)),
+    ...(isFailure(plan) ? [0n] : []),
+  ]);
+}
+
+/** The answer broke off by its provider's fault: all that had come was delivered, and what was on its way may have been. */
+function endsOf(all: readonly Known[], plan: Plan, rates: Rates): bigint[] {
+  return all.slice(-3).map((known) => costAt(known, plan, rates));
+}
+
+const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
+
+/** Which plan each bill is of: by the id that the client was told, else by its input, which no two plans share, else by its cost. */
+export function matchBills(
+  bills: readonly Bill[],
+  tolds: readonly Told[],
+  ratesOf: (bill: Bill) => Rates,
+): Map<Bill, Told> {
+  const byId = new Map(tolds.flatMap((told) => (told.seen.requestId ? [[told.seen.requestId, told]] : [])));
+  const byInput = new Map(
+    tolds.flatMap((told) => [told.plan.estimatedInput, told.plan.reportedInput].map((input) => [input, told])),
+  );
+  const matched = new Map<Bill, Told>();
+  for (const bill of bills) {
+    const input = bill.usage?.input ?? Number((bill.cost * PICO_PER_NANO) / ratesOf(bill).input);
+    const told = byId.get(bill.id) ?? (bill.cost > 0n ? byInput.get(input) : undefined);
+    if (told) matched.set(bill, told);
+  }
+  return matched;
+}
+
+/** What is wrong with the bills, in sentences; none: each is right to the nano. */
+export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf: (bill: Bill) => Rates): string[] {
+  const faults: string[] = [];
+  const matched = matchBills(bills, tolds, ratesOf);
+  const billsOf = new Map<Told, Bill[]>();
+  for (const bill of bills) {
+    const told = matched.get(bill);
+    if (told) billsOf.set(told, [...(billsOf.get(told) ?? []), bill]);
+    else if (bill.cost > 0n) faults.push(`${bill.id} costs ${bill.cost}, and nobody asked for it`);
+  }
+  for (const told of tolds) {
+    const own = billsOf.get(told) ?? [];
+    const what = `${JSON.stringify({ ...told.plan, body: undefined })} seen ${JSON.stringify({ ...told.seen, text: told.seen.text.slice(0, 300) })}`;
+    if (told.journal.length > mostSendings(told.plan))
+      faults.push(`sent upstream ${told.journal.length} times: ${what}`);
+    if (own.filter(({ cost }) => cost > 0n).length > 1)
+      faults.push(`charged twice (${own.map(({ id }) => id)}): ${what}`);
+    const [bill] = own;
+    if (!bill) {
+      if (told.seen.complete || (told.journal.length > 0 && mustBeCharged(told))) faults.push(`not on record: ${what}`);
+      continue;
+    }
+    if (bill.provisional && !told.wasKilled) faults.push(`${bill.id} is still settled provisionally`);
+    const allowed = allowedCosts(told, bill, ratesOf(bill));
+    if (bill.key !== told.key) faults.push(`${bill.id} is charged to ${bill.key}, not ${told.key}`);
+    if (!allowed.has(bill.cost)) {
+      const sent = told.journal[0]?.sentBytes;
+      faults.push(
+        `${JSON.stringify({ ...bill, cost: String(bill.cost) })} may cost ${[...allowed].slice(0, 60)}; ${sent} bytes sent; ${what}`,
+      );
+    }
+  }
+  return faults;
+}
+
+/** The provider has done work for it. */
+const mustBeCharged = ({ plan }: Told): boolean => !isFailure(plan);
+
+/** A kept connection that is closed without a byte of an answer may have been closed for its idleness: it is asked once more (decision 0010). */
+const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? 2 : 1);

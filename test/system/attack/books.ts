@@ -1,0 +1,225 @@
+/** The accounts, keys and prices of a storm, changed while it blows; and what they must add up to. */
+import { nanoOf } from '../../scene.ts';
+import type { Bill, Rates } from './bills.ts';
+import type { Field } from './field.ts';
+import { CREDENTIAL } from './lying-provider.ts';
+import { type Draw, MODELS, MOST_OUTPUT, type Policy } from './plan.ts';
+
+/** A key, its account, and the most it may spend. */
+export interface Caller {
+  account: string;
+  id: string;
+  key: string;
+  budget?: bigint;
+}
+
+/** USD per million tokens: of input so much that a bill's input can be read off it, of output not whole nano-USD per token. */
+const PRICES: { [policy in Policy]: { input: number; output: number } } = {
+  abort: { input: 1, output: 0.0015 },
+  drain: { input: 1.2, output: 0.0025 },
+};
+const PICO_PER_USD_A_MILLION = 1_000_000;
+const NANO_PER_USD = 1_000_000_000n;
+
+const usd = (nano: bigint): string => `${nano / NANO_PER_USD}.${String(nano % NANO_PER_USD).padStart(9, '0')}`;
+
+export type Books = Awaited<ReturnType<typeof openBooks>>;
+
+export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
+  const toppedUp = new Map<string, bigint>();
+  const callers: Caller[] = [];
+  /** Whose keys were disabled. */
+  const former: Caller[] = [];
+  let names = 0;
+  const anyone = () => field.gateways[draw(field.gateways.length)]!;
+
+  /** Again until it is answered: the process that is asked may be dead, or cut off. */
+  async function insist<T>(
+    method: string,
+    path: string,
+    body: unknown,
+    headers: { [name: string]: string } = {},
+  ): Promise<T> {
+    for (const end = Date.now() + 40_000; ; ) {
+      const { url, adminKey } = anyone();
+      const answer = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(10_000),
+      }).catch(() => undefined);
+      const text = await answer?.text().catch(() => undefined);
+      if (answer?.ok && text !== undefined) return JSON.parse(text) as T;
+      if (Date.now() > end || (answer && answer.status < 500))
+        throw new Error(`${method} ${path}: ${answer?.status} ${text}`);
+      await Bun.sleep(100);
+    }
+  }
+
+  const topUp = async (account: string, nano: bigint, times: number) => {
+    const headers = { 'idempotency-key': `storm-${++names}` };
+    const body = { amount: usd(nano), note: 'storm' };
+    await Promise.all(
+      Array.from({ length: times }, () => insist('POST', `/accounts/${account}/top-ups`, body, headers)),
+    );
+    toppedUp.set(account, (toppedUp.get(account) ?? 0n) + nano);
+  };
+
+  async function newCaller(account: string, budget?: bigint): Promise<Caller> {
+    const total = budget !== undefined && { budget: usd(budget) };
+    const { id, key } = await insist<{ id: string; key: string }>('POST', '/keys', {
+      account,
+      name: 'storm',
+      ...total,
+    });
+    return { account, id, key, ...(budget !== undefined && { budget }) };
+  }
+
+  const setPrice = (policy: Policy, more: number) =>
+    insist('POST', '/models', {
+      name: MODELS[policy],
+      kind: 'chat',
+      price: { input: (PRICES[policy].input + more).toFixed(2), output: PRICES[policy].output },
+      maxOutputTokens: MOST_OUTPUT,
+      onDisconnect: policy,
+      targets: [{ provider: 'storm', model: 'm' }],
+    });
+
+  const provider = {
+    name: 'storm',
+    type: 'openai-compatible',
+    baseUrl: `${upstreamUrl}/storm/v1`,
+    credential: CREDENTIAL,
+  };
+  await insist('POST', '/providers', provider);
+  for (const policy of ['abort', 'drain'] as const) await setPrice(policy, 0);
+  // One that has enough, one that runs out again and again, one whose keys have budgets.
+  for (const [name, nano] of [
+    ['rich', 20n * NANO_PER_USD],
+    ['poor', 5_000_000n],
+    ['bounded', 20n * NANO_PER_USD],
+  ] as const) {
+    const { id } = await insist<{ id: string }>('POST', '/accounts', { name: `storm-${name}` });
+    await topUp(id, nano, 1);
+    for (let key = 0; key < 3; key++) callers.push(await newCaller(id, name === 'bounded' ? 12_000_000n : undefined));
+  }
+
+  /** What admins do in the middle of it. */
+  async function change(): Promise<void> {
+    const place = draw(callers.length);
+    const { account, id, budget } = callers[place]!;
+    const kind = draw(4);
+    if (kind === 0) await topUp(account, BigInt(1_000_000 + draw(5_000_000)), 1 + draw(2));
+    else if (kind === 1 && budget !== undefined) {
+      const raised = budget + BigInt(draw(5_000_000));
+      await insist('PATCH', `/keys/${id}`, { budget: usd(raised) });
+      callers[place]!.budget = raised;
+    } else if (kind === 2) {
+      const next = await newCaller(account, budget);
+      callers[place] = next;
+      former.push({ account, id, key: '', ...(budget !== undefined && { budget }) });
+      await insist('POST', `/keys/${id}/disable`, {});
+    } else await setPrice(draw(2) === 0 ? 'abort' : 'drain', draw(50) / 100);
+  }
+  async function pages<T>(path: string): Promise<T[]> {
+    const all: T[] = [];
+    for (let next: string | null = ''; next !== null; ) {
+      const after: string = next === '' ? '' : `&after=${encodeURIComponent(next)}`;
+      const page: { data: T[]; next: string | null } = await insist(
+        'GET',
+        `${path}${path.includes('?') ? '&' : '?'}limit=1000${after}`,
+        undefined,
+      );
+      all.push(...page.data);
+      next = page.next;
+    }
+    return all;
+  }
+
+  async function bills(): Promise<Bill[]> {
+    const rows = await pages<Omit<Bill, 'cost'> & { cost: string }>('/calls');
+    return rows.map((row) => ({ ...row, cost: nanoOf(row.cost) }));
+  }
+
+  async function rates(): Promise<Map<string, Rates>> {
+    const lists = Object.values(MODELS).map((model) => pages<PriceView>(`/prices?model=${model}`));
+    const versions = (await Promise.all(lists)).flat();
+    const pico = (price: unknown) => BigInt(Math.round(Number(price) * PICO_PER_USD_A_MILLION));
+    return new Map(versions.map(({ id, price }) => [id, { input: pico(price.input), output: pico(price.output) }]));
+  }
+
+  /** Balances, what keys have spent, and entries against the calls on record; sentences of what does not agree. */
+  async function faults(all: readonly Bill[]): Promise<string[]> {
+    const found: string[] = [];
+    const late = new Map<string, bigint>();
+    for (const [account, credit] of toppedUp) {
+      const { available, held } = await insist<{ available: string; held: string }>(
+        'GET',
+        `/accounts/${account}`,
+        undefined,
+      );
+      const own = all.filter((bill) => bill.account === account);
+      const due = credit - sum(own);
+      const entries = await pages<EntryView>(`/accounts/${account}/entries`);
+      for (const [key, amount] of completions(entries, own)) late.set(key, (late.get(key) ?? 0n) + amount);
+      if (held !== '0') found.push(`${held} are held of ${account}`);
+      if (nanoOf(available) !== due) found.push(`${account} has ${nanoOf(available)}, not ${due}`);
+      if (due + sum([...completions(entries, own).values()].map((cost) => ({ cost }))) < 0n)
+        found.push(`${account} was let below zero: ${due}`);
+      found.push(...entryFaults(entries, own));
+    }
+    for (const { id, budget } of [...callers, ...former]) {
+      const { spent } = await insist<{ spent: { total: string } }>('GET', `/keys/${id}`, undefined);
+      const cost = sum(all.filter((bill) => bill.key === id));
+      if (nanoOf(spent.total) !== cost) found.push(`${id} has spent ${spent.total}, its calls cost ${cost}`);
+      if (budget !== undefined && cost > budget + (late.get(id) ?? 0n))
+        found.push(`${id} has spent ${cost} of ${budget}`);
+    }
+    return found;
+  }
+
+  return { callers, change, bills, rates, faults };
+}
+
+const sum = (of: readonly { cost: bigint }[]): bigint => of.reduce((total, { cost }) => total + cost, 0n);
+
+interface PriceView {
+  id: string;
+  price: { input: unknown; output: unknown };
+}
+
+interface EntryView {
+  kind: string;
+  callId?: string;
+  amount: string;
+}
+
+/** Each call is charged by one entry, corrected by one at most, and together they are what it cost. */
+function entryFaults(entries: readonly EntryView[], bills: readonly Bill[]): string[] {
+  const costs = new Map(bills.map(({ id, cost }) => [id, cost]));
+  const of = Map.groupBy(
+    entries.filter(({ callId }) => callId !== undefined),
+    ({ callId }) => callId!,
+  );
+  return [...of].flatMap(([id, own]) => {
+    const kinds = own
+      .map(({ kind }) => kind)
+      .sort()
+      .join();
+    const sum = own.reduce((total, { amount }) => total - nanoOf(amount), 0n);
+    const isRight = sum === costs.get(id) && ['charge', 'charge,completion', 'completion'].includes(kinds);
+    return isRight ? [] : [`${id} has the entries ${kinds} of ${sum}, and costs ${costs.get(id)}`];
+  });
+}
+
+/** By key, what the true settlements of calls took that had been settled for less: no hold covered it any more. */
+function completions(entries: readonly EntryView[], bills: readonly Bill[]): Map<string, bigint> {
+  const keys = new Map(bills.map(({ id, key }) => [id, key]));
+  const late = new Map<string, bigint>();
+  for (const { kind, callId = '', amount } of entries) {
+    const key = keys.get(callId) ?? '';
+    const more = -nanoOf(amount);
+    if (kind === 'completion' && more > 0n) late.set(key, (late.get(key) ?? 0n) + more);
+  }
+  return late;
+}

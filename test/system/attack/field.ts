@@ -1,0 +1,158 @@
+/** Four gateways on one database, one of them behind a link that can be cut, one in a PID namespace of its own; and what befalls them. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DatabaseLink, openDatabaseLink } from '../../database-link.ts';
+import { type GatewayProcess, spawnModelport, startGateway } from '../../gateway-process.ts';
+import { startPostgres, whenGone } from '../../postgres.ts';
+
+export const COUNT = 4;
+const LEASE_MS = 4000;
+/** Longer than a lease, by so much that others have settled what the process held. */
+const AWAY_MS = LEASE_MS + 2000;
+const PLAIN = 0;
+const CUT_OFF = 1;
+const ELSEWHERE = 2;
+const KILLED = 3;
+
+const NAMESPACE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
+const canUnshare = spawnSync(NAMESPACE[0]!, [...NAMESPACE.slice(1), 'true']).status === 0;
+if (!canUnshare)
+  console.warn('No PID namespaces may be made here: all gateways of the storm run in one, tests of two are skipped.');
+
+/** What befalls the field in a round. */
+export const DISASTERS = ['kill', 'partition', 'freeze'] as const;
+export type Disaster = (typeof DISASTERS)[number];
+
+export interface Field {
+  readonly gateways: readonly GatewayProcess[];
+  /** How often the gateway at this place was killed. */
+  kills(gateway: number): number;
+  /** Resolves when it is over, and everything is started again. */
+  befall(disaster: Disaster): Promise<void>;
+  /** `modelport ledger verify`, as its users run it. */
+  verify(): Promise<{ code: number | null; output: string }>;
+  /** Stops all, and starts one on what they left. */
+  restart(): Promise<void>;
+  /** All that was logged. */
+  log(): string;
+  close(): Promise<void>;
+}
+
+/** What differs by engine. */
+interface Ground {
+  environment: { [name: string]: string };
+  /** Of the gateway that can be cut off. */
+  overLink: { [name: string]: string };
+  link: DatabaseLink | undefined;
+  freeze(ms: number): Promise<void>;
+}
+
+export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
+  const dataFolder = mkdtempSync(join(tmpdir(), 'modelport-attack-'));
+  whenGone(`rm -rf ${dataFolder}`);
+  const ground = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
+  const environment = { MODELPORT_LEASE_MS: `${LEASE_MS}`, ...ground.environment };
+  const start = (place: number) =>
+    startGateway({
+      dataFolder,
+      environment: { ...environment, ...(place === CUT_OFF && ground.overLink) },
+      ...(place === ELSEWHERE && canUnshare && { under: NAMESPACE }),
+    });
+  const gateways = [await start(PLAIN)];
+  for (let place = 1; place < COUNT; place++) gateways.push(await start(place));
+  const kills = gateways.map(() => 0);
+  const former: GatewayProcess[] = [];
+  let cuts = 0;
+
+  async function kill(place: number): Promise<void> {
+    const gateway = gateways[place]!;
+    kills[place]!++;
+    former.push(gateway);
+    await gateway.kill();
+    await Bun.sleep(300);
+    gateways[place] = await start(place);
+  }
+
+  async function partition(): Promise<void> {
+    const gateway = gateways[CUT_OFF]!;
+    if (ground.link) ground.link.cut();
+    else gateway.signal('SIGSTOP');
+    await Bun.sleep(AWAY_MS);
+    if (ground.link) ground.link.mend(++cuts % 2 === 1 ? 'reset' : 'resumed');
+    else gateway.signal('SIGCONT');
+  }
+
+  const befalling = {
+    kill: () => kill(KILLED),
+    partition,
+    freeze: () => ground.freeze(2500),
+  } satisfies { [disaster in Disaster]: () => Promise<void> };
+
+  return {
+    gateways,
+    kills: (place) => kills[place] ?? 0,
+    befall: (disaster) => befalling[disaster](),
+    async verify() {
+      const verifying = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: dataFolder, ...environment });
+      return { code: await verifying.exited, output: verifying.log() };
+    },
+    async restart() {
+      for (const [place, gateway] of gateways.entries()) {
+        former.push(gateway);
+        // What makes the namespace hands no signal on.
+        if (place === ELSEWHERE && canUnshare) await gateway.kill();
+        else if ((await gateway.stop('keep')) !== 0) throw new Error(`a gateway did not stop well:\n${gateway.log()}`);
+      }
+      gateways.splice(0, COUNT, await start(PLAIN));
+    },
+    log: () => [...former, ...gateways].map((gateway) => gateway.log()).join(''),
+    async close() {
+      for (const gateway of gateways) await gateway.kill();
+      await ground.link?.close();
+    },
+  };
+}
+
+async function onPostgres(): Promise<Ground> {
+  const postgres = await startPostgres();
+  const url = await postgres.freshDatabase();
+  const link = await openDatabaseLink(url);
+  return {
+    environment: { DATABASE_URL: url },
+    overLink: { DATABASE_URL: link.url },
+    link,
+    async freeze(ms) {
+      postgres.signal('SIGSTOP');
+      try {
+        await Bun.sleep(ms);
+      } finally {
+        postgres.signal('SIGCONT');
+      }
+    },
+  };
+}
+
+/** Another program takes the lock and does not give it back for a while. */
+function onSqlite(dataFolder: string): Ground {
+  const file = join(dataFolder, 'modelport.db');
+  const script = `
+    const { Database } = require('bun:sqlite');
+    const file = new Database(${JSON.stringify(file)});
+    file.run('PRAGMA busy_timeout = 10000');
+    file.run('BEGIN IMMEDIATE');
+    setTimeout(() => file.run('ROLLBACK'), Number(process.argv[1]));`;
+  return {
+    environment: {},
+    overLink: {},
+    link: undefined,
+    freeze: (ms) => ended(spawn(process.execPath, ['-e', script, String(ms)], { stdio: 'inherit' })),
+  };
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`a helper ended with ${code}`))));
+  });
+}

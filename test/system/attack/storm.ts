@@ -1,0 +1,137 @@
+/**
+ * A standing attack on the money: four gateways on one database, clients that leave at any moment, providers that lie, admins that change
+ * things, and in every round two disasters. After each round nothing is held, `ledger verify` is clean, balances and spending add up, and
+ * each bill is recomputed to the nano from what the provider has sent (`bills.ts`). `MODELPORT_ATTACK_ROUNDS=8` is the full form,
+ * `MODELPORT_ATTACK_SEED` repeats one.
+ */
+import { expect } from 'bun:test';
+import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../../upstream/scripted-upstream.ts';
+import { type Bill, faultsOf, type Rates, type Told } from './bills.ts';
+import { type Books, openBooks } from './books.ts';
+import { COUNT, DISASTERS, type Field, openField } from './field.ts';
+import { send } from './leaving-client.ts';
+import { answerTo, CREDENTIAL } from './lying-provider.ts';
+import { createPlanner, type Plan } from './plan.ts';
+
+export const ROUNDS = Number(process.env.MODELPORT_ATTACK_ROUNDS ?? 2);
+const SEED = Number(process.env.MODELPORT_ATTACK_SEED ?? Date.now() % 1_000_000);
+
+const WORKERS = 16;
+const CALLS_A_ROUND = 160;
+const STORM_MS = 5000;
+const CALLERS = 9;
+/** Leases run out, streams are read to their end, settlements are tried again. */
+const AGREES_WITHIN_MS = 30_000;
+/** So many answers came whole, at least: a storm in which all is refused shows nothing. */
+const LEAST_COMPLETE = 5;
+
+interface Storm {
+  field: Field;
+  books: Books;
+  planner: ReturnType<typeof createPlanner>;
+  plans: Map<string, Plan>;
+  tolds: (Omit<Told, 'journal' | 'wasKilled'> & { killsBefore: number })[];
+  upstream: ScriptedUpstream;
+}
+
+export async function storm(engine: 'SQLite' | 'Postgres'): Promise<void> {
+  try {
+    await blow(engine);
+  } catch (thrown) {
+    throw new Error(`MODELPORT_ATTACK_SEED=${SEED} MODELPORT_ATTACK_ROUNDS=${ROUNDS}, on ${engine}`, { cause: thrown });
+  }
+}
+
+async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
+  const planner = createPlanner(SEED, COUNT, CALLERS);
+  const plans = new Map<string, Plan>();
+  const upstream = await startScriptedUpstream();
+  upstream.decide('/storm/', (request) => answerTo(plans.get(tagOf(request)) ?? planner.plan()));
+  const field = await openField(engine);
+  try {
+    const books = await openBooks(field, upstream.url, planner.draw);
+    const storm: Storm = { field, books, planner, plans, tolds: [], upstream };
+    for (let round = 0; round < ROUNDS; round++) await blowOnce(storm, round);
+    await field.restart();
+    await expectAgreement(storm, 'at the end');
+    expect(field.log()).not.toContain(CREDENTIAL);
+    expect(
+      field
+        .log()
+        .split('\n')
+        .filter((line) => /unhandled|uncaught/i.test(line)),
+    ).toEqual([]);
+  } finally {
+    await field.close();
+    await upstream.close();
+  }
+}
+
+/** Each round has two disasters: over three rounds each pair comes up once. */
+async function blowOnce(storm: Storm, round: number): Promise<void> {
+  const { field, books, tolds, planner } = storm;
+  const end = performance.now() + STORM_MS;
+  const before = tolds.length;
+  let left = CALLS_A_ROUND;
+  const worker = async () => {
+    while (performance.now() < end && left-- > 0) await oneCall(storm);
+  };
+  const admin = async () => {
+    while (performance.now() < end) {
+      await books.change();
+      await Bun.sleep(100 + planner.draw(400));
+    }
+  };
+  const disasters = [DISASTERS[round % 3]!, DISASTERS[(round + 1) % 3]!];
+  const befalling = disasters.map(async (disaster, index) => {
+    await Bun.sleep(500 + index * 700 + planner.draw(500));
+    await field.befall(disaster);
+  });
+  await Promise.all([admin(), ...befalling, ...Array.from({ length: WORKERS }, worker)]);
+  await expectAgreement(storm, `in round ${round + 1}`);
+  expect(tolds.slice(before).filter(({ seen }) => seen.complete).length).toBeGreaterThanOrEqual(LEAST_COMPLETE);
+}
+
+async function oneCall({ field, books, planner, plans, tolds }: Storm): Promise<void> {
+  const plan = planner.plan();
+  const { id, key } = books.callers[plan.caller]!;
+  plans.set(plan.tag, plan);
+  const killsBefore = field.kills(plan.gateway);
+  const seen = await send(field.gateways[plan.gateway]!.url, key, plan);
+  expect(seen.text).not.toContain(CREDENTIAL);
+  tolds.push({ plan, key: id, seen, killsBefore });
+  if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
+}
+
+/** The books agree with what happened, as soon as every process has settled what it held. */
+async function expectAgreement(storm: Storm, when: string): Promise<void> {
+  let faults: string[] = [];
+  for (const deadline = Date.now() + AGREES_WITHIN_MS; ; await Bun.sleep(250)) {
+    faults = await disagreements(storm);
+    if (faults.length === 0 || Date.now() > deadline) break;
+  }
+  expect({ when, faults: faults.slice(0, 5), more: Math.max(0, faults.length - 5) }).toEqual({
+    when,
+    faults: [],
+    more: 0,
+  });
+  const { code, output } = await storm.field.verify();
+  expect(code === 0 ? '' : output).toBe('');
+}
+
+async function disagreements({ field, books, tolds, upstream }: Storm): Promise<string[]> {
+  const bills = await books.bills();
+  const rates = await books.rates();
+  const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n };
+  const journal = Map.groupBy(upstream.journal('/storm/'), tagOf);
+  const all = tolds.map(({ killsBefore, ...told }) => ({
+    ...told,
+    journal: journal.get(told.plan.tag) ?? [],
+    wasKilled: field.kills(told.plan.gateway) > killsBefore,
+  }));
+  return [...(await books.faults(bills)), ...faultsOf(bills, all, ratesOf)];
+}
+
+function tagOf({ body }: JournalEntry): string {
+  return /<storm-\d+>/.exec(JSON.stringify(body))?.[0] ?? '';
+}
