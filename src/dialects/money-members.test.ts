@@ -163,3 +163,51 @@ test.each<[string, object, string[]]>([
     ).toBeUndefined();
   expect(JSON.stringify(call.extras)).not.toMatch(/50|20|dear|priority|fast/i);
 });
+
+describe('a member that stands twice inside a setting is sent once, with the value it was read with', () => {
+  test.each([
+    [
+      'gemini',
+      '"generationConfig":{"maxOutputTokens":90000,"maxOutputTokens":5}',
+      { generationConfig: { maxOutputTokens: 5 } },
+    ],
+    [
+      'gemini',
+      '"generationConfig":{"maxOutputTokens":90000,"\\u006daxOutputTokens":5}',
+      { generationConfig: { maxOutputTokens: 5 } },
+    ],
+    ['chat', '"options":{"a":{"num_predict":90000},"a":{}}', { options: { a: {} } }],
+    [
+      'chat',
+      '"extra_body":{"list":[{"n":4,"n":null}],"text":"\\"a\\": {"}',
+      { extra_body: { list: [{ n: null }], text: '"a": {' } },
+    ],
+    ['completions', '"options":{"n":4,"n":null}', { options: { n: null } }],
+    ['responses', '"extra_body":{"best_of":9,"best_of":"x"}', { extra_body: { best_of: 'x' } }],
+  ])('%s: %p', (format, members, sent) => {
+    const { dialect, body } = FORMATS[format]!;
+    const text = `${JSON.stringify(body).slice(0, -1)},${members}}`;
+    const call = dialect.readCall({
+      body: new TextEncoder().encode(text),
+      headers: new Headers(),
+      path: { model: 'm', action: 'generateContent' },
+      query: new URLSearchParams(),
+    });
+    const out = new TextDecoder().decode(call.origin.body);
+    expect(JSON.parse(out)).toEqual({ ...body, ...sent });
+    expect(out).not.toContain('90000');
+    expect(out.match(/"n"/g) ?? []).toHaveLength(JSON.stringify(sent).match(/"n"/g)?.length ?? 0);
+  });
+
+  test('one that stands there once stays byte for byte', () => {
+    const text =
+      '{"contents":[{"parts":[{"text":"Hi"}]}],"generationConfig":{ "topK" : 1.0, "stopSequences":["a\\": b"]}}';
+    const call = gemini.readCall({
+      body: new TextEncoder().encode(text),
+      headers: new Headers(),
+      path: { model: 'm', action: 'generateContent' },
+      query: new URLSearchParams(),
+    });
+    expect(new TextDecoder().decode(call.origin.body)).toBe(text);
+  });
+});

@@ -6,6 +6,7 @@
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { patchMembers } from './json.ts';
 import { patchedMembers } from './quirks.ts';
+import { repeatingSettings } from './repeated-members.ts';
 
 /** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */
 type Counted = 'ceiling' | 'choices' | 'tries';
@@ -69,7 +70,7 @@ const remembered = new Map<string, Meaning | undefined>();
 const rememberedOfPictures = new Map<string, Meaning | undefined>();
 
 /** One name for all spellings of it: some servers read members without regard to case, and of Unicode's letters too. */
-function folded(name: string): string {
+export function folded(name: string): string {
   return name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 }
 
@@ -105,13 +106,28 @@ export interface Billable {
 /** The body as it is to be read, held for and sent; mostly as it came. `parsed` is what `bytes` hold. */
 export function billable(parsed: JsonObject, bytes: Uint8Array, spelling: MoneySpelling): Billable {
   const changes = respelled(parsed, spelling);
-  if (!changes) return { body: parsed, bytes };
-  const { members, warnings } = changes;
+  const settings = bytes.length > 0 ? settingsOf(parsed, spelling) : undefined;
+  const repeated = settings && repeatingSettings(parsed, bytes, settings);
+  if (!changes && !repeated) return { body: parsed, bytes };
+  const { members, warnings } = { members: { ...repeated, ...changes?.members }, warnings: changes?.warnings ?? [] };
   return {
     body: patchedMembers(parsed, members),
     bytes: patchMembers(bytes, members),
     ...(warnings.length > 0 && { dropped: warnings }),
   };
+}
+
+/** Nearly every stream has it, with a flag or two. */
+const HARMLESS = 'stream_options';
+
+/** Members at the top that hold settings, in which one may stand twice; nothing where there are none. */
+function settingsOf(body: JsonObject, { content }: MoneySpelling): string[] | undefined {
+  let names: string[] | undefined;
+  for (const name in body) {
+    if (typeof body[name] !== 'object' || name === HARMLESS || content.has(name)) continue;
+    if (isObject(body[name]) && !OPAQUE.has(folded(name))) names = names ? [...names, name] : [name];
+  }
+  return names;
 }
 
 /** Nothing where the body says each in one way: the common case. */

@@ -45,7 +45,11 @@ export function estimateTokens(call: Call): InputEstimate {
     case 'moderation':
       return { text: tokensOfAll(call.texts), image: 0, audio: 0 };
     case 'transcription':
-      return { text: 0, image: 0, audio: Math.ceil(call.length.mostSeconds * HEARD_TOKENS_PER_SECOND) };
+      return {
+        text: tokensOfAll(call.fields.flatMap(([name, value]) => (name === 'prompt' ? [value] : []))),
+        image: 0,
+        audio: Math.ceil(call.length.mostSeconds * HEARD_TOKENS_PER_SECOND),
+      };
     case 'rerank':
       return { text: rankingTokens(call), image: 0, audio: 0 };
     default:

@@ -116,9 +116,10 @@ function quoteSpeech(call: SpeechCall, price: Price, { text }: InputEstimate): M
 /** Quick speakers. */
 const SPOKEN_TOKENS_PER_SECOND = 8;
 
-function quoteTranscription(call: TranscriptionCall, price: Price, { audio }: InputEstimate): Money {
+function quoteTranscription(call: TranscriptionCall, price: Price, { text, audio }: InputEstimate): Money {
   const seconds = BigInt(Math.ceil(call.length.mostSeconds));
   const pico =
+    BigInt(text) * (price.input ?? 0n) +
     BigInt(audio) * dearest(price.input ?? 0n, price.audioInput) +
     (seconds + 1n) * BigInt(SPOKEN_TOKENS_PER_SECOND) * (price.output ?? 0n);
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);

@@ -3,6 +3,7 @@ import type { TranscriptionCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../dialect.ts';
 import { openaiError } from '../error-bodies.ts';
+import { billableFields } from '../form-money.ts';
 import { formBoundary, formIn } from '../multipart.ts';
 import { readOpenaiError } from '../openai-errors.ts';
 import { memberPatches, quirksOf } from '../quirks.ts';
@@ -33,10 +34,10 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
   const boundary = formBoundary(headers.get('content-type'));
   if (boundary === undefined)
     throw new GatewayError('invalid_request', 'The body must be a form (multipart/form-data).');
-  const { fields, files } = form ?? formIn(body, boundary);
+  const { fields: said, files } = form ?? formIn(body, boundary);
   const file = files.find(({ name }) => name === 'file');
   if (!file || file.upload.size === 0) throw wrong('file', 'is required: the sound, as a file that is not empty');
-  const { model, response_format: format, stream, temperature } = Object.fromEntries(fields);
+  const { model, response_format: format, stream, temperature } = Object.fromEntries(said);
   if (!model) throw wrong('model', 'must be the name of a model');
   if (format !== undefined && !FORMATS.includes(format))
     throw wrong('response_format', `must be one of ${FORMATS.join(', ')}`);
@@ -44,11 +45,12 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
     throw wrong('stream', 'must be `true` or `false`');
   if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 1))
     throw wrong('temperature', 'must be a number from 0 to 1');
+  const { fields, dropped } = billableFields(said.filter(([name]) => name !== 'model'));
   return {
     kind: 'transcription',
     model,
     stream: stream === 'true',
-    origin: { dialect: NAME, body, foreign: true },
+    origin: { dialect: NAME, body, foreign: true, ...(dropped && { dropped }) },
     extras: {},
     headers: {},
     translate: path.action === 'translations',
@@ -58,7 +60,7 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
       ...(file.contentType !== undefined && { mimeType: file.contentType }),
     },
     length: lengthOf(file.upload),
-    fields: fields.filter(([name]) => name !== 'model'),
+    fields,
     ...(format !== undefined && { format }),
   };
 }
