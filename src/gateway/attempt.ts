@@ -3,6 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
+import { boundedReader } from '../dialects/bounded-reader.ts';
 import { errorInCallersWords, inCallersWords } from '../dialects/caller-words.ts';
 import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
 import { readThrough } from '../dialects/framing.ts';
@@ -206,8 +207,8 @@ function lastWord(
 /** Reads the answer in its dialect, through the host's own envelope where it has one. */
 function readerFor({ provider, dialect, quirks }: Way, call: Call, contentType: string): Reader {
   const framing = provider.framings?.[dialect.name];
-  if (!framing?.holds(contentType)) return dialect.reader(call, contentType, quirks);
-  return readThrough(framing.open(), dialect.reader(call, framing.inner, quirks));
+  if (!framing?.holds(contentType)) return boundedReader(dialect.reader(call, contentType, quirks), call);
+  return boundedReader(readThrough(framing.open(), dialect.reader(call, framing.inner, quirks)), call);
 }
 
 /** What came of a refusal's body: its status counts, whether or not the words arrive. */
