@@ -1,5 +1,6 @@
 /** Where a request carries its key. A bearer token wins over all others. */
 
+import { GatewayError } from '../canonical/errors.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 
 /** The places a route looks into: `bearer` always, and those of the formats it serves. */
@@ -28,6 +29,33 @@ export function clientKey(request: Pick<ClientRequest, 'headers' | 'target'>, ca
     key = headers.get('x-goog-api-key') || headers.get('x-vendor2-api-key') || queryOf(request.target).get('key');
   }
   return key || undefined;
+}
+
+/** The key, where the request carries one in a place the route reads. Throws `invalid_api_key` where it is in another. */
+export function presentedKey(
+  request: Pick<ClientRequest, 'headers' | 'target'>,
+  carriers: Carriers,
+): string | undefined {
+  const key = clientKey(request, carriers);
+  if (key === undefined) refuseMisplaced(request);
+  return key;
+}
+
+const OTHER_HEADERS = ['x-api-key', 'x-goog-api-key', 'x-vendor2-api-key', 'api-key'];
+const OTHER_PARAMETERS = ['key', 'api_key', 'api-key'];
+const RIGHT = 'send it as "Authorization: Bearer sk-…"';
+
+/** Names the place alone, never what stands there. */
+function refuseMisplaced({ headers, target }: Pick<ClientRequest, 'headers' | 'target'>): void {
+  const header = OTHER_HEADERS.find((name) => headers.get(name));
+  if (header) throw misplaced(`The API key is in the header \`${header}\`, which this endpoint does not read`);
+  const parameter = OTHER_PARAMETERS.find((name) => queryOf(target).get(name));
+  if (parameter) throw misplaced(`The API key is in the query (\`${parameter}\`), which this endpoint does not read`);
+  if (headers.get('authorization')) throw misplaced('The header `authorization` does not hold one bearer token');
+}
+
+function misplaced(what: string): GatewayError {
+  return new GatewayError('invalid_api_key', `${what}: ${RIGHT}.`);
 }
 
 const NO_QUERY = new URLSearchParams();

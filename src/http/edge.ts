@@ -13,7 +13,7 @@ import { answerJson, answerResponse } from './answers.ts';
 import { readBody } from './body.ts';
 import { createBodyCheck, createQueryCheck } from './checked.ts';
 import { type AddressOf, createAddressReader } from './client-address.ts';
-import { clientKey, queryOf } from './client-key.ts';
+import { presentedKey, queryOf } from './client-key.ts';
 import { preflight, shareWithBrowser } from './cors.ts';
 import { errorWriterFor } from './families.ts';
 import { incomingOf } from './incoming.ts';
@@ -27,6 +27,7 @@ import { createRouter, type Router } from './router.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from './routes.ts';
 import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
+import { nothingAt, noWebSocket, pathMeant, refuseNotOffered, withoutAlias } from './unrouted.ts';
 
 export interface Edge {
   /** Answers a request; never throws, never rejects. */
@@ -70,13 +71,13 @@ export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surfa
     if (hosts) refuseHost(hosts, request.headers.get('host'));
     if (method === 'OPTIONS' && isForBrowsers(path)) return preflight(request);
     if (target.length > MOST_TARGET_BYTES) throw longTarget();
-    const sent = sentPath(target);
+    const sent = withoutAlias(sentPath(target));
     for (const { found, parameters } of router.match(method === 'HEAD' ? 'GET' : method, path)) {
       if (sent !== path && !found.isSpelled(sent)) throw encodedPath(sent);
       const read = found.reading ? found.reading.read(parameters) : parameters;
       if (read) return found.handle(request, read);
     }
-    return noRoute(router, method, path);
+    return noRoute(router, request, path);
   }
 
   /** Pages of other origins are told nothing of what is the operator's. */
@@ -92,7 +93,7 @@ export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surfa
 
   return {
     async answer(request) {
-      const path = pathOf(request.target);
+      const path = withoutAlias(pathOf(request.target));
       let done: Answer;
       try {
         done = await respond(request, path);
@@ -131,7 +132,7 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
   const enter = (kind: KeyKind, request: ClientRequest) => {
-    const presented = { key: clientKey(request, row.carriers), address: addressOf(request) };
+    const presented = { key: presentedKey(request, row.carriers), address: addressOf(request) };
     return rooms.access.authenticate(presented, rooms.now(), kind);
   };
   const answered = async (
@@ -203,17 +204,24 @@ function longTarget(): GatewayError {
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** 405 where the path is known with another method, else 404. */
-function noRoute(router: Router<Way>, method: string, path: string): Answer {
-  const known: string[] = METHODS.filter((one) => router.match(one, path).length > 0);
+/** 405 where the path is known with another method, 426 for a WebSocket there, else 404. */
+function noRoute(router: Router<Way>, { method, headers }: ClientRequest, path: string): Answer {
+  const known: string[] = METHODS.filter((one) => takes(router, one, path));
   if (known.length === 0) {
-    const sentence = `There is nothing at ${path}. GET /openapi.json lists what there is.`;
-    return failure(method, path, new GatewayError('not_found', sentence));
+    refuseNotOffered(path);
+    const meant = pathMeant(path, (other) => METHODS.some((one) => takes(router, one, other)));
+    return failure(method, meant ?? path, nothingAt(path, meant));
   }
+  if (method === 'GET' && headers.get('upgrade')?.toLowerCase() === 'websocket')
+    return failure(method, path, noWebSocket(path), { upgrade: 'HTTP/1.1' });
   if (known.includes('GET')) known.push('HEAD');
   const allow = [...known, 'OPTIONS'].join(', ');
   const sentence = `${path} does not take ${method}: it takes ${allow}.`;
   return failure(method, path, new GatewayError('method_not_allowed', sentence), { allow });
+}
+
+function takes(router: Router<Way>, method: string, path: string): boolean {
+  return router.match(method, path).some(({ found, parameters }) => !found.reading || found.reading.read(parameters));
 }
 
 /** A failure in the shape of its path's family. */

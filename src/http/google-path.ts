@@ -23,6 +23,16 @@ export function googlePaths(
   }));
 }
 
+const ACTIONS = new Set('generateContent streamGenerateContent countTokens embedContent batchEmbedContents'.split(' '));
+
+/** The paths that show a model: those that name an action take POST alone. */
+export function modelPath(prefix: string): PathReading {
+  return {
+    shown: `${prefix}/{id}`,
+    read: (found) => (ACTIONS.has(modelAndAction(found.id ?? '').action) ? undefined : { ...found }),
+  };
+}
+
 /** A model's name may hold colons too: the last one counts. */
 function modelAndAction(call: string): { model: string; action: string } {
   const text = call.endsWith('/') ? call.slice(0, -1) : call;

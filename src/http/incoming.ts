@@ -7,7 +7,7 @@ import type { Incoming } from '../gateway/gateway.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { readBody } from './body.ts';
 import type { AddressOf } from './client-address.ts';
-import { type Carriers, clientKey, queryOf } from './client-key.ts';
+import { type Carriers, presentedKey, queryOf } from './client-key.ts';
 import type { JsonBodies } from './json-bodies.ts';
 import { receiveForm } from './upload.ts';
 
@@ -46,7 +46,7 @@ class IncomingRequest implements Incoming {
   }
 
   get key(): string | undefined {
-    return clientKey(this.client, this.options.carriers);
+    return presentedKey(this.client, this.options.carriers);
   }
 
   get address(): string {

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Catalog, Model } from '../catalog/catalog.ts';
+import { modelPath } from './google-path.ts';
 import { anthropicModel, anthropicPage, googleModel, googlePage, openaiList, openaiModel } from './model-shapes.ts';
 import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Asked, route } from './route.ts';
@@ -44,6 +45,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     scope: 'models',
     carriers: ANY_KEY,
     summary: 'Shows one model.',
+    reading: modelPath('/v1/models'),
     query: Paging,
     reply: OneModel,
     answer: (rooms, asked) => one(rooms, asked, shapeAsked(asked)),
@@ -62,6 +64,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     scope: 'models',
     carriers: ANY_KEY,
     summary: 'Shows one model in the Google shape.',
+    reading: modelPath('/v1beta/models'),
     query: Paging,
     reply: OneModel,
     answer: (rooms, asked) => one(rooms, asked, 'google'),

@@ -1,0 +1,78 @@
+/** What is said where no route takes a request: other methods, what is not offered, and what the base URL should have been. */
+import { GatewayError } from '../canonical/errors.ts';
+
+/** The same paths behind the prefix that Groq's clients write. */
+const ALIAS = '/openai';
+
+export function withoutAlias(path: string): string {
+  return path.startsWith('/openai/v1/') ? path.slice(ALIAS.length) : path;
+}
+
+/** Endpoints of the formats served here that are no part of this service, each with what it is called. */
+const NOT_OFFERED: readonly { at: RegExp; what: string; instead?: string }[] = [
+  { at: /^\/v1\/messages\/batches(\/|$)/, what: 'Message batches', instead: 'Send the calls one by one.' },
+  { at: /^\/v1\/batches(\/|$)/, what: 'Batches', instead: 'Send the calls one by one.' },
+  { at: /^\/v1\/(files|uploads)(\/|$)/, what: 'Stored files', instead: 'Send the file in the request, as base64.' },
+  { at: /^\/v1\/fine_tuning(\/|$)/, what: 'Fine-tuning' },
+  { at: /^\/v1\/(assistants|threads)(\/|$)/, what: 'Assistants', instead: 'Use POST /v1/responses.' },
+  { at: /^\/v1\/vector_stores(\/|$)/, what: 'Vector stores' },
+  { at: /^\/v1\/(realtime|live)(\/|$)/, what: 'Realtime sessions' },
+  { at: /^\/v1\/(containers|evals|skills)(\/|$)/, what: 'This endpoint' },
+  { at: /^\/v1(beta)?\/(cachedContents|tunedModels|corpora|batches)(\/|$)/, what: 'This endpoint' },
+];
+
+/** Uploads for Google's clients are refused as the request that would have named the file is. */
+const GOOGLE_FILES = /^(\/upload)?\/v1(beta)?\/files(\/|:|$)/;
+
+/** Throws for a path that names a known service which this one does not have. */
+export function refuseNotOffered(path: string): void {
+  if (GOOGLE_FILES.test(path) && !path.startsWith('/v1/')) {
+    const sentence =
+      'Files cannot be uploaded here: send them in the request, as base64 in `inlineData`. `fileData.fileUri` names no file of this service.';
+    throw new GatewayError('file_reference_unsupported', sentence);
+  }
+  const row = NOT_OFFERED.find(({ at }) => at.test(path));
+  if (!row) return;
+  const instead = row.instead ?? 'GET /openapi.json lists what there is.';
+  throw new GatewayError('not_found', `${row.what} are not offered: there is nothing at ${path}. ${instead}`);
+}
+
+const OPENAI_BASE = 'The base URL of an OpenAI client ends in `/v1`, once, with nothing behind it';
+const OTHER_BASE = 'the base URL of an Anthropic or Google client is the address alone';
+const BASES = `${OPENAI_BASE}; ${OTHER_BASE}.`;
+
+/** Looking a path up costs the more the longer it is, and this looks several up. */
+const LONGEST_CORRECTED = 200;
+
+/** The path that was probably meant, where `isKnown` has it: the client's base URL lacks a part, or has one too many. */
+export function pathMeant(path: string, isKnown: (path: string) => boolean): string | undefined {
+  if (path.length > LONGEST_CORRECTED) return undefined;
+  const meant = [
+    `/v1${path}`,
+    `/v1beta${path}`,
+    path.replace(/^\/(?:v1|v1beta|api)(?=\/v1(beta)?\/)/, ''),
+    withoutRepeat(path, 1),
+    withoutRepeat(path, 2),
+    path.endsWith('/') ? path.slice(0, -1) : path,
+  ];
+  return meant.find((one) => one !== path && isKnown(one));
+}
+
+/** The whole endpoint as the base URL: a client adds its own path behind it. */
+function withoutRepeat(path: string, parts: number): string {
+  const all = path.split('/');
+  const last = all.slice(-parts).join('/');
+  return all.slice(-2 * parts, -parts).join('/') === last ? all.slice(0, -parts).join('/') : path;
+}
+
+export function nothingAt(path: string, meant: string | undefined): GatewayError {
+  if (meant === undefined)
+    return new GatewayError('not_found', `There is nothing at ${path}. GET /openapi.json lists what there is.`);
+  return new GatewayError('not_found', `There is nothing at ${path}: did you mean ${meant}? ${BASES}`);
+}
+
+/** Some clients try a WebSocket first: this answer sends them to plain HTTP at once. */
+export function noWebSocket(path: string): GatewayError {
+  const sentence = `WebSockets are not offered at ${path}: send POST ${path}, with \`"stream": true\` for a stream of server-sent events.`;
+  return new GatewayError('method_not_allowed', sentence, { status: 426 });
+}
