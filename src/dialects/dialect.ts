@@ -186,6 +186,8 @@ export interface Quirks {
 export interface VendorDialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
+  /** Its requests are those of a conversation on the wire: the vendor's model may be asked in one as well. */
+  readonly inConversation?: true;
   /** The format has one choice a reply: several choices are asked for in several calls. */
   readonly singleChoice?: true;
   /** Media that may be named by address, to be fetched by the vendor; all others are handed over inline. */

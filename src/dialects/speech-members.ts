@@ -3,6 +3,14 @@ import type { SpeechCall } from '../canonical/call.ts';
 import { isObject } from '../canonical/json.ts';
 import { parseBody } from './request-body.ts';
 
+/** A request for speech in OpenAI's words, in which all of them are held. */
+export function speechBody(
+  model: string,
+  { input, voice, instructions, format }: Pick<SpeechCall, 'input' | 'voice' | 'instructions' | 'format'>,
+): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ model, input, voice, instructions, response_format: format }));
+}
+
 const KNOWN = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format']);
 
 /** A sentence for each such member. */

@@ -1,7 +1,8 @@
 /** Whether a call may begin: the model is on sale, the key may use it, its rates and the balance cover it. */
 import { SCOPE_OF } from '../access/scopes.ts';
-import type { Kind } from '../canonical/call.ts';
+import type { Call, ChatCall, Kind, SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import type { Money } from '../canonical/money.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
 import { estimateTokens } from '../ledger/estimate-tokens.ts';
@@ -10,6 +11,7 @@ import { allTokens, choices, outputCeiling, quote } from '../ledger/quote.ts';
 import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
+import { asSpeech } from './spoken-calls.ts';
 import { fitted } from './truncate.ts';
 import { type Entrant, Walk } from './walk.ts';
 import { urlsTaken, wayTo } from './way.ts';
@@ -22,8 +24,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   const { caller, call, at } = entrant;
   rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
   rooms.access.allowModel(caller, call.model);
-  if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model)))
-    throw wrongKind(model.name, model.kind);
+  if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
   if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
   const targets = rooms.catalog.order(model, rooms.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
@@ -34,7 +35,8 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   const maxImages = model.maxImages ?? rooms.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
   // What may fail is reckoned first: who has been let in holds a place, which is given back below.
-  const amount = quote(call, model.price, ceiling, estimate);
+  let amount = quote(call, model.price, ceiling, estimate);
+  if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
   const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call));
   const pace = entering instanceof Promise ? await entering : entering;
@@ -54,7 +56,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   if (caller.accountBudget) request.accountBudget = caller.accountBudget;
   try {
     const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
-    if (media) await inlineForFirst(rooms, entrant, media, model.kind, targets);
+    if (media) await inlineForFirst(rooms, entrant, media, model, targets);
     const hold = await rooms.ledger.hold(request);
     return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace }, underWay);
   } catch (thrown) {
@@ -71,9 +73,15 @@ function withinWindow(entrant: Entrant, model: Model): Entrant {
   return shortened === call ? entrant : { ...entrant, call: shortened };
 }
 
-/** Pictures are asked for in conversations too, and sound of models that are billed by the token: they speak there. */
-function alsoConverses({ kind, price }: Model): boolean {
-  return kind === 'image' || (kind === 'speech' && price.output !== undefined);
+/** Images are asked for in conversations too, and speech where the format has a word for it; that is never a matter of the price. */
+function alsoConverses({ kind }: Model, call: ChatCall): boolean {
+  return kind === 'image' || (kind === 'speech' && call.modalities?.includes('audio') === true);
+}
+
+/** Some of the targets may be asked for speech, others in the conversation. */
+function atLeast(amount: Money, speech: SpeechCall, { price }: Model): Money {
+  const spoken = quote(speech, price, 0);
+  return spoken > amount ? spoken : amount;
 }
 
 /** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
@@ -81,10 +89,10 @@ async function inlineForFirst(
   rooms: GatewayRooms,
   { call, dialect }: Entrant,
   media: AddressedMedia,
-  kind: Kind,
+  model: Model,
   [first]: readonly ModelTarget[],
 ): Promise<void> {
-  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first, kind)));
+  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first, model)));
 }
 
 /** As many as OpenAI takes; each may be an upstream call of its own. */
@@ -106,12 +114,19 @@ function unknownModel(name: string): GatewayError {
   return new GatewayError('model_not_found', sentence, { param: 'model' });
 }
 
-function wrongKind(name: string, kind: string): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `The model \`${name}\` is of kind ${kind}: this endpoint does not serve it.`,
-    {
-      param: 'model',
-    },
-  );
+/** Where models of each kind are called. */
+const ENDPOINTS: { readonly [kind in Kind]: string } = {
+  chat: 'POST /v1/chat/completions (or /v1/messages, /v1/responses, :generateContent)',
+  embed: 'POST /v1/embeddings',
+  rerank: 'POST /v1/rerank',
+  image: 'POST /v1/images/generations',
+  speech: 'POST /v1/audio/speech, or ask for audio (`modalities`, `responseModalities`)',
+  transcription: 'POST /v1/audio/transcriptions',
+  moderation: 'POST /v1/moderations',
+  video: 'POST /v1/videos',
+};
+
+function wrongKind({ name, kind }: Model, call: Call): GatewayError {
+  const sentence = `The model \`${name}\` is of kind ${kind}, and this endpoint serves models of kind ${call.kind}: send it to ${ENDPOINTS[kind]}.`;
+  return new GatewayError('invalid_request', sentence, { param: 'model' });
 }

@@ -19,6 +19,7 @@ import { publicError } from './redaction.ts';
 import { makerOf } from './remember.ts';
 import { picturesAsAsked } from './reply-pictures.ts';
 import type { GatewayRooms } from './rooms.ts';
+import { spokenReply } from './spoken-calls.ts';
 import { withUploadsFor } from './uploaded-pictures.ts';
 import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 import type { Walk } from './walk.ts';
@@ -73,7 +74,7 @@ function tryTarget(
   choice: ModelTarget,
   credential: string | undefined,
 ): Promise<Upstream> {
-  const way = withCredential(wayTo(rooms, walk.call, walk.dialect, choice, walk.model.kind), choice, credential);
+  const way = withCredential(wayTo(rooms, walk.call, walk.dialect, choice, walk.model), choice, credential);
   walk.target = choice;
   walk.upstreamDialect = way.dialect.name;
   walk.warnings = [];
@@ -162,7 +163,10 @@ async function begin(
     throw way.dialect.name === walk.dialect.name ? refusal : errorInCallersWords(refusal, walk.dialect.name);
   }
   const contentType = exchange.header('content-type') ?? '';
-  const reader = readerFor(way, call, contentType);
+  const reader =
+    call.kind === 'speech' && walk.call.kind === 'chat'
+      ? spokenReply(readerFor(way, call, contentType), call)
+      : readerFor(way, call, contentType);
   if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
   if (call.stream) return peek(exchange, reader, same, contentType, rooms.settings.maxReplyBytes);
   const reading = exchange.readAll(rooms.settings.maxReplyBytes);

@@ -1,6 +1,7 @@
 /** A request for pictures as a conversation, and a conversation with a model that only draws as a request for pictures. Pure. */
 import type { Call, ChatCall, ImageCall, Kind, MediaPart, Message, Part } from '../canonical/call.ts';
 import { finenessOf, nearestRatio, type PictureSize } from '../canonical/image-size.ts';
+import { asSpeech } from './spoken-calls.ts';
 import { isUploaded } from './uploaded-pictures.ts';
 
 /** The call in the words of another kind, and what those cannot say, a sentence each. */
@@ -15,6 +16,7 @@ const NOTHING_LOST: readonly string[] = [];
 export function adapted(call: Call, kind: Kind): Adapted {
   if (call.kind === 'image' && kind === 'chat') return asConversation(call);
   if (call.kind === 'chat' && kind === 'image') return asPictures(call);
+  if (call.kind === 'chat' && kind === 'speech') return asSpeech(call);
   return { call, losses: NOTHING_LOST };
 }
 

@@ -1,7 +1,7 @@
 /** How a call reaches a target: the vendor, its address, the format spoken there. */
 import type { Call, Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import type { ModelTarget } from '../catalog/catalog.ts';
+import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import type { Dialect, Quirks, VendorDialect } from '../dialects/dialect.ts';
 import { quirksOf } from '../dialects/quirks.ts';
 import { type Provider, quirksFor, servedDialect, spokenDialect, type Target } from '../providers/provider.ts';
@@ -20,12 +20,15 @@ export interface Way {
   readonly losses: readonly string[];
 }
 
+/** What of a model decides how it is reached. */
+type Asked = Pick<Model, 'kind' | 'price'>;
+
 /** The ways that are the same for every call in a client's dialect. */
 const fixedWays = new WeakMap<ModelTarget, Map<Dialect, Way>>();
 
 /** `own`: the client's dialect, which is spoken upstream where the vendor knows it. Throws `upstream_failed`. */
-export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {
-  if (!isFixed(rooms, call, choice, model)) return findWay(rooms, call, own, choice, model);
+export function wayTo(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Asked): Way {
+  if (!isFixed(rooms, call, choice, model.kind)) return findWay(rooms, call, own, choice, model);
   let ways = fixedWays.get(choice);
   if (!ways) {
     ways = new Map();
@@ -51,17 +54,27 @@ function isFixed(rooms: GatewayRooms, call: Call, { type }: ModelTarget, model: 
   return !hasTools || rooms.provider(type)?.unthinkingTools === undefined;
 }
 
-function findWay(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Kind): Way {
+function findWay(rooms: GatewayRooms, call: Call, own: Dialect, choice: ModelTarget, model: Asked): Way {
   const provider = rooms.provider(choice.type);
   if (!provider)
     throw new GatewayError('upstream_failed', `The provider \`${choice.provider}\` is of an unknown type.`);
   const target = toTarget(choice, provider);
-  const kind = model === 'image' ? pictureKind(provider, call, own, target) : call.kind;
+  const kind = kindAt(rooms, provider, call, own, target, model);
   const spoken = spokenDialect(provider, adapted(call, kind).call, own.name, target);
   if (spoken === undefined)
     throw new GatewayError('upstream_failed', `The provider ${provider.name} does not serve ${call.kind} calls.`);
   const quirks = quirksOf(quirksFor(provider, kind), target.model);
   return { provider, target, dialect: rooms.dialect(spoken), quirks, kind, losses: [] };
+}
+
+/** As what a target of this model is asked. */
+function kindAt(rooms: GatewayRooms, provider: Provider, call: Call, own: Dialect, target: Target, model: Asked): Kind {
+  if (model.kind === 'image') return pictureKind(provider, call, own, target);
+  if (model.kind !== 'speech' || call.kind !== 'chat') return call.kind;
+  // Whether the model also converses hangs on the format; that what it speaks is counted, on the price.
+  const spoken = servedDialect(provider, adapted(call, 'speech').call, own.name, target);
+  if (spoken === undefined) return 'chat';
+  return rooms.dialect(spoken).inConversation && model.price.output !== undefined ? 'chat' : 'speech';
 }
 
 /** As what a model that draws is asked: in the client's own format where it is known to speak that, else as the vendor has it. */

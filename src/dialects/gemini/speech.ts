@@ -18,6 +18,7 @@ import { writeCall } from './write-call.ts';
 export const geminiSpeech: VendorDialect<SpeechCall> = {
   name: 'gemini-speech',
   kind: 'speech',
+  inConversation: true,
   writeCall: writeSpeechCall,
   reader: (call, contentType) => soundReader(call, contentType),
   readError,

@@ -10,6 +10,8 @@ import { OwnBody } from '../outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { isSpeechFormat, SPEECH_FORMATS } from '../speech-formats.ts';
+import { speechBody } from '../speech-members.ts';
+import { voiceFor } from '../voices.ts';
 import { createReader } from './reader.ts';
 import { createWriter } from './writer.ts';
 
@@ -25,7 +27,7 @@ export const openaiSpeech: Dialect<SpeechCall> = {
   readCall,
   writer: createWriter,
   writeError: openaiError,
-  writeCall: passCall,
+  writeCall,
   passCall,
   reader: createReader,
   readError: readOpenaiError,
@@ -67,6 +69,16 @@ function readVoice({ voice, speed }: JsonObject): Pick<SpeechCall, 'voice' | 'sp
   if (speed != null && !(typeof speed === 'number' && speed >= SLOWEST && speed <= FASTEST))
     throw wrong('speed', `must be a number from ${SLOWEST} to ${FASTEST}`);
   return { ...(name != null && { voice: name }), ...(speed != null && { speed }) };
+}
+
+/** A request that was a conversation may ask for a voice of that format's vendor, or for none. */
+function writeCall(call: SpeechCall, model: string, quirks: Quirks): Written {
+  if (!call.origin.foreign) return passCall(call, model, quirks);
+  const losses = new Set<string>();
+  const voice = voiceFor(call.voice ?? '', 'openai', losses);
+  const body = speechBody(call.model, { ...call, voice });
+  const written = passCall({ ...call, voice, origin: { ...call.origin, body } }, model, quirks);
+  return { ...written, warnings: [...losses, ...written.warnings] };
 }
 
 /** The client's own body, whichever format's vendor is asked: no other format is read into this kind of call. */
