@@ -8,6 +8,7 @@ import { DEAREST_CALL } from './dearest-call.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
 import { type Fate, type Hold, type HoldRequest, LASTING_OWNER, type Ledger } from './ledger.ts';
+import { createStrayHolds } from './stray-holds.ts';
 import { createStubborn } from './stubborn.ts';
 
 export interface LedgerSettings {
@@ -41,8 +42,7 @@ export function createLedger({
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of calls under way in this process. */
   const open = new Set<string>();
-  /** A hold that failed may have been committed all the same: the connection broke before the answer. */
-  let mayHaveStrays = false;
+  const strays = createStrayHolds(store, monotonic);
 
   function requireLease(): void {
     if (lease.isFenced()) throw databaseUnavailable(new Error('The lease of this process was not renewed in time.'));
@@ -65,7 +65,8 @@ export function createLedger({
       throw refusal(outcome, account, amount);
     } catch (thrown) {
       open.delete(callId);
-      mayHaveStrays ||= !(thrown instanceof GatewayError) || thrown.code === 'database_unavailable';
+      // It may have been committed all the same: the connection broke before the answer.
+      if (!(thrown instanceof GatewayError) || thrown.code === 'database_unavailable') strays.doubt(row);
       throw thrown;
     }
   }
@@ -83,9 +84,10 @@ export function createLedger({
     let resolved = 0;
     try {
       await lease.renew(now());
-      const strays = mayHaveStrays ? await straysOf(at) : [];
-      resolved = await resolveAll([...strays, ...(await abandoned(at, fateOf))]);
-      if (strays.length > 0) mayHaveStrays = false;
+      const landed = await strays.landed(lease.names(), (callId) => open.has(callId));
+      const steps = landed.map((stray) => resolveStray(stray, at));
+      resolved = await resolveAll([...steps, ...(await abandoned(at, fateOf))]);
+      strays.forget(landed);
     } catch (thrown) {
       lease.interrupted();
       throw thrown;
@@ -93,13 +95,6 @@ export function createLedger({
     // One that does not land says nothing of other processes.
     await settlements.again();
     return resolved;
-  }
-
-  /** Holds of this process that no call of it knows: nothing was sent for them. */
-  async function straysOf(at: number): Promise<LedgerStep[]> {
-    const mine = await store.holds({ owners: lease.names() });
-    if (mine.every(({ callId }) => open.has(callId))) mayHaveStrays = false;
-    return mine.filter(({ callId }) => !open.has(callId)).map((stray) => resolveStray(stray, at));
   }
 
   async function abandoned(at: number, fateOf: (owner: string) => Fate): Promise<LedgerStep[]> {

@@ -1,0 +1,96 @@
+/** Holds whose commit nobody saw: their calls were refused, so they cost nothing, whenever they land and whoever finds them first. */
+import { describe, expect, test } from 'bun:test';
+import { ENGINES, freshStore } from '../../test/engines.ts';
+import { databaseUnavailable } from '../store/unavailable.ts';
+import { createLedger } from './prepaid-ledger.ts';
+import { ACCOUNT, callRecord, holdRequest, openAccount } from './random-load.ts';
+
+const NOON = Date.UTC(2026, 10, 30, 12);
+const LEASE_MS = 3000;
+const SENT = { at: NOON, sentAt: NOON, checkpoint: 7n };
+
+describe.each(ENGINES)('$name', (engine) => {
+  /** A process whose connection breaks off before the answer, or before the server has done what it was told. */
+  async function brokenOff() {
+    const { store } = await freshStore(engine);
+    const link = { state: 'well' as 'well' | 'deaf' | 'slow', looks: 0, late: [] as (() => Promise<unknown>)[] };
+    const ms = { owner: 0, watcher: 0 };
+    const broken = {
+      ...store,
+      holds(...asked: Parameters<typeof store.holds>) {
+        link.looks++;
+        return store.holds(...asked);
+      },
+      async ledger(...asked: Parameters<typeof store.ledger>) {
+        if (link.state === 'slow') link.late.push(() => store.ledger(...asked));
+        else if (link.state === 'well') return store.ledger(...asked);
+        else await store.ledger(...asked);
+        throw databaseUnavailable(new Error('connection lost'));
+      },
+    };
+    const settings = { now: () => NOON, leaseMs: LEASE_MS };
+    const ledger = createLedger({ ...settings, store: broken, owner: 'own_1', monotonic: () => ms.owner });
+    const watcher = createLedger({ ...settings, store, owner: 'own_2', monotonic: () => ms.watcher });
+    await openAccount({ store, ledger }, 1000n);
+    await ledger.renew();
+    const refused = async (id: string) => {
+      await expect(ledger.hold(holdRequest(id, 100n, SENT))).rejects.toMatchObject({ code: 'database_unavailable' });
+      link.state = 'well';
+    };
+    async function expectFree() {
+      expect(await store.holds()).toEqual([]);
+      expect(await store.call('call_1')).toMatchObject({ outcome: 'failed', status: 503, cost: 0n });
+      expect(await ledger.balance(ACCOUNT)).toEqual({ available: 1000n, held: 0n });
+      expect((await store.verify()).faults).toEqual([]);
+      await store.close();
+    }
+    return { store, ledger, watcher, link, ms, refused, expectFree };
+  }
+
+  test('found first by a process that takes ours for dead', async () => {
+    const { store, ledger, watcher, link, ms, refused, expectFree } = await brokenOff();
+    link.state = 'deaf';
+    await refused('call_1');
+    await watcher.sweep(NOON);
+    ms.watcher = ms.owner = LEASE_MS + 1;
+    expect(await watcher.sweep(NOON)).toBe(1);
+    expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 7n, provisional: true });
+    await ledger.sweep(NOON);
+    await expectFree();
+  });
+
+  test('landed when the process had looked for it already', async () => {
+    const { ledger, link, refused, expectFree } = await brokenOff();
+    link.state = 'slow';
+    await refused('call_1');
+    expect(await ledger.sweep(NOON)).toBe(0);
+    const [land] = link.late;
+    await land?.();
+    expect(await ledger.sweep(NOON)).toBe(1);
+    await expectFree();
+  });
+
+  test('of a call that goes on, nothing is touched', async () => {
+    const { store, ledger, link, refused, expectFree } = await brokenOff();
+    const kept = await ledger.hold(holdRequest('call_2', 100n, SENT));
+    link.state = 'deaf';
+    await refused('call_1');
+    expect(await ledger.sweep(NOON)).toBe(1);
+    expect(await store.holds()).toMatchObject([{ callId: 'call_2' }]);
+    await ledger.settle(kept, callRecord('call_2', 0n, { at: NOON }));
+    await expectFree();
+  });
+
+  test('it is not looked for for ever', async () => {
+    const { store, ledger, link, ms, refused } = await brokenOff();
+    link.state = 'slow';
+    await refused('call_1');
+    await ledger.sweep(NOON);
+    expect(link.looks).toBe(1);
+    link.looks = 0;
+    ms.owner = 3_600_000;
+    await ledger.sweep(NOON);
+    expect(link.looks).toBe(0);
+    await store.close();
+  });
+});
