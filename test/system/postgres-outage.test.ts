@@ -99,7 +99,8 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       const seen: Seen = { complete: 0, statuses: new Map() };
       let over = false;
       const loading = load(() => over, seen);
-      await Bun.sleep(400);
+      const start = Date.now();
+      while (seen.complete === 0 && Date.now() - start < WITHIN_MS) await Bun.sleep(100);
       const before = seen.complete;
       postgres.stop(mode);
       await untilReady(false);
@@ -115,7 +116,8 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       postgres.start();
       await untilReady(true);
       const after = seen.complete;
-      await Bun.sleep(500);
+      const again = Date.now();
+      while (seen.complete <= after && Date.now() - again < WITHIN_MS) await Bun.sleep(100);
       over = true;
       await loading;
       expect(before).toBeGreaterThan(0);
