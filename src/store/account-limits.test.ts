@@ -66,6 +66,32 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
   });
 
+  test('a clock an hour ahead at the end of a month neither opens budgets anew nor takes from the next', async () => {
+    await newAccount('acc_late', 10_000n);
+    const end = Date.UTC(2026, 1, 28, 23, 30);
+    const ahead = end + 3_600_000;
+    const spend = async (id: string, amount: bigint, at: number) => {
+      expect(await store.ledger([hold(id, 'acc_late', 'k_late', amount, at)])).toEqual([{ type: 'held' }]);
+      await store.ledger([{ type: 'resolve', callId: id, amount, call: call(id, 'acc_late', 'k_late', at) }]);
+    };
+    await spend('l1', 200n, end);
+    await spend('l2', 50n, ahead);
+    // The clock is right again: what was spent on the true day is not forgotten, at first by counting both.
+    const refused = { type: 'refused', why: 'budget_exhausted', of: 'account', available: 50n };
+    for (const second of [2, 30, 63, 70]) {
+      const late = end + second * 1000;
+      expect(await store.ledger([hold('l3', 'acc_late', 'k_late', 51n, late)])).toMatchObject([refused]);
+      expect(await store.accountSpending('acc_late', late)).toEqual({ total: 250n, day: 250n, month: 250n });
+      expect(await store.keySpending('k_late', late)).toEqual({ total: 250n, day: 250n, month: 250n });
+    }
+    await spend('l4', 50n, end + 71_000);
+    // The next day begins with what the wrong clock spent of it, and no more.
+    await spend('l5', 10n, ahead);
+    expect(await store.accountSpending('acc_late', ahead)).toEqual({ total: 310n, day: 60n, month: 60n });
+    expect(await store.keySpending('k_late', ahead)).toEqual({ total: 310n, day: 60n, month: 60n });
+    expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
+  });
+
   test('what an account may do is changed member by member', async () => {
     await newAccount('acc_2', 1n);
     const limits = { disabledAt: NOON, budget: { day: 5n }, requestsPerMinute: 3, tokensPerMinute: 4, concurrency: 2 };

@@ -144,12 +144,13 @@ function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): Le
   if (hold.amount > available) return { type: 'refused', why: 'insufficient_balance', available };
   const spending = spendingOf(batch, hold.key);
   turnTo(spending, hold.at);
-  turnTo(account, hold.at);
-  const left = budget && budgetLeft(spending, budget);
+  // Where it is refused too: a late clock is believed after a while.
+  if (turnTo(account, hold.at)) batch.accounts.add(account);
+  const left = budget && budgetLeft(spending, budget, hold.at);
   if (left !== undefined && hold.amount > left) {
     return { type: 'refused', why: 'budget_exhausted', of: 'key', available: left };
   }
-  const leftOfAll = accountBudget && budgetLeft(account, accountBudget);
+  const leftOfAll = accountBudget && budgetLeft(account, accountBudget, hold.at);
   if (leftOfAll !== undefined && hold.amount > leftOfAll) {
     return { type: 'refused', why: 'budget_exhausted', of: 'account', available: leftOfAll };
   }

@@ -5,24 +5,70 @@ const at = (text: string) => Date.parse(text);
 
 test('a window closes at its UTC end and takes its spending with it', () => {
   const spending = noSpending();
-  spend(spending, 5n, at('2026-01-31T23:59:59Z'));
-  expect(committed(spending)).toEqual({ total: 5n, day: 5n, month: 5n });
-  spend(spending, 2n, at('2026-02-01T00:00:00Z'));
-  expect(committed(spending)).toEqual({ total: 7n, day: 2n, month: 2n });
-  turnTo(spending, at('2026-02-02T00:00:00Z'));
-  expect(committed(spending)).toEqual({ total: 7n, day: 0n, month: 2n });
+  const [end, begin, next] = [at('2026-01-31T23:59:59Z'), at('2026-02-01T00:00:00Z'), at('2026-02-02T00:00:00Z')];
+  spend(spending, 5n, end);
+  expect(committed(spending, end)).toEqual({ total: 5n, day: 5n, month: 5n });
+  spend(spending, 2n, begin);
+  expect(committed(spending, begin)).toEqual({ total: 7n, day: 2n, month: 2n });
+  turnTo(spending, next);
+  expect(committed(spending, next)).toEqual({ total: 7n, day: 0n, month: 2n });
 });
 
-test('a late clock counts in the newest window', () => {
+test('while clocks differ a late one has no budget of its own', () => {
   const spending = noSpending();
-  spend(spending, 5n, at('2026-03-01T00:00:00Z'));
-  spend(spending, 2n, at('2026-02-28T00:00:00Z'));
-  expect(committed(spending)).toEqual({ total: 7n, day: 7n, month: 7n });
+  const [late, early] = [at('2026-02-28T12:00:00Z'), at('2026-03-01T13:00:00Z')];
+  for (let minute = 0; minute < 10; minute++) {
+    turnTo(spending, early + minute * 60_000);
+    spend(spending, 5n, early + minute * 60_000);
+    turnTo(spending, late + minute * 60_000);
+    spend(spending, 2n, late + minute * 60_000);
+  }
+  expect(committed(spending, late)).toEqual({ total: 70n, day: 70n, month: 70n });
+  expect(committed(spending, early)).toEqual({ total: 70n, day: 70n, month: 70n });
+});
+
+test('a clock that turned the windows wrongly: within a minute they turn back, and nothing of the true ones is lost', () => {
+  const spending = noSpending();
+  const true0 = at('2026-02-28T23:30:00Z');
+  spend(spending, 5n, true0);
+  // An hour ahead for 1.5 s, and back.
+  turnTo(spending, true0 + 3_600_000);
+  spend(spending, 2n, true0 + 3_600_000);
+  for (const second of [2, 20, 61]) {
+    turnTo(spending, true0 + second * 1000);
+    expect(committed(spending, true0 + second * 1000)).toEqual({ total: 7n, day: 7n, month: 7n });
+  }
+  turnTo(spending, true0 + 63_000);
+  spend(spending, 1n, true0 + 63_000);
+  expect(committed(spending, true0 + 63_000)).toEqual({ total: 8n, day: 8n, month: 8n });
+  // The next day and month have all but what the wrong clock has spent of them.
+  turnTo(spending, at('2026-03-01T00:00:00Z'));
+  expect(committed(spending, at('2026-03-01T00:00:00Z'))).toEqual({ total: 8n, day: 2n, month: 2n });
+});
+
+test('a clock a year ahead does not stop the days', () => {
+  const spending = noSpending();
+  const noon = at('2026-03-01T12:00:00Z');
+  spend(spending, 5n, noon);
+  turnTo(spending, at('2027-03-01T12:00:00Z'));
+  turnTo(spending, noon + 2000);
+  turnTo(spending, noon + 63_000);
+  expect(committed(spending, noon + 63_000)).toEqual({ total: 5n, day: 5n, month: 5n });
+  turnTo(spending, at('2026-03-02T00:00:00Z'));
+  expect(committed(spending, at('2026-03-02T00:00:00Z'))).toEqual({ total: 5n, day: 0n, month: 5n });
+});
+
+test('what ended before the newest windows began is booked there, and turns nothing back', () => {
+  const spending = noSpending();
+  const midnight = at('2026-03-01T00:00:00Z');
+  spend(spending, 5n, midnight);
+  for (const minutes of [50, 30, 10, 1]) spend(spending, 1n, midnight - minutes * 60_000);
+  expect(committed(spending, midnight)).toEqual({ total: 9n, day: 9n, month: 9n });
 });
 
 test('the tightest window decides, holds count in each', () => {
   const spending = { ...noSpending(), held: 10n, total: 50n, daySpent: 1n, monthSpent: 20n };
-  expect(budgetLeft(spending, {})).toBeUndefined();
-  expect(budgetLeft(spending, { total: 100n, day: 100n, month: 35n })).toBe(5n);
-  expect(budgetLeft(spending, { total: 55n, day: 0n })).toBe(-11n);
+  expect(budgetLeft(spending, {}, 0)).toBeUndefined();
+  expect(budgetLeft(spending, { total: 100n, day: 100n, month: 35n }, 0)).toBe(5n);
+  expect(budgetLeft(spending, { total: 55n, day: 0n }, 0)).toBe(-11n);
 });

@@ -4,7 +4,14 @@ import type { Budget } from './store.ts';
 
 const DAY_MS = 86_400_000;
 
-/** `day` and `month` count from 1970 and name the windows that `daySpent` and `monthSpent` belong to. */
+/** A clock that has turned the windows and is followed by nobody for so long, by the clock of those who come after, was wrong. */
+const DOUBTED_MS = 60_000;
+
+/**
+ * `day` and `month` count from 1970 and name the windows that `daySpent` and `monthSpent` belong to: the newest that any process's clock
+ * has opened. The `prior` ones were used before them. `lateSince`: when first somebody's clock was in an older day, and since then
+ * nobody's in the newest; 0: not so.
+ */
 export interface Spending {
   held: Money;
   total: Money;
@@ -12,27 +19,62 @@ export interface Spending {
   daySpent: Money;
   month: number;
   monthSpent: Money;
+  priorDay: number;
+  priorDaySpent: Money;
+  priorMonth: number;
+  priorMonthSpent: Money;
+  lateSince: number;
 }
 
 export function noSpending(): Spending {
-  return { held: 0n, total: 0n, day: 0, daySpent: 0n, month: 0, monthSpent: 0n };
+  const prior = { priorDay: 0, priorDaySpent: 0n, priorMonth: 0, priorMonthSpent: 0n };
+  return { held: 0n, total: 0n, day: 0, daySpent: 0n, month: 0, monthSpent: 0n, ...prior, lateSince: 0 };
 }
 
-/** Opens the windows `at` lies in. Never turns back: what a late clock reports counts in the newest window known. */
-export function turnTo(spending: Spending, at: number): void {
-  const day = Math.floor(at / DAY_MS);
-  if (day <= spending.day) return;
-  spending.day = day;
-  spending.daySpent = 0n;
+/**
+ * Opens the windows that `at`, the present by somebody's clock, lies in. A late clock is not believed at once: clocks differ, and
+ * nobody is to have a fresh budget by being slow. Where nobody else was in the newest day for a minute, the windows turn back, and what
+ * was spent in those that were wrong is added to the true ones. Says whether anything has changed.
+ */
+export function turnTo(spending: Spending, at: number): boolean {
+  const day = dayOf(at);
+  if (day > spending.day) return turnOn(spending, at);
+  if (day === spending.day) {
+    if (spending.lateSince === 0) return false;
+    spending.lateSince = 0;
+    return true;
+  }
+  if (spending.lateSince === 0) spending.lateSince = at;
+  else if (at - spending.lateSince > DOUBTED_MS) turnBack(spending, at);
+  else return false;
+  return true;
+}
+
+/** Newer windows: empty, or those that were turned back from. */
+function turnOn(spending: Spending, at: number): true {
+  const day = dayOf(at);
+  const daySpent = day === spending.priorDay ? spending.priorDaySpent : 0n;
+  Object.assign(spending, { priorDay: spending.day, priorDaySpent: spending.daySpent, day, daySpent, lateSince: 0 });
   const month = monthOf(at);
-  if (month <= spending.month) return;
-  spending.month = month;
-  spending.monthSpent = 0n;
+  if (month <= spending.month) return true;
+  const monthSpent = month === spending.priorMonth ? spending.priorMonthSpent : 0n;
+  Object.assign(spending, { priorMonth: spending.month, priorMonthSpent: spending.monthSpent, month, monthSpent });
+  return true;
 }
 
-/** Books a charge into the windows its time lies in. */
+function turnBack(spending: Spending, at: number): void {
+  const { day: daySpent, month: monthSpent } = spentAt(spending, at);
+  const { day: priorDay, daySpent: priorDaySpent } = spending;
+  Object.assign(spending, { priorDay, priorDaySpent, day: dayOf(at), daySpent, lateSince: 0 });
+  const month = monthOf(at);
+  if (month === spending.month) return;
+  const { month: priorMonth, monthSpent: priorMonthSpent } = spending;
+  Object.assign(spending, { priorMonth, priorMonthSpent, month, monthSpent });
+}
+
+/** Books a charge into the windows its time lies in, or into the newest where it ended before they began. */
 export function spend(spending: Spending, amount: Money, at: number): void {
-  turnTo(spending, at);
+  if (dayOf(at) > spending.day) turnOn(spending, at);
   spending.total += amount;
   spending.daySpent += amount;
   spending.monthSpent += amount;
@@ -40,29 +82,39 @@ export function spend(spending: Spending, amount: Money, at: number): void {
 
 /** Books what is spent more, or less, than was booked at `before`: less only in the windows in which it was booked. */
 export function spendMore(spending: Spending, difference: Money, before: number, at: number): void {
-  turnTo(spending, at);
+  if (dayOf(at) > spending.day) turnOn(spending, at);
   spending.total += difference;
-  if (difference > 0n || Math.floor(before / DAY_MS) === spending.day) spending.daySpent += difference;
+  if (difference > 0n || dayOf(before) === spending.day) spending.daySpent += difference;
   if (difference > 0n || monthOf(before) === spending.month) spending.monthSpent += difference;
 }
+
+const dayOf = (at: number) => Math.floor(at / DAY_MS);
 
 function monthOf(at: number): number {
   const date = new Date(at);
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
-/** Spent and held together, per window. Money on hold counts in every window: it may be spent in any. */
-export function committed(spending: Spending): Required<Budget> {
+/** What was spent in the windows of `at`: where a newer one is open, in both, for one of the two clocks is wrong. */
+function spentAt(spending: Spending, at: number): { day: Money; month: Money } {
+  const { daySpent, monthSpent, priorDaySpent, priorMonthSpent } = spending;
+  const day = dayOf(at);
+  const month = monthOf(at);
   return {
-    total: spending.total + spending.held,
-    day: spending.daySpent + spending.held,
-    month: spending.monthSpent + spending.held,
+    day: day < spending.day && day === spending.priorDay ? daySpent + priorDaySpent : daySpent,
+    month: month < spending.month && month === spending.priorMonth ? monthSpent + priorMonthSpent : monthSpent,
   };
 }
 
+/** Spent and held together, per window of `at`. Money on hold counts in every window: it may be spent in any. */
+export function committed(spending: Spending, at: number): Required<Budget> {
+  const { day, month } = spentAt(spending, at);
+  return { total: spending.total + spending.held, day: day + spending.held, month: month + spending.held };
+}
+
 /** What the tightest window of the budget leaves; `undefined` where the budget sets none. */
-export function budgetLeft(spending: Spending, budget: Budget): Money | undefined {
-  const used = committed(spending);
+export function budgetLeft(spending: Spending, budget: Budget, at: number): Money | undefined {
+  const used = committed(spending, at);
   let left: Money | undefined;
   for (const window of ['total', 'day', 'month'] as const) {
     const limit = budget[window];

@@ -16,6 +16,11 @@ const BOOKS: AccountBooks = {
   daySpent: 0n,
   month: 0,
   monthSpent: 0n,
+  priorDay: 0,
+  priorDaySpent: 0n,
+  priorMonth: 0,
+  priorMonthSpent: 0n,
+  lateSince: 0,
 };
 const HOLD = { account: 'acc_1', key: 'key_1', amount: 5n };
 const CHANGES: LedgerChanges = {

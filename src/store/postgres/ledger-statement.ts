@@ -4,6 +4,7 @@ import type { Money } from '../../canonical/money.ts';
 import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
 import type { AccountBooks, CompletedCall, LedgerChanges, RecordedCall } from '../ledger-rules.ts';
+import type { Spending } from '../spending.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../store.ts';
 
 /** The books of an account and the version of its row they were read at. */
@@ -27,7 +28,7 @@ const CALL_COLUMNS =
  *  process less than arrays by column. */
 const TABLES = {
   asked:
-    'id text, version bigint, changed boolean, balance bigint, held bigint, last_seq bigint, last_hash text, spent bigint, day bigint, day_spent bigint, month bigint, month_spent bigint',
+    'id text, version bigint, changed boolean, balance bigint, held bigint, last_seq bigint, last_hash text, spent bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
   taken: 'call_id text, account text, key text, amount bigint',
   opened:
     'call_id text, account text, key text, amount bigint, model text, price_id text, at bigint, owner text, sent_at bigint, checkpoint bigint',
@@ -38,7 +39,8 @@ const TABLES = {
   completed: CALL_COLUMNS,
   summed:
     'account text, hour bigint, key text, model text, calls bigint, cost bigint, input_tokens bigint, output_tokens bigint',
-  spent: 'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint',
+  spent:
+    'key text, held bigint, total bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
   redeemed: 'hash text, account text, at bigint',
 } as const;
 type Table = keyof typeof TABLES;
@@ -88,7 +90,10 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
     input_tokens = sums.input_tokens + excluded.input_tokens, output_tokens = sums.output_tokens + excluded.output_tokens`,
   spent: (rows) => `INSERT INTO spendings SELECT * FROM ${rows} WHERE (SELECT open FROM gate)
   ON CONFLICT (key) DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
-    day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent`,
+    day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent,
+    prior_day = excluded.prior_day, prior_day_spent = excluded.prior_day_spent,
+    prior_month = excluded.prior_month, prior_month_spent = excluded.prior_month_spent,
+    late_since = excluded.late_since`,
   redeemed: (rows) => `UPDATE codes SET redeemed_at = x.at, redeemed_by = x.account FROM ${rows}
   WHERE codes.hash = x.hash AND (SELECT open FROM gate)`,
 };
@@ -104,8 +109,10 @@ const HOLDS_ARE = `(SELECT count(*) FROM taken CROSS JOIN LATERAL (
   SELECT account, key, amount FROM holds WHERE holds.call_id = taken.call_id OFFSET 0
 ) AS held WHERE held.account = taken.account AND held.key = taken.key AND held.amount = taken.amount) = (SELECT count(*) FROM taken)`;
 const SAVE = `saved AS (
-  UPDATE accounts SET (version, balance, held, last_seq, last_hash, spent, day, day_spent, month, month_spent) = (
-    SELECT accounts.version + 1, x.balance, x.held, x.last_seq, x.last_hash, x.spent, x.day, x.day_spent, x.month, x.month_spent
+  UPDATE accounts SET (version, balance, held, last_seq, last_hash, spent, day, day_spent, month, month_spent,
+    prior_day, prior_day_spent, prior_month, prior_month_spent, late_since) = (
+    SELECT accounts.version + 1, x.balance, x.held, x.last_seq, x.last_hash, x.spent, x.day, x.day_spent, x.month, x.month_spent,
+      x.prior_day, x.prior_day_spent, x.prior_month, x.prior_month_spent, x.late_since
     FROM asked AS x WHERE x.id = accounts.id
   ) WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked WHERE changed)) AND (SELECT open FROM gate)
 )`;
@@ -179,10 +186,7 @@ function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly obje
       key,
       held: `${s.held}`,
       total: `${s.total}`,
-      day: s.day,
-      day_spent: `${s.daySpent}`,
-      month: s.month,
-      month_spent: `${s.monthSpent}`,
+      ...windowColumns(s),
     })),
     redeemed: changes.redeemed,
   };
@@ -200,10 +204,21 @@ function accountColumns(books: AccountBooks, version: bigint, changed: boolean) 
     last_seq: books.lastSeq,
     last_hash: books.lastHash,
     spent: `${books.total}`,
-    day: books.day,
-    day_spent: `${books.daySpent}`,
-    month: books.month,
-    month_spent: `${books.monthSpent}`,
+    ...windowColumns(books),
+  };
+}
+
+function windowColumns(s: Spending) {
+  return {
+    day: s.day,
+    day_spent: `${s.daySpent}`,
+    month: s.month,
+    month_spent: `${s.monthSpent}`,
+    prior_day: s.priorDay,
+    prior_day_spent: `${s.priorDaySpent}`,
+    prior_month: s.priorMonth,
+    prior_month_spent: `${s.priorMonthSpent}`,
+    late_since: s.lateSince,
   };
 }
 

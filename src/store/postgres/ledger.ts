@@ -129,9 +129,13 @@ function takeOnce(taken: Map<string, HeldFor>, callId: string, hold: HeldFor | u
   return hold;
 }
 
-interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
+interface BooksColumns
+  extends Omit<AccountBooks, 'day' | 'month' | 'priorDay' | 'priorMonth' | 'lateSince' | 'lastSeq'> {
   day: bigint;
   month: bigint;
+  priorDay: bigint;
+  priorMonth: bigint;
+  lateSince: bigint;
   lastSeq: bigint;
   version: bigint;
 }
@@ -187,10 +191,16 @@ export async function decideUnderLock(
   const busy = waits ? NOBODY : lockedByOthers(books, locked);
   const steps = busy.size === 0 ? all : all.filter((step) => !busy.has(accountOfStep(step) ?? ''));
   const known = new Map(
-    books.map(({ version, day, month, lastSeq, ...row }) => [
-      row.id,
-      { books: { ...row, day: Number(day), month: Number(month), lastSeq: Number(lastSeq) }, version },
-    ]),
+    books.map(({ version, day, month, priorDay, priorMonth, lateSince, lastSeq, ...row }) => {
+      const windows = {
+        day: Number(day),
+        month: Number(month),
+        priorDay: Number(priorDay),
+        priorMonth: Number(priorMonth),
+        lateSince: Number(lateSince),
+      };
+      return [row.id, { books: { ...row, ...windows, lastSeq: Number(lastSeq) }, version }];
+    }),
   );
   const accounts = new Map<string, VersionedBooks>();
   const taken = new Map<string, HeldFor>();
@@ -252,6 +262,8 @@ function among(values: Iterable<string>, but: Statement = raw('')): Statement {
 }
 
 const BOOKS = raw(`id, balance, held, spent AS total, day, day_spent AS "daySpent", month, month_spent AS "monthSpent",
+  prior_day AS "priorDay", prior_day_spent AS "priorDaySpent", prior_month AS "priorMonth", prior_month_spent AS "priorMonthSpent",
+  late_since AS "lateSince",
   last_seq AS "lastSeq", last_hash AS "lastHash", version`);
 
 const toHeldFor = ({ account, key, amount }: HeldFor): HeldFor => ({ account, key, amount });

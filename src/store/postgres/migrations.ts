@@ -310,6 +310,19 @@ const STEPS: readonly MigrationStep[] = [
     total bigint NOT NULL
   );
   `,
+  // The windows of spending that were used before the present ones.
+  `
+  ALTER TABLE accounts ADD COLUMN prior_day bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_day_spent bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_month bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_month_spent bigint NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN late_since bigint NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_day bigint NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_day_spent bigint NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_month bigint NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_month_spent bigint NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN late_since bigint NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

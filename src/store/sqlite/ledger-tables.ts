@@ -26,9 +26,13 @@ export function prepareLedger(db: Database): (steps: readonly LedgerStep[]) => L
   };
 }
 
-interface BooksColumns extends Omit<AccountBooks, 'day' | 'month' | 'lastSeq'> {
+interface BooksColumns
+  extends Omit<AccountBooks, 'day' | 'month' | 'priorDay' | 'priorMonth' | 'lateSince' | 'lastSeq'> {
   day: bigint;
   month: bigint;
+  priorDay: bigint;
+  priorMonth: bigint;
+  lateSince: bigint;
   lastSeq: bigint;
 }
 
@@ -36,6 +40,8 @@ function prepareView(db: Database): LedgerView {
   const find = <Row>(text: string) => db.prepare<Row, string[]>(text).safeIntegers(true);
   const account = find<BooksColumns>(
     `SELECT id, balance, held, spent AS total, day, day_spent AS daySpent, month, month_spent AS monthSpent,
+       prior_day AS priorDay, prior_day_spent AS priorDaySpent, prior_month AS priorMonth, prior_month_spent AS priorMonthSpent,
+       late_since AS lateSince,
        last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?`,
   );
   const spending = find<SpendingColumns>('SELECT * FROM spendings WHERE key = ?');
@@ -53,7 +59,15 @@ function prepareView(db: Database): LedgerView {
     account(id): AccountBooks | undefined {
       const row = account.get(id);
       if (!row) return undefined;
-      return { ...row, day: Number(row.day), month: Number(row.month), lastSeq: Number(row.lastSeq) };
+      return {
+        ...row,
+        day: Number(row.day),
+        month: Number(row.month),
+        priorDay: Number(row.priorDay),
+        priorMonth: Number(row.priorMonth),
+        lateSince: Number(row.lateSince),
+        lastSeq: Number(row.lastSeq),
+      };
     },
     spending(key): Spending | undefined {
       const row = spending.get(key);
@@ -98,12 +112,16 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   );
   const saveAccount = db.prepare(
     `UPDATE accounts SET balance = ?, held = ?, spent = ?, day = ?, day_spent = ?, month = ?, month_spent = ?,
+       prior_day = ?, prior_day_spent = ?, prior_month = ?, prior_month_spent = ?, late_since = ?,
        last_seq = ?, last_hash = ? WHERE id = ?`,
   );
   const saveSpending = db.prepare(
-    `INSERT INTO spendings (key, held, total, day, day_spent, month, month_spent) VALUES (?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO spendings (key, held, total, day, day_spent, month, month_spent, prior_day, prior_day_spent, prior_month, prior_month_spent, late_since)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET held = excluded.held, total = excluded.total, day = excluded.day,
-       day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent`,
+       day_spent = excluded.day_spent, month = excluded.month, month_spent = excluded.month_spent,
+       prior_day = excluded.prior_day, prior_day_spent = excluded.prior_day_spent,
+       prior_month = excluded.prior_month, prior_month_spent = excluded.prior_month_spent, late_since = excluded.late_since`,
   );
   const redeem = db.prepare('UPDATE codes SET redeemed_at = ?, redeemed_by = ? WHERE hash = ?');
   const audit = db.prepare(
@@ -129,11 +147,10 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
     for (const call of changes.completed) completeCall(call);
     for (const sum of sumCalls(changes.calls, changes.completed)) addSum(sum);
     for (const a of changes.accounts) {
-      const { balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash } = a;
-      saveAccount.run(balance, held, total, day, daySpent, month, monthSpent, lastSeq, lastHash, a.id);
+      saveAccount.run(a.balance, a.held, a.total, ...windowsOf(a), a.lastSeq, a.lastHash, a.id);
     }
     for (const [key, s] of changes.spendings) {
-      saveSpending.run(key, s.held, s.total, s.day, s.daySpent, s.month, s.monthSpent);
+      saveSpending.run(key, s.held, s.total, ...windowsOf(s));
     }
     for (const { hash, account, at } of changes.redeemed) redeem.run(at, account, hash);
     for (const { id, at, actor, action, subject, before, after } of changes.audits) {
@@ -220,3 +237,16 @@ function prepareSum(db: Database): (sum: CallSum) => void {
   );
   return (s) => add.run(s.account, s.hour, s.key, s.model, s.calls, s.cost, s.inputTokens, s.outputTokens);
 }
+
+const windowsOf = (s: Spending) =>
+  [
+    s.day,
+    s.daySpent,
+    s.month,
+    s.monthSpent,
+    s.priorDay,
+    s.priorDaySpent,
+    s.priorMonth,
+    s.priorMonthSpent,
+    s.lateSince,
+  ] as const;

@@ -340,6 +340,19 @@ const STEPS: readonly MigrationStep[] = [
     total INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  // The windows of spending that were used before the present ones.
+  `
+  ALTER TABLE accounts ADD COLUMN prior_day INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_day_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_month INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN prior_month_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE accounts ADD COLUMN late_since INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_day INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_day_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_month INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN prior_month_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE spendings ADD COLUMN late_since INTEGER NOT NULL DEFAULT 0;
+  `,
 ];
 
 /** The first databases remembered their version alone. */

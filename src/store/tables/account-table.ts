@@ -17,6 +17,11 @@ interface AccountColumns extends LimitColumns {
   day_spent: bigint;
   month: bigint;
   month_spent: bigint;
+  prior_day: bigint;
+  prior_day_spent: bigint;
+  prior_month: bigint;
+  prior_month_spent: bigint;
+  late_since: bigint;
   created_at: bigint;
 }
 
@@ -79,7 +84,7 @@ export function accountTable(
       const [row] = await db.all<AccountColumns>(sql`SELECT * FROM accounts WHERE id = ${id}`);
       const spending = row ? spendingFrom(row) : noSpending();
       turnTo(spending, now);
-      return committed(spending);
+      return committed(spending, now);
     },
   };
 }
@@ -107,5 +112,10 @@ function spendingFrom(row: AccountColumns) {
     daySpent: row.day_spent,
     month: Number(row.month),
     monthSpent: row.month_spent,
+    priorDay: Number(row.prior_day),
+    priorDaySpent: row.prior_day_spent,
+    priorMonth: Number(row.prior_month),
+    priorMonthSpent: row.prior_month_spent,
+    lateSince: Number(row.late_since),
   };
 }

@@ -30,6 +30,11 @@ export interface SpendingColumns {
   day_spent: bigint;
   month: bigint;
   month_spent: bigint;
+  prior_day: bigint;
+  prior_day_spent: bigint;
+  prior_month: bigint;
+  prior_month_spent: bigint;
+  late_since: bigint;
 }
 
 export function toSpending(row: SpendingColumns): Spending {
@@ -40,6 +45,11 @@ export function toSpending(row: SpendingColumns): Spending {
     daySpent: row.day_spent,
     month: Number(row.month),
     monthSpent: row.month_spent,
+    priorDay: Number(row.prior_day),
+    priorDaySpent: row.prior_day_spent,
+    priorMonth: Number(row.prior_month),
+    priorMonthSpent: row.prior_month_spent,
+    lateSince: Number(row.late_since),
   };
 }
 
@@ -87,7 +97,7 @@ export function keyTable(
       const [row] = await db.all<SpendingColumns>(sql`SELECT * FROM spendings WHERE key = ${id}`);
       const spending = row ? toSpending(row) : noSpending();
       turnTo(spending, now);
-      return committed(spending);
+      return committed(spending, now);
     },
   };
 }
