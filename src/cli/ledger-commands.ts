@@ -1,9 +1,11 @@
 /** The proof of the books from a terminal. */
 import { writeMoney } from '../canonical/money.ts';
+import { repairBooks, writeCorrection } from '../ledger/repair.ts';
 import type { Verifier } from '../ledger/verifier.ts';
+import type { Correction } from '../store/verify/repair.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
 import type { Command } from './command.ts';
-import { migratedStore } from './opened.ts';
+import { audited, migratedStore } from './opened.ts';
 import { printRow } from './printed.ts';
 import type { Opener } from './rooms.ts';
 
@@ -50,4 +52,36 @@ async function verified(open: Opener, verifier: Verifier, full: boolean): Promis
   }
 }
 
-export const LEDGER_COMMANDS: readonly Command[] = [verify];
+const repair: Command = {
+  name: 'ledger repair',
+  usage: '[--enter] [--full]',
+  summary:
+    'Corrects what "ledger verify" finds and what follows from the rows beside it (sums, spendings, holds, balances). Shows the corrections; with --enter it makes them. What was altered is left to you.',
+  options: { enter: { type: 'boolean' }, full: { type: 'boolean' } },
+  words: [0, 0],
+  async run(open, given) {
+    const store = await migratedStore(open);
+    const report = await verified(open, await open.verifier(), given.flag('full'));
+    const enter = given.flag('enter');
+    const audit = ({ account }: Correction) => audited(open, 'ledger.repaired', account);
+    const { corrections, left } = await repairBooks(store, report, enter, audit);
+    const lines = corrections.map(writeCorrection);
+    if (given.json) {
+      const faults = left.map(({ fault }) => fault);
+      open.terminal.out(JSON.stringify({ entered: enter, corrections: lines, left: faults }));
+    } else {
+      for (const line of lines) open.terminal.out(line);
+      for (const { fault } of left) open.terminal.out(`Left to you: ${fault}`);
+      open.terminal.out(endOf(corrections.length, left.length, enter));
+    }
+    return left.length === 0 && (enter || corrections.length === 0) ? 0 : 1;
+  },
+};
+
+function endOf(corrections: number, left: number, enter: boolean): string {
+  if (corrections + left === 0) return 'Nothing is wrong.';
+  if (enter) return `${corrections} corrections entered.`;
+  return `${corrections} corrections to be made: "modelport ledger repair --enter" makes them.`;
+}
+
+export const LEDGER_COMMANDS: readonly Command[] = [verify, repair];

@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -197,6 +198,23 @@ test('keys are made with limits, listed without secrets, rotated and disabled', 
   expect((await run('keys', 'disable', 'key_nobodys')).code).toBe(1);
   const admin = JSON.parse((await run('keys', 'create', 'shop', 'boss', '--admin', '--json')).out);
   expect(admin.key).toStartWith('sk-admin-');
+});
+
+test('ledger repair shows what it would do, and does it with --enter', async () => {
+  await run('accounts', 'create', 'shop');
+  await run('top-up', 'shop', '5.00');
+  expect(await run('ledger', 'repair')).toMatchObject({ code: 0, out: 'Nothing is wrong.' });
+  const file = new Database(join(folder, 'modelport.db'));
+  file.run('UPDATE accounts SET balance = balance + 1000000000');
+  file.close();
+  const preview = await run('ledger', 'repair');
+  expect(preview.code).toBe(1);
+  expect(preview.out).toMatch(/^balance of account acct_\w+: balance 6 USD -> 5 USD\n1 corrections to be made/);
+  expect((await run('balance')).out).toContain('6');
+  expect(await run('ledger', 'repair', '--enter')).toMatchObject({ code: 0 });
+  expect((await run('balance')).out).toContain('5');
+  expect((await run('audit')).out).toContain('ledger.repaired');
+  expect((await run('ledger', 'verify')).code).toBe(0);
 });
 
 test('apply and models', async () => {

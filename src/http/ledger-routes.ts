@@ -1,8 +1,11 @@
 /** The admin API's proof that entries, balances, holds, calls and their sums agree. */
 import { Type } from 'typebox';
 import { writeMoney } from '../canonical/money.ts';
+import { repairBooks, writeCorrection } from '../ledger/repair.ts';
 import type { Running } from '../ledger/verifier.ts';
+import type { Correction } from '../store/verify/repair.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
+import { audited } from './audit-routes.ts';
 import { Usd, writeTime } from './fields.ts';
 import { type AnsweredRoute, route } from './route.ts';
 
@@ -37,6 +40,25 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
     answer: async ({ verifier }, { query }) => {
       const answer = await verifier.ask({ full: query.full === 'true' }, WAIT_MS);
       return 'ok' in answer ? writeReport(answer) : writeRunning(answer);
+    },
+  }),
+  route('POST', '/admin/v1/ledger/repair', {
+    gate: 'admin',
+    summary:
+      'Verifies, and corrects what follows from the rows beside it: sums by the hour, what keys and accounts have spent and hold, balances. Without `enter` it says what it would do. Accounts with altered or missing rows are left as they are, for a person. 202 while the verification goes on.',
+    body: Type.Object({ enter: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    reply: Type.Object({
+      entered: Type.Boolean(),
+      corrections: Type.Array(Type.String()),
+      left: Type.Array(Type.String(), { description: 'what needs a person' }),
+    }),
+    answer: async (rooms, { body, caller }) => {
+      const answer = await rooms.verifier.ask({}, WAIT_MS);
+      if (!('ok' in answer)) return writeRunning(answer);
+      const entered = body.enter === true;
+      const audit = ({ account }: Correction) => audited(rooms, caller, 'ledger.repaired', account);
+      const { corrections, left } = await repairBooks(rooms.store, answer, entered, audit);
+      return { entered, corrections: corrections.map(writeCorrection), left: left.map(({ fault }) => fault) };
     },
   }),
 ];

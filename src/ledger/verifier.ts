@@ -144,12 +144,15 @@ export function createVerifier({ store, owner, key, now, trouble }: VerifierSett
   };
 }
 
+const ACCOUNT = 'account ';
+
 /** A checkpoint that somebody has written who has not the key. */
 function withForged(report: VerifyReport, forged: readonly string[]): VerifyReport {
   const findings = forged.map(
     (subject): Finding => ({
       kind: 'checkpoint',
       fault: `The checkpoint of ${subject} was altered: its signature does not fit. What it stood for was read anew.`,
+      ...(subject.startsWith(ACCOUNT) && { account: subject.slice(ACCOUNT.length) }),
     }),
   );
   const faults = findings.map(({ fault }) => fault);

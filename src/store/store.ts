@@ -6,6 +6,7 @@ import type { KeptStore } from './kept.ts';
 import type { LeaseStore } from './leases.ts';
 import type { Readiness } from './readiness.ts';
 import type { TaskStore } from './tasks.ts';
+import type { RepairStore } from './verify/repair.ts';
 import type { VerificationStore } from './verify/verification-store.ts';
 
 /** How much may be called how fast; of a key, or of all keys of an account together. */
@@ -307,7 +308,7 @@ export interface FirstRows {
 }
 
 /** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
-export interface Store extends ConfigFileStore, LeaseStore, VerificationStore {
+export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore {
   /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
   migrate(): Promise<void>;
   /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */

@@ -15,7 +15,7 @@ import { taskTable } from './tables/task-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
 /** What every engine does its own way. */
-type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'begin' | 'tidy';
+type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'repair' | 'begin' | 'tidy';
 
 export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Store, OwnWay> {
   return {

@@ -1,5 +1,5 @@
 /** The Store over Postgres: several gateway processes, on one machine or many, share its books. */
-import { sql } from '../database.ts';
+import { raw, sql } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Sealing } from '../sealing.ts';
 import type { Store } from '../store.ts';
@@ -7,6 +7,7 @@ import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
+import { repairTable } from '../tables/repair-table.ts';
 import { openConnection, type PostgresSettings } from './connection.ts';
 import { decideUnderLock, postgresLedger } from './ledger.ts';
 import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts';
@@ -29,6 +30,7 @@ export function openPostgresStore(settings: PostgresSettings, sealing: Sealing |
   const ledger = postgresLedger(db);
   return {
     ...tableStore(db, sealing),
+    ...repairTable(db, raw('version = version + 1')),
     migrate: () => migratePostgres(db),
     ready: () =>
       probeDatabase(

@@ -1,4 +1,5 @@
 /** The Store over SQLite: one file that several processes may have open at once. */
+import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Sealing } from '../sealing.ts';
 import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
@@ -6,6 +7,7 @@ import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { insertKey } from '../tables/key-table.ts';
+import { repairTable } from '../tables/repair-table.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { prepareLedger } from './ledger-tables.ts';
@@ -24,6 +26,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync, sealing: S
 
   return {
     ...tableStore(db, sealing),
+    ...repairTable(db, raw('name = name')),
     migrate: () => migrateSqlite(db),
     ready() {
       return probeDatabase(

@@ -1,7 +1,7 @@
 /** The books as their verification reads them: statements that each see one moment and a bounded part. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
-import type { AccountLine, BooksReader, CallLine, Range } from '../verify/books.ts';
+import type { AccountLine, BooksReader, CallLine, HoldLine, Range } from '../verify/books.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
 
 /** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */
@@ -125,17 +125,19 @@ export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDou
     },
 
     async wrongHolds() {
-      const ids = async (statement: Statement) => (await all<{ call_id: string }>(statement)).map((row) => row.call_id);
+      const lines = (condition: Statement) =>
+        all<HoldLine>(sql`SELECT call_id AS "callId", account FROM holds WHERE ${condition}`);
       return {
-        ended: await ids(
-          sql`SELECT call_id FROM holds WHERE coalesce((SELECT 1 FROM calls WHERE calls.id = call_id LIMIT 1), 0) = 1`,
-        ),
-        homeless: await ids(sql`SELECT call_id FROM holds WHERE account NOT IN (SELECT id FROM accounts)`),
+        ended: await lines(sql`coalesce((SELECT 1 FROM calls WHERE calls.id = call_id LIMIT 1), 0) = 1`),
+        homeless: await lines(sql`account NOT IN (SELECT id FROM accounts)`),
       };
     },
 
     wrongSpendings: () =>
-      all(sql`SELECT * FROM (
+      all(sql`SELECT lines.*, coalesce((SELECT account FROM keys WHERE keys.id = lines.key),
+          (SELECT account FROM call_sums WHERE call_sums.key = lines.key LIMIT 1),
+          (SELECT account FROM holds WHERE holds.key = lines.key LIMIT 1)) AS account
+        FROM (
           SELECT spendings.key AS key, held, total, coalesce(open.sum, 0) AS holds, coalesce(hours.sum, 0) AS summed
           FROM spendings
           LEFT JOIN (SELECT key, ${sumOf('amount')} AS sum FROM holds GROUP BY key) AS open ON open.key = spendings.key

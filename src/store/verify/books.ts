@@ -43,8 +43,15 @@ export interface CallLine {
   charged: Money;
 }
 
+export interface HoldLine {
+  callId: string;
+  account: string;
+}
+
 export interface SpendingLine {
   key: string;
+  /** Whose it is, or was. */
+  account: string | null;
   held: Money;
   total: Money;
   /** Sum of the key's open holds, and of its calls by hour. */
@@ -94,7 +101,7 @@ export interface BooksReader {
   /** Accounts that entries name and that are not there. */
   strangers(): Promise<string[]>;
   /** Holds of recorded calls, and of accounts that are not there. */
-  wrongHolds(): Promise<{ ended: string[]; homeless: string[] }>;
+  wrongHolds(): Promise<{ ended: HoldLine[]; homeless: HoldLine[] }>;
   /** Those that are wrong. */
   wrongSpendings(): Promise<SpendingLine[]>;
 }
@@ -185,14 +192,14 @@ async function verifyAccounts(
 
 async function verifyHolds({ books, findings }: Verification): Promise<void> {
   const { ended, homeless } = await books.wrongHolds();
-  for (const callId of ended)
-    findings.add('hold-ended', `Call ${callId} is recorded, but its hold is still open.`, { callId });
-  for (const callId of homeless)
-    findings.add('homeless', `The hold of call ${callId} belongs to no account.`, { callId });
-  for (const { key, held, total, holds, summed } of await books.wrongSpendings()) {
+  for (const hold of ended)
+    findings.add('hold-ended', `Call ${hold.callId} is recorded, but its hold is still open.`, hold);
+  for (const hold of homeless) findings.add('homeless', `The hold of call ${hold.callId} belongs to no account.`, hold);
+  for (const { key, account, held, total, holds, summed } of await books.wrongSpendings()) {
+    const of = { key, ...(account !== null && { account }) };
     if (total !== summed)
-      findings.add('key-total', `Key ${key} has spent ${total}, but its calls add up to ${summed}.`, { key });
+      findings.add('key-total', `Key ${key} has spent ${total}, but its calls add up to ${summed}.`, of);
     if (held !== holds)
-      findings.add('key-held', `Key ${key} has ${held} on hold, but its open holds add up to ${holds}.`, { key });
+      findings.add('key-held', `Key ${key} has ${held} on hold, but its open holds add up to ${holds}.`, of);
   }
 }

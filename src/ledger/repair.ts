@@ -1,0 +1,48 @@
+/** Enters the corrections that follow from a verification, or says what they would be. */
+import { writeMoney } from '../canonical/money.ts';
+import type { Audit, Store } from '../store/store.ts';
+import { type Correction, REPAIRABLE } from '../store/verify/repair.ts';
+import type { Finding, VerifyReport } from '../store/verify/report.ts';
+
+export interface Repaired {
+  corrections: Correction[];
+  /** What needs a person: rows that were altered or are missing, and all of the accounts that they belong to. */
+  left: Finding[];
+}
+
+export async function repairBooks(
+  store: Store,
+  { findings }: VerifyReport,
+  enter: boolean,
+  audit: (of: Correction) => Audit<object>,
+): Promise<Repaired> {
+  // Sums of altered rows would hide that they were altered.
+  const untouched = new Set(
+    findings.flatMap(({ kind, account }) => (REPAIRABLE.has(kind) || account === undefined ? [] : [account])),
+  );
+  const byAccount = new Map<string, Finding[]>();
+  const left: Finding[] = [];
+  for (const finding of findings) {
+    const { kind, account } = finding;
+    if (!REPAIRABLE.has(kind) || account === undefined || untouched.has(account)) left.push(finding);
+    else byAccount.set(account, [...(byAccount.get(account) ?? []), finding]);
+  }
+  const corrections: Correction[] = [];
+  for (const [account, damage] of byAccount) corrections.push(...(await store.repair(account, damage, enter, audit)));
+  return { corrections, left };
+}
+
+/** How many there are, which no amount says. */
+const COUNTS = new Set(['calls', 'input_tokens', 'output_tokens']);
+
+/** `held 0.02 -> 0.01`: what differs. */
+export function writeCorrection({ what, before, after }: Correction): string {
+  const figures = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => before[name] !== after[name],
+  );
+  const written = (name: string, figure: bigint | undefined) => {
+    if (figure === undefined) return 'none';
+    return COUNTS.has(name) ? `${figure}` : `${writeMoney(figure)} USD`;
+  };
+  return `${what}: ${figures.map((name) => `${name.replace('_', ' ')} ${written(name, before[name])} -> ${written(name, after[name])}`).join(', ')}`;
+}

@@ -1,0 +1,141 @@
+/** Corrects figures that are sums of rows, from these rows. */
+import { HOUR_MS } from '../call-sums.ts';
+import { type Database, raw, type Statement, type Steps, sql } from '../database.ts';
+import type { Correction, RepairStore } from '../verify/repair.ts';
+import type { Finding } from '../verify/report.ts';
+import { insertAudit } from './audit-table.ts';
+
+/** Thrown to take back what a preview has done. */
+class Preview extends Error {
+  readonly corrections: Correction[];
+  constructor(corrections: Correction[]) {
+    super('A preview is taken back.');
+    this.corrections = corrections;
+  }
+}
+
+const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
+
+/** `touch`: a change of an account's row that locks it, and tells other processes that what they remember of it is old. */
+export function repairTable(db: Database, touch: Statement): RepairStore {
+  return {
+    async repair(account, findings, enter, audit) {
+      try {
+        return await db.steps(function* () {
+          const corrections = yield* repairAccount(account, findings, touch);
+          for (const one of corrections) yield insertAudit(audit(one)(one.before, one.after));
+          if (!enter) throw new Preview(corrections);
+          return corrections;
+        });
+      } catch (thrown) {
+        if (thrown instanceof Preview) return thrown.corrections;
+        throw thrown;
+      }
+    },
+  };
+}
+
+interface AccountColumns {
+  balance: bigint;
+  held: bigint;
+  spent: bigint;
+  last_seq: bigint;
+  last_hash: string;
+}
+
+function* repairAccount(account: string, findings: readonly Finding[], touch: Statement): Steps<Correction[]> {
+  const [row] = (yield sql`UPDATE accounts SET ${touch} WHERE id = ${account}
+    RETURNING balance, held, spent, last_seq, last_hash`) as AccountColumns[];
+  if (!row) return [];
+  const corrections: Correction[] = [];
+  const keys = new Set(findings.flatMap(({ key }) => key ?? []));
+  // What the later ones are computed from is corrected first.
+  for (const { kind, callId } of findings)
+    if (kind === 'hold-ended' && callId !== undefined) yield* endHold(account, callId, keys, corrections);
+  for (const finding of findings) if (finding.kind === 'hour-sum') yield* repairHour(account, finding, corrections);
+  for (const key of keys) yield* repairKey(account, key, corrections);
+  const [{ held } = { held: 0n }] = (yield sql`SELECT ${sumOf('amount')} AS held FROM holds
+    WHERE account = ${account}`) as { held: bigint }[];
+  if (held !== row.held) {
+    yield sql`UPDATE accounts SET held = ${held} WHERE id = ${account}`;
+    corrections.push({ account, what: `holds of account ${account}`, before: { held: row.held }, after: { held } });
+  }
+  if (findings.some(({ kind }) => kind === 'account-balance' || kind === 'account-spent'))
+    yield* repairBalance(account, row, corrections);
+  return corrections;
+}
+
+function* endHold(account: string, callId: string, keys: Set<string>, corrections: Correction[]): Steps<void> {
+  const [hold] = (yield sql`DELETE FROM holds WHERE call_id = ${callId} AND account = ${account}
+    AND coalesce((SELECT 1 FROM calls WHERE calls.id = holds.call_id LIMIT 1), 0) = 1
+    RETURNING key, amount`) as { key: string; amount: bigint }[];
+  if (!hold) return;
+  keys.add(hold.key);
+  corrections.push({
+    account,
+    what: `hold of call ${callId}, which has ended`,
+    before: { held: hold.amount },
+    after: {},
+  });
+}
+
+interface SumColumns {
+  calls: bigint;
+  cost: bigint;
+  input_tokens: bigint;
+  output_tokens: bigint;
+}
+
+function* repairHour(
+  account: string,
+  { key = '', model = '', hour = 0 }: Finding,
+  corrections: Correction[],
+): Steps<void> {
+  const place = sql`account = ${account} AND hour = ${hour} AND key = ${key} AND model = ${model}`;
+  const [kept] =
+    (yield sql`SELECT calls, cost, input_tokens, output_tokens FROM call_sums WHERE ${place}`) as SumColumns[];
+  const [made] =
+    (yield sql`SELECT count(*) AS calls, ${sumOf('cost')} AS cost, ${sumOf('input_tokens')} AS input_tokens,
+      ${sumOf('output_tokens')} AS output_tokens FROM calls
+    WHERE account = ${account} AND at >= ${hour * HOUR_MS} AND at < ${(hour + 1) * HOUR_MS} AND key = ${key}
+      AND model = ${model}`) as SumColumns[];
+  if (!made || Bun.deepEquals(kept, made)) return;
+  yield sql`DELETE FROM call_sums WHERE ${place}`;
+  if (made.calls > 0n) {
+    yield sql`INSERT INTO call_sums (account, hour, key, model, calls, cost, input_tokens, output_tokens)
+      VALUES (${account}, ${hour}, ${key}, ${model}, ${made.calls}, ${made.cost}, ${made.input_tokens}, ${made.output_tokens})`;
+  }
+  const what = `sum of key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
+  corrections.push({ account, what, before: { ...kept }, after: { ...made } });
+}
+
+interface KeyFigures {
+  held: bigint;
+  total: bigint;
+}
+
+function* repairKey(account: string, key: string, corrections: Correction[]): Steps<void> {
+  const [kept] = (yield sql`SELECT held, total FROM spendings WHERE key = ${key}`) as KeyFigures[];
+  if (!kept) return;
+  const [{ held } = { held: 0n }] =
+    (yield sql`SELECT ${sumOf('amount')} AS held FROM holds WHERE key = ${key}`) as KeyFigures[];
+  const [{ total } = { total: 0n }] = (yield sql`SELECT ${sumOf('cost')} AS total FROM call_sums
+    WHERE account = ${account} AND key = ${key}`) as KeyFigures[];
+  if (kept.held === held && kept.total === total) return;
+  yield sql`UPDATE spendings SET held = ${held}, total = ${total} WHERE key = ${key}`;
+  corrections.push({ account, what: `spending of key ${key}`, before: { ...kept }, after: { held, total } });
+}
+
+/** Only where the newest entry is the one that the account names: entries that were altered are nobody's to build on. */
+function* repairBalance(account: string, row: AccountColumns, corrections: Correction[]): Steps<void> {
+  const [newest] = (yield sql`SELECT seq, hash, balance_after FROM entries WHERE account = ${account}
+    ORDER BY seq DESC LIMIT 1`) as { seq: bigint; hash: string; balance_after: bigint }[];
+  if (newest ? newest.seq !== row.last_seq || newest.hash !== row.last_hash : row.last_seq !== 0n) return;
+  const balance = newest?.balance_after ?? 0n;
+  const [{ spent } = { spent: 0n }] = (yield sql`SELECT - ${sumOf('amount')} AS spent FROM entries
+    WHERE account = ${account} AND kind IN ('charge', 'completion')`) as { spent: bigint }[];
+  if (balance === row.balance && spent === row.spent) return;
+  yield sql`UPDATE accounts SET balance = ${balance}, spent = ${spent} WHERE id = ${account}`;
+  const before = { balance: row.balance, spent: row.spent };
+  corrections.push({ account, what: `balance of account ${account}`, before, after: { balance, spent } });
+}
