@@ -10,8 +10,8 @@ import { repeatingSettings } from './repeated-members.ts';
 
 /** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */
 type Counted = 'ceiling' | 'choices' | 'tries';
-/** Size: of a picture, otherwise than by the format's own word. Set: several pictures for one. */
-type Meaning = Counted | 'tier' | 'model' | 'size' | 'set';
+/** Size: of a picture, otherwise than by the format's own word. Set: several pictures for one. Copy: of what the model reads. */
+type Meaning = Counted | 'tier' | 'model' | 'size' | 'set' | 'copy';
 
 /** How a format says what money hangs on. Names are paths (`generationConfig.maxOutputTokens`), the one to write first. */
 export interface MoneySpelling {
@@ -22,6 +22,8 @@ export interface MoneySpelling {
   readonly model?: readonly string[];
   /** Present: the request is for pictures, whose counts and sizes have words of their own. */
   readonly size?: readonly string[];
+  /** What is charged for by its length, where it is not told from the whole body: no other spelling of these is passed on. */
+  readonly read?: readonly string[];
   /** Members at the top that hold what the model reads, or a schema: nothing in them is a setting. */
   readonly content: ReadonlySet<string>;
 }
@@ -36,7 +38,16 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map([
   ...each('choices', ['numimages', 'numberofimages', 'imagecount', 'imagenum', 'batchsize', 'maximages', 'samples']),
   ...each('tries', ['bestof', 'numbeams', 'beamwidth']),
   ...each('tier', ['servicetier', 'speed']),
-  ...each('model', ['model', 'models', 'fallbacks', 'fallbackmodels', 'modelfallbacks', 'preset']),
+  ...each('model', [
+    'model',
+    'models',
+    'modelname',
+    'modelid',
+    'fallbacks',
+    'fallbackmodels',
+    'modelfallbacks',
+    'preset',
+  ]),
 ]);
 
 /** Words that mean money where pictures are asked for. */
@@ -139,10 +150,16 @@ export function respelled(body: JsonObject, spelling: MoneySpelling): Respelled 
     const meaning = meaningOf(name, ofPictures);
     if (meaning !== undefined && isTold(meaning, value)) {
       if (!isObject(value)) found = add(found, { path: [name], meaning, value });
-    } else if (isObject(value) && !spelling.content.has(name)) found = search(value, [name], ofPictures, found);
+    } else if (spelling.read && isCopy(name, spelling.read))
+      found = add(found, { path: [name], meaning: 'copy', value });
+    else if (isObject(value) && !spelling.content.has(name)) found = search(value, [name], ofPictures, found);
   }
   if (!found || isPlain(found, spelling)) return undefined;
   return merged(body, found, spelling);
+}
+
+function isCopy(name: string, read: readonly string[]): boolean {
+  return !read.includes(name) && read.some((one) => folded(one) === folded(name));
 }
 
 function add(found: Found[] | undefined, one: Found): Found[] {
@@ -207,7 +224,7 @@ function isPlain(found: readonly Found[], spelling: MoneySpelling): boolean {
 }
 
 function ownNames(spelling: MoneySpelling, meaning: Meaning): readonly string[] {
-  return meaning === 'set' ? NOTHING : (spelling[meaning] ?? NOTHING);
+  return meaning === 'set' || meaning === 'copy' ? NOTHING : (spelling[meaning] ?? NOTHING);
 }
 
 function isCounted(meaning: Meaning): meaning is Counted {
@@ -231,6 +248,7 @@ const WHY_DROPPED = {
   model: 'which model answers is settled by `model` alone',
   size: '`size` says how large a picture is',
   set: '`n` says how many pictures are made',
+  copy: 'the format has no such member',
 } as const satisfies Record<Exclude<Meaning, Counted>, string>;
 
 function merged(body: JsonObject, found: readonly Found[], spelling: MoneySpelling): Respelled {

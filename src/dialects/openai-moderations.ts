@@ -13,7 +13,7 @@ import { OwnBody } from './outgoing-body.ts';
 import { parseBody, wrong } from './request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from './whole-reply.ts';
 
-const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['input']) };
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 const NAME = 'openai-moderations';
 /** What OpenAI asks where no model is named. */
 const USUAL_MODEL = 'omni-moderation-latest';

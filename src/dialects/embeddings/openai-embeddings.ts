@@ -19,7 +19,7 @@ import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
 
 const NAME = 'openai-embeddings';
 /** Members that the call says in its own words; all others are extras. */
-const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['input']) };
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 
 const SAID = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user']);
 

@@ -7,6 +7,7 @@ import { vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
 import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../embedding-texts.ts';
 import { googleError } from '../error-bodies.ts';
+import { type Billable, billable, type MoneySpelling } from '../money-members.ts';
 import { OwnBody } from '../outgoing-body.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
@@ -17,17 +18,25 @@ const SINGLE = 'gemini-embed';
 /** What a request says besides its content. */
 const SAID = new Set(['model', 'content', 'taskType', 'title', 'outputDimensionality']);
 
+const MONEY: MoneySpelling = {
+  tier: ['serviceTier', 'service_tier'],
+  model: ['model'],
+  content: new Set(['requests', 'content']),
+};
+
 /** `POST …/models/{model}:batchEmbedContents` */
 export const geminiBatchEmbed: Dialect<EmbedCall> = {
   name: BATCH,
   kind: 'embed',
   readCall(request) {
-    const { requests } = objectIn(request.body);
+    const told = objectIn(request.body);
+    const { requests } = told.body;
     if (!Array.isArray(requests) || requests.length === 0 || requests.length > MOST_TEXTS) {
       throw wrong('requests', `must be a list of 1 to ${MOST_TEXTS} requests`);
     }
     return callOf(
       request,
+      told,
       BATCH,
       requests.map((one, place) => askedBy(one, `requests[${place}]`)),
     );
@@ -44,7 +53,10 @@ export const geminiBatchEmbed: Dialect<EmbedCall> = {
 export const geminiEmbed: Dialect<EmbedCall> = {
   ...geminiBatchEmbed,
   name: SINGLE,
-  readCall: (request) => callOf(request, SINGLE, [askedBy(objectIn(request.body), '')]),
+  readCall(request) {
+    const told = objectIn(request.body);
+    return callOf(request, told, SINGLE, [askedBy(told.body, '')]);
+  },
   writer: () =>
     wholeWriter(
       (reply) => ({ embedding: valuesOf(reply)[0] ?? { values: [] } }),
@@ -64,9 +76,9 @@ interface AskedText {
   more: JsonObject;
 }
 
-function objectIn(bytes: Uint8Array): JsonObject {
+function objectIn(bytes: Uint8Array): Billable {
   const body = parseBody(bytes);
-  if (isObject(body)) return body;
+  if (isObject(body)) return billable(body, bytes, MONEY);
   throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 
@@ -109,7 +121,7 @@ function tokensOf(part: JsonObject): number {
   return Math.max(LEAST_MEDIA_TOKENS, Math.ceil(data.length / BYTES_PER_MEDIA_TOKEN));
 }
 
-function callOf({ body, path }: WireRequest, dialect: string, asked: readonly AskedText[]): EmbedCall {
+function callOf({ path }: WireRequest, told: Billable, dialect: string, asked: readonly AskedText[]): EmbedCall {
   const [{ task, title, dimensions, more } = { more: {} } as AskedText] = asked;
   const same = asked.every((one) => one.task === task && one.title === title && one.dimensions === dimensions);
   const mediaTokens = asked.reduce((sum, one) => sum + one.mediaTokens, 0);
@@ -118,7 +130,7 @@ function callOf({ body, path }: WireRequest, dialect: string, asked: readonly As
     kind: 'embed',
     model: path.model ?? '',
     stream: false,
-    origin: { dialect, body },
+    origin: { dialect, body: told.bytes, ...(told.dropped && { dropped: told.dropped }) },
     extras: Object.keys(extras).length > 0 ? { [dialect]: extras } : {},
     headers: {},
     inputs: asked.map(({ text }) => text),

@@ -16,7 +16,12 @@ import { createReader } from './reader.ts';
 import { createWriter } from './writer.ts';
 
 const NAME = 'openai-speech';
-const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['voice']) };
+const MONEY: MoneySpelling = {
+  tier: ['service_tier'],
+  model: ['model'],
+  read: ['input', 'instructions', 'speed'],
+  content: new Set(['voice']),
+};
 /** What the vendors' own bounds of `speed` are. */
 const SLOWEST = 0.25;
 const FASTEST = 4;

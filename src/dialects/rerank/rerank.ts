@@ -13,7 +13,12 @@ import { parseBody, wrong } from '../request-body.ts';
 import { wholeReader, wholeWriter } from '../whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 
-const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], content: new Set(['documents']) };
+const MONEY: MoneySpelling = {
+  tier: ['service_tier'],
+  model: ['model'],
+  read: ['documents', 'query', 'max_tokens_per_doc'],
+  content: new Set(['documents']),
+};
 const NAME = 'rerank';
 /** As many as the largest vendor takes in one call. */
 const MOST_DOCUMENTS = 10_000;
