@@ -93,7 +93,11 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     );
     const forged = await verifier.verify();
     expect(forged.findings).toEqual([
-      { kind: 'checkpoint', fault: expect.stringContaining('The checkpoint of account acc_b was altered') },
+      {
+        kind: 'checkpoint',
+        account: 'acc_b',
+        fault: expect.stringContaining('The checkpoint of account acc_b was altered'),
+      },
     ]);
     expect(forged.read.entries).toBe(11);
     const [, ...last] = (await store.entries('acc_a', { limit: 100 })).slice(-2);
