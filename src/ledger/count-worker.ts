@@ -1,5 +1,8 @@
-/** Counts tokens in a thread of its own: loading the tokenizer takes half a second, and some texts take long. */
-import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+/** Counts tokens in a thread of its own: reading the vocabulary takes a while, and so do some texts. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';
+import { createByteCounter } from './byte-pairs.ts';
 import { countText } from './count-text.ts';
 
 declare const self: Worker;
@@ -14,10 +17,10 @@ export interface CountAnswered {
   tokens: number[];
 }
 
-/** A text that names a special token is a text like any other. */
-const AS_TEXT = { disallowedSpecial: new Set<string>() };
+const vocabulary = fileURLToPath(import.meta.resolve('gpt-tokenizer/data/o200k_base.tiktoken'));
+const countTokens = createByteCounter(readFileSync(vocabulary), O200K_TOKEN_SPLIT_REGEX);
 
 self.onmessage = ({ data: { id, texts } }: MessageEvent<CountAsked>) => {
-  const tokens = texts.map((text) => countText(text, (piece) => countTokens(piece, AS_TEXT)));
+  const tokens = texts.map((text) => countText(text, countTokens));
   self.postMessage({ id, tokens } satisfies CountAnswered);
 };

@@ -14,7 +14,7 @@ export interface TokenCounter {
 export interface TokenCounterSettings {
   /** How long a count may take, the start of the thread included. */
   timeoutMs?: number;
-  /** How long the thread stays without work: the tokenizer's tables take some 90 MB. */
+  /** How long the thread stays without work: the vocabulary takes some 15 MB. */
   idleMs?: number;
 }
 
