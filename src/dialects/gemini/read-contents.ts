@@ -198,7 +198,7 @@ function kindOf(mimeType: string): Media['kind'] {
 function fileReference(param: string): GatewayError {
   return new GatewayError(
     'file_reference_unsupported',
-    'Files cannot be referred to: send their bytes as base64 in `inlineData`.',
+    '`fileData.fileUri` is not supported: send the file in the request, as base64 in `inlineData`.',
     { param },
   );
 }

@@ -89,7 +89,15 @@ export function readCall(request: WireRequest): ChatCall {
     items,
   };
   if (typeof body.previous_response_id === 'string') call.thread.previous = body.previous_response_id;
+  requireInput(body);
   return call;
+}
+
+/** What a conversation may begin with instead: it stands in the place of the input. */
+const OTHER_INPUTS = ['previous_response_id', 'conversation', 'prompt'];
+
+function requireInput({ input, ...others }: JsonObject): void {
+  if (input == null && OTHER_INPUTS.every((name) => others[name] == null)) throw wrong('input', 'is missing');
 }
 
 function withInstructions(messages: Message[], body: JsonObject): Message[] {
