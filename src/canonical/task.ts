@@ -1,4 +1,5 @@
 /** Work that outlives its request: what was asked, how far it has come, and the one rule by which it changes. */
+import type { FilmFacts } from './film-facts.ts';
 import type { Json, JsonObject } from './json.ts';
 
 /** What a client asked for, free of any wire format. */
@@ -54,6 +55,8 @@ export interface TaskOutput {
   file: string;
   mimeType: string;
   bytes: number;
+  /** What the file says of itself, where it can be read. */
+  film?: FilmFacts;
 }
 
 /** What the vendor says of its work at one moment. */

@@ -1,6 +1,7 @@
 /** Fetches a finished video from its vendor into our files, piece by piece. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { FoundOutput } from '../canonical/task.ts';
+import { createFilmReader, type FilmReader } from '../canonical/film-facts.ts';
+import type { FoundOutput, TaskOutput } from '../canonical/task.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import { Cancellation, type Exchange, type TimeLimits } from '../transport/transport.ts';
 import type { TaskRooms } from './rooms.ts';
@@ -22,21 +23,22 @@ export async function download(
   target: Target,
   file: string,
   found: FoundOutput,
-): Promise<{ mimeType: string; bytes: number }> {
+): Promise<Omit<TaskOutput, 'file'>> {
+  const film = createFilmReader();
   const most = rooms.settings.maxResultBytes;
   if ('base64' in found) {
-    const bytes = await rooms.files.write(file, once(Buffer.from(found.base64, 'base64')), most);
-    return { mimeType: found.mimeType ?? DEFAULT_TYPE, bytes };
+    const bytes = await rooms.files.write(file, seen(film, once(Buffer.from(found.base64, 'base64'))), most);
+    return { mimeType: found.mimeType ?? DEFAULT_TYPE, bytes, ...filmOf(film) };
   }
   const answer = await open(rooms, provider, target, found);
   const said = answer.headers.get('content-type')?.split(';')[0]?.trim();
   const mimeType = found.mimeType ?? (said?.startsWith('video/') ? said : DEFAULT_TYPE);
   try {
-    const bytes = await rooms.files.write(file, piecesOf(answer), most);
+    const bytes = await rooms.files.write(file, seen(film, piecesOf(answer)), most);
     const isPacked = (answer.headers.get('content-encoding') ?? 'identity') !== 'identity';
     const announced = isPacked ? undefined : answer.headers.get('content-length');
     if (bytes === 0 || (announced && Number(announced) !== bytes)) throw incomplete();
-    return { mimeType, bytes };
+    return { mimeType, bytes, ...filmOf(film) };
   } catch (thrown) {
     answer.cancel();
     await rooms.files.remove(file);
@@ -74,6 +76,19 @@ function isSameOrigin(one: string, other: string): boolean {
 
 async function* piecesOf(answer: Exchange): AsyncGenerator<Uint8Array> {
   for (let piece = await answer.read(); piece; piece = await answer.read()) yield piece;
+}
+
+/** Nothing where the file says nothing. */
+function filmOf(reader: FilmReader): Pick<TaskOutput, 'film'> {
+  const film = reader.facts();
+  return Object.keys(film).length > 0 ? { film } : {};
+}
+
+async function* seen(film: FilmReader, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    film.see(piece);
+    yield piece;
+  }
 }
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

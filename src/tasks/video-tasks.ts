@@ -275,7 +275,11 @@ async function originOf(rooms: TaskRooms, caller: Caller, { remixOf }: VideoAsk)
 }
 
 function unknown(id: string): GatewayError {
-  return new GatewayError('not_found', `There is no video \`${id}\`.`, { param: 'id' });
+  return new GatewayError(
+    'not_found',
+    `There is no video \`${id}\`: the id of a task is in the reply that ordered it.`,
+    { param: 'task_id' },
+  );
 }
 
 function unfinished(): GatewayError {

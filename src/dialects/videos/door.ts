@@ -1,6 +1,6 @@
 /** The contract of a door for video tasks: how its clients ask, and how they see a task; and what all doors read alike. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Picture, TaskCourse, VideoAsk } from '../../canonical/task.ts';
+import type { Picture, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
 
 /** A request's members, from JSON or from a form, where each is a text and files are data URLs. */
@@ -18,6 +18,7 @@ export interface TaskView extends TaskCourse {
   createdAt: number;
   /** Until when its files are kept; absent: nothing is kept yet. */
   expiresAt?: number;
+  outputs: readonly TaskOutput[];
   /** The addresses of its files, while they are kept. */
   urls: readonly string[];
 }
@@ -147,4 +148,19 @@ const NUMBERS: { readonly [code: string]: number } = {
 /** The members that have a value. */
 export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** What the first of its files says of itself; of what it does not say, what was ordered. Whole numbers, as specification 2.9 has it. */
+export function factsOf(ask: TaskView['ask'], [first]: TaskView['outputs']): JsonObject {
+  const film = first?.film ?? {};
+  const seconds = film.seconds ?? ask.seconds;
+  const fps = film.fps ?? ask.fps;
+  const { width, height } = film.width !== undefined ? film : ask;
+  return {
+    ...(seconds !== undefined && { duration: Math.round(seconds) }),
+    ...(fps !== undefined && { fps: Math.round(fps) }),
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+    ...(ask.seed !== undefined && { seed: ask.seed }),
+  };
 }

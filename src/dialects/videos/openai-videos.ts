@@ -2,7 +2,16 @@
 import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
-import { type DoorRequest, defined, FieldReader, RANGES, readSize, type TaskView, type VideoDoor } from './door.ts';
+import {
+  type DoorRequest,
+  defined,
+  FieldReader,
+  factsOf,
+  RANGES,
+  readSize,
+  type TaskView,
+  type VideoDoor,
+} from './door.ts';
 import { saidOnce } from './money.ts';
 
 export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
@@ -61,7 +70,18 @@ function textIn(metadata: JsonObject, member: string): string | undefined {
   return value;
 }
 
-function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, error, urls }: TaskView): JsonObject {
+function writeTask({
+  id,
+  ask,
+  state,
+  percent,
+  createdAt,
+  endedAt,
+  expiresAt,
+  error,
+  urls,
+  outputs,
+}: TaskView): JsonObject {
   const { width, height } = ask;
   return {
     id,
@@ -78,7 +98,16 @@ function writeTask({ id, ask, state, percent, createdAt, endedAt, expiresAt, err
     ...(ask.remixOf !== undefined && { remixed_from_video_id: ask.remixOf }),
     ...(error && { error: { message: error.message, code: error.code } }),
     ...(urls.length > 1 && { urls: [...urls] }),
-    metadata: ask.metadata,
+    metadata: { ...ask.metadata, ...saidElsewhere(ask), ...(state === 'completed' && factsOf(ask, outputs)) },
+  };
+}
+
+/** What was taken out of the metadata to be said in its vendor's words is shown there again. */
+function saidElsewhere({ negativePrompt, aspectRatio, resolution }: TaskView['ask']): JsonObject {
+  return {
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+    ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(resolution !== undefined && { resolution }),
   };
 }
 

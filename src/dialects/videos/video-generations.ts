@@ -1,25 +1,18 @@
 /** The plain door, `/v1/video/generations`: asked as OpenAI's is, answered as specification 2.9 says. */
 import type { JsonObject } from '../../canonical/json.ts';
-import { errorNumber, type TaskView, type VideoDoor } from './door.ts';
+import { errorNumber, factsOf, type TaskView, type VideoDoor } from './door.ts';
 import { readVideoAsk } from './openai-videos.ts';
 
 export const videoGenerations: VideoDoor = { name: 'video-generations', readAsk: readVideoAsk, writeTask: writeResult };
 
-export function writeResult({ id, ask, state, urls, error }: TaskView): JsonObject {
-  const { seconds, fps, width, height, seed } = ask;
+export function writeResult({ id, ask, state, urls, error, outputs }: TaskView): JsonObject {
   const [url] = urls;
   return {
     task_id: id,
     status: state,
     ...(url !== undefined && { url, format: 'mp4' }),
     ...(urls.length > 1 && { urls: [...urls] }),
-    metadata: {
-      ...(seconds !== undefined && { duration: Math.round(seconds) }),
-      ...(fps !== undefined && { fps: Math.round(fps) }),
-      ...(width !== undefined && { width }),
-      ...(height !== undefined && { height }),
-      ...(seed !== undefined && { seed }),
-    },
+    metadata: factsOf(ask, outputs),
     ...(error && { error: { code: errorNumber(error), message: error.message } }),
   };
 }
