@@ -145,3 +145,20 @@ export function boundedSize({ width, height }: PixelSize, bounds: PictureBounds)
 }
 
 const between = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);
+
+const LINES: { readonly [word: string]: number } = {
+  '2k': 1440,
+  qhd: 1440,
+  '4k': 2160,
+  uhd: 2160,
+  '8k': 4320,
+  hd: 720,
+  fhd: 1080,
+};
+
+/** Of a video's resolution (`720p`, `4K`), as one of 16:9; a word nobody knows is infinitely large. */
+export function pixelsOfResolution(resolution: string): number {
+  const word = resolution.trim().toLowerCase();
+  const lines = LINES[word] ?? Number(/^(\d{3,4})p?$/.exec(word)?.[1] ?? Number.POSITIVE_INFINITY);
+  return (lines * lines * 16) / 9;
+}

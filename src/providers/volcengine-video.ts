@@ -35,10 +35,14 @@ const ROLES: { readonly [role in Picture['role']]: string } = {
 const taskAt = (handle: unknown, { baseUrl }: Target) =>
   joinUrl(baseUrl, `${TASKS}/${encodeURIComponent(String(handle))}`);
 
+/** Seedance reads settings in its prompt: `--dur 10 --rs 1080p`. */
+const SPOKEN = /\s*--(?:dur|duration|rs|resolution|frames|fps|framespersecond)(?:\s+|=)\S+/gi;
+
 export const volcengineVideo: VideoAdapter = {
   defaultSeconds: 5,
   start(ask, { baseUrl, model }) {
-    const text = ask.prompt === undefined ? [] : [{ type: 'text', text: ask.prompt }];
+    const prompt = ask.prompt?.replace(SPOKEN, '');
+    const text = prompt === undefined ? [] : [{ type: 'text', text: prompt }];
     const pictures = ask.pictures.map((picture) => ({
       type: 'image_url',
       image_url: { url: addressOf(picture) },
@@ -55,7 +59,12 @@ export const volcengineVideo: VideoAdapter = {
     });
     return {
       outgoing: posting(joinUrl(baseUrl, TASKS), members),
-      warnings: dropped(ask, 'negativePrompt', 'fps', 'n'),
+      warnings: [
+        ...dropped(ask, 'negativePrompt', 'fps', 'n'),
+        ...(prompt === ask.prompt
+          ? []
+          : ['What the prompt says of length and size was dropped: members of their own say it.']),
+      ],
     };
   },
   readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),

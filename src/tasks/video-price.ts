@@ -1,5 +1,5 @@
 /** What a video costs: before, from what is asked; after, from what was made. */
-import { writePixels } from '../canonical/image-size.ts';
+import { pixelsOfResolution, writePixels } from '../canonical/image-size.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
@@ -19,13 +19,12 @@ export function quoteVideo(ask: Asked, price: Price): Money {
   return charge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), price);
 }
 
-function tokensOf({
-  seconds = 0,
-  width = LARGEST.width,
-  height = LARGEST.height,
-  fps = FRAMES_A_SECOND,
-}: Asked): number {
-  return Math.ceil((width * height * fps * seconds) / PIXELS_A_TOKEN);
+function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: Asked): number {
+  const isSaid = width !== undefined && height !== undefined;
+  const pixels = isSaid ? width * height : LARGEST.width * LARGEST.height;
+  // A resolution says no shape: the largest that is meant by it, where it is one.
+  const meant = isSaid || resolution === undefined ? 0 : pixelsOfResolution(resolution);
+  return Math.ceil((Math.max(pixels, Number.isFinite(meant) ? meant : 0) * fps * seconds) / PIXELS_A_TOKEN);
 }
 
 /** What is due for so many videos: by the provider's report where it fits what was ordered; else the hold, and the call is disputed. */

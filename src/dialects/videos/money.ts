@@ -1,4 +1,6 @@
 /** What money hangs on in an order for videos: how many, how long, how large, by which model. Said once, wherever it stood. */
+
+import { pixelsOfResolution } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../request-body.ts';
@@ -16,7 +18,10 @@ const LENGTHS: ReadonlySet<string> = new Set([
 const OTHERS: ReadonlySet<string> = new Set([
   ...['length', 'frames', 'numframes', 'numberofframes', 'nframes', 'durationms', 'resolution', 'width', 'height'],
   ...['videosize', 'outputsize', 'outputresolution', 'upscale', 'model', 'modelname', 'servicetier'],
+  ...['fps', 'framerate', 'framespersecond'],
 ]);
+
+const RATES: ReadonlySet<string> = new Set(['fps', 'framerate', 'framespersecond']);
 
 const folded = (name: string) => name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 const MAX_DEPTH = 32;
@@ -31,8 +36,8 @@ interface Found {
 export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
   const found: Found[] = [];
   const metadata = without(ask.metadata, 'metadata', found, 0);
-  if (found.length === 0) return { ...ask, n: n ?? 1 };
   const dropped: string[] = [];
+  if (found.length === 0) return inOneSize({ ...ask, n: n ?? 1 }, dropped);
   const order: VideoAsk = { ...ask, metadata, n: countOf(found, n, dropped) };
   const seconds = ask.seconds ?? lengthIn(found);
   if (seconds !== undefined) order.seconds = seconds;
@@ -41,12 +46,32 @@ export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): Video
     if (one.name === 'size' && takesSize(order, one)) continue;
     dropped.push(`\`${one.path}\` was dropped: ${whyDropped(one.name)}.`);
   }
-  return { ...order, ...(dropped.length > 0 && { dropped }) };
+  return inOneSize(order, dropped);
 }
+
+/** A resolution above the size that is said beside it is not told: some providers are told that alone. */
+function inOneSize(order: VideoAsk, dropped: string[]): VideoAsk {
+  const { resolution, ...rest } = order;
+  const { width, height } = order;
+  const isAbove =
+    resolution !== undefined &&
+    width !== undefined &&
+    height !== undefined &&
+    pixelsOfResolution(resolution) > width * height * SAME_CLASS;
+  if (isAbove) dropped.push('`resolution` was dropped: `size` says how large a video is.');
+  return {
+    ...(isAbove ? rest : order),
+    ...(dropped.length > 0 && { dropped }),
+  };
+}
+
+/** Sizes of one class differ by so much: 1280x704 is 720p. */
+const SAME_CLASS = 1.15;
 
 function whyDropped(name: string): string {
   if (LENGTHS.has(name) || name.includes('frames') || name.startsWith('length'))
     return '`seconds` says how long a video is';
+  if (RATES.has(name)) return '`fps` says how many frames a second has';
   if (name.startsWith('model') || name === 'servicetier') return '`model` alone says what makes the video';
   return '`size` and `resolution` say how large a video is';
 }
@@ -59,6 +84,10 @@ function without(members: JsonObject, path: string, found: Found[], depth: numbe
     const at = `${path}.${member}`;
     if (depth >= MAX_DEPTH) throw wrong(path, 'is nested too deep');
     if (isObject(value)) kept[member] = without(value, at, found, depth + 1);
+    else if (Array.isArray(value) && !isMoney(name))
+      kept[member] = value.map((one, place) =>
+        isObject(one) ? without(one, `${at}[${place}]`, found, depth + 1) : one,
+      );
     else if (isMoney(name) && value !== null) found.push({ path: at, name, value });
     else kept[member] = value;
   }

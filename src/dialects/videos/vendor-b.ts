@@ -33,7 +33,7 @@ function readAsk({ fields }: DoorRequest): VideoAsk {
   const frames = reader.number({ least: 2, most: 100_000, whole: true }, 'frames');
   const known = {
     prompt: reader.text('prompt'),
-    seconds: frames === undefined ? undefined : Math.round((frames - 1) / FRAMES_A_SECOND),
+    seconds: frames === undefined ? undefined : Math.max(1, Math.round((frames - 1) / FRAMES_A_SECOND)),
     aspectRatio: reader.text('aspect_ratio'),
     seed: reader.number(RANGES.seed, 'seed'),
     webhook: reader.text('callback_url'),
