@@ -35,6 +35,8 @@ export interface Told {
   seen: Seen;
   /** The process that it was sent to was killed before the storm was over. */
   wasKilled: boolean;
+  /** It was told to stop: calls under way were ended, and settled. */
+  wasStopped: boolean;
   journal: JournalEntry[];
 }
 
@@ -60,10 +62,11 @@ const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
 
 /** Every cost that the call may have had; empty: it must not be on record. */
 export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> {
-  const { plan, seen, wasKilled, journal } = told;
+  const { plan, seen, wasKilled, wasStopped, journal } = told;
+  const isCut = wasKilled || wasStopped;
   const sent = journal[0];
   const estimate = costOf(plan.estimatedInput, 0, rates);
-  if (!sent) return new Set(seen.left || wasKilled ? [0n, estimate] : [0n]);
+  if (!sent) return new Set(seen.left || isCut ? [0n, estimate] : [0n]);
   const all = moments(plan, sent);
   const last = all.at(-1)!;
   const final = costAt(last, plan, rates);
@@ -75,13 +78,14 @@ export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> 
   if (seen.complete) return new Set([final]);
   if (isFailure(plan) && last.words === 0)
     return new Set(seen.left || seen.status === undefined ? [0n, estimate] : [0n]);
-  if (!seen.left && !wasKilled && seen.status === 200) return new Set(endsOf(all, plan, rates));
+  if (!seen.left && !isCut && seen.status === 200) return new Set(endsOf(all, plan, rates));
   // Its upstream is read to its end, or for as long as usage takes: what comes late is waited for.
-  const isAwaited = plan.stream && (plan.policy === 'drain' || seen.finish) && !wasKilled && !isFailure(plan);
+  const isAwaited = plan.stream && (plan.policy === 'drain' || seen.finish) && !isCut && !isFailure(plan);
   if (isAwaited) return new Set([costAt(moments(plan, WHOLE).at(-1)!, plan, rates)]);
   return new Set([
     ...all.filter(({ words }) => words >= seen.words).map((known) => costAt(known, plan, rates)),
-    ...(isFailure(plan) ? [0n] : []),
+    // What fails, or is ended, before anything of it was delivered costs nothing.
+    ...(isFailure(plan) || (wasStopped && !seen.left && seen.words === 0) ? [0n] : []),
   ]);
 }
 
@@ -147,7 +151,7 @@ export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf
 }
 
 /** The provider has done work for it. */
-const mustBeCharged = ({ plan }: Told): boolean => !isFailure(plan);
+const mustBeCharged = ({ plan, wasStopped }: Told): boolean => !isFailure(plan) && !wasStopped;
 
 /** A kept connection that is closed without a byte of an answer may have been closed for its idleness: it is asked once more (decision 0010). */
 const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? 2 : 1);

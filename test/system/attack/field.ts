@@ -22,13 +22,24 @@ if (!canUnshare)
   console.warn('No PID namespaces may be made here: all gateways of the storm run in one, tests of two are skipped.');
 
 /** What befalls the field in a round. */
-export const DISASTERS = ['kill', 'partition', 'freeze'] as const;
-export type Disaster = (typeof DISASTERS)[number];
+export type Disaster = 'kill' | 'partition' | 'freeze' | 'stop';
+
+/** Two a round: each pair of them comes up in six. */
+export const DISASTERS: readonly (readonly Disaster[])[] = [
+  ['kill', 'partition'],
+  ['freeze', 'stop'],
+  ['partition', 'freeze'],
+  ['kill', 'stop'],
+  ['partition', 'stop'],
+  ['kill', 'freeze'],
+];
 
 export interface Field {
   readonly gateways: readonly GatewayProcess[];
   /** How often the gateway at this place was killed. */
   kills(gateway: number): number;
+  /** How often it was told to stop, while calls were under way. */
+  stops(gateway: number): number;
   /** Resolves when it is over, and everything is started again. */
   befall(disaster: Disaster): Promise<void>;
   /** `modelport ledger verify`, as its users run it. */
@@ -53,7 +64,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'modelport-attack-'));
   whenGone(`rm -rf ${dataFolder}`);
   const ground = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
-  const environment = { MODELPORT_LEASE_MS: `${LEASE_MS}`, ...ground.environment };
+  const environment = { MODELPORT_LEASE_MS: `${LEASE_MS}`, MODELPORT_DRAIN_MS: '500', ...ground.environment };
   const start = (place: number) =>
     startGateway({
       dataFolder,
@@ -63,8 +74,10 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
   const gateways = [await start(PLAIN)];
   for (let place = 1; place < COUNT; place++) gateways.push(await start(place));
   const kills = gateways.map(() => 0);
+  const stops = gateways.map(() => 0);
   const former: GatewayProcess[] = [];
   let cuts = 0;
+  let freezes = 0;
 
   async function kill(place: number): Promise<void> {
     const gateway = gateways[place]!;
@@ -72,6 +85,16 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     former.push(gateway);
     await gateway.kill();
     await Bun.sleep(300);
+    gateways[place] = await start(place);
+  }
+
+  /** As a deployment does: calls under way have a moment to end, then they are ended. */
+  async function stop(place: number): Promise<void> {
+    const gateway = gateways[place]!;
+    stops[place]!++;
+    former.push(gateway);
+    const code = await gateway.stop('keep');
+    if (code !== 0) throw new Error(`a gateway did not stop well:\n${gateway.log()}`);
     gateways[place] = await start(place);
   }
 
@@ -86,13 +109,16 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
 
   const befalling = {
     kill: () => kill(KILLED),
+    stop: () => stop(PLAIN),
     partition,
-    freeze: () => ground.freeze(2500),
+    // Every other time for longer than a lease: nobody has one then.
+    freeze: () => ground.freeze(freezes++ % 2 === 0 ? 2500 : AWAY_MS + 1000),
   } satisfies { [disaster in Disaster]: () => Promise<void> };
 
   return {
     gateways,
     kills: (place) => kills[place] ?? 0,
+    stops: (place) => stops[place] ?? 0,
     befall: (disaster) => befalling[disaster](),
     async verify() {
       const verifying = spawnModelport(['ledger', 'verify'], { MODELPORT_DATA_DIR: dataFolder, ...environment });

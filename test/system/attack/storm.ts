@@ -30,7 +30,7 @@ interface Storm {
   books: Books;
   planner: ReturnType<typeof createPlanner>;
   plans: Map<string, Plan>;
-  tolds: (Omit<Told, 'journal' | 'wasKilled'> & { killsBefore: number })[];
+  tolds: (Omit<Told, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
   upstream: ScriptedUpstream;
 }
 
@@ -67,7 +67,6 @@ async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
   }
 }
 
-/** Each round has two disasters: over three rounds each pair comes up once. */
 async function blowOnce(storm: Storm, round: number): Promise<void> {
   const { field, books, tolds, planner } = storm;
   const end = performance.now() + STORM_MS;
@@ -82,8 +81,7 @@ async function blowOnce(storm: Storm, round: number): Promise<void> {
       await Bun.sleep(100 + planner.draw(400));
     }
   };
-  const disasters = [DISASTERS[round % 3]!, DISASTERS[(round + 1) % 3]!];
-  const befalling = disasters.map(async (disaster, index) => {
+  const befalling = DISASTERS[round % DISASTERS.length]!.map(async (disaster, index) => {
     await Bun.sleep(500 + index * 700 + planner.draw(500));
     await field.befall(disaster);
   });
@@ -96,10 +94,10 @@ async function oneCall({ field, books, planner, plans, tolds }: Storm): Promise<
   const plan = planner.plan();
   const { id, key } = books.callers[plan.caller]!;
   plans.set(plan.tag, plan);
-  const killsBefore = field.kills(plan.gateway);
+  const before = { killsBefore: field.kills(plan.gateway), stopsBefore: field.stops(plan.gateway) };
   const seen = await send(field.gateways[plan.gateway]!.url, key, plan);
   expect(seen.text).not.toContain(CREDENTIAL);
-  tolds.push({ plan, key: id, seen, killsBefore });
+  tolds.push({ plan, key: id, seen, ...before });
   if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
 }
 
@@ -124,10 +122,11 @@ async function disagreements({ field, books, tolds, upstream }: Storm): Promise<
   const rates = await books.rates();
   const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n };
   const journal = Map.groupBy(upstream.journal('/storm/'), tagOf);
-  const all = tolds.map(({ killsBefore, ...told }) => ({
+  const all = tolds.map(({ killsBefore, stopsBefore, ...told }) => ({
     ...told,
     journal: journal.get(told.plan.tag) ?? [],
     wasKilled: field.kills(told.plan.gateway) > killsBefore,
+    wasStopped: field.stops(told.plan.gateway) > stopsBefore,
   }));
   return [...(await books.faults(bills)), ...faultsOf(bills, all, ratesOf)];
 }
