@@ -18,7 +18,7 @@ export function asker(scene: () => Scene) {
         '/v1/chat/completions',
         { model, stream, messages, stream_options: stream ? { include_usage: true } : undefined },
       ],
-      'anthropic-messages': ['/v1/messages', { model, stream, messages, max_tokens: 500 }],
+      'anthropic-messages': ['/v1/messages', { model, stream, messages, max_tokens: 4096 }],
       gemini: [
         `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
         { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },

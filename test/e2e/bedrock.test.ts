@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
+import { deliveredText } from '../delivered.ts';
 import { packChunk, packEvent, packException } from '../event-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
@@ -84,7 +85,7 @@ describe('what Bedrock refuses and where it breaks', () => {
     const stage = await scene.stage(BEDROCK);
     const bytes = Buffer.concat([...begun, packException('modelStreamErrorException', 'arn:aws:secret broke')]);
     stage.script({ bytes, headers: FRAMES, chunking: { seed: 3 } });
-    const text = await (await ask(stage, format, true)).text();
+    const text = await deliveredText(await ask(stage, format, true));
     expect(text).toContain('Half');
     expect(text).toMatch(/error/);
     expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|arn:/);
@@ -210,7 +211,7 @@ describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
     expect(sent?.path).toEndWith('/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke-with-response-stream');
     expect(sent?.body).toEqual({
       messages: [{ role: 'user', content: 'Hello' }],
-      max_tokens: 500,
+      max_tokens: 4096,
       anthropic_version: 'bedrock-2023-05-31',
     });
     expect(Object.keys(sent?.headers ?? {}).filter((name) => name.startsWith('anthropic'))).toEqual([]);

@@ -40,6 +40,8 @@ describe.each(ENGINES)('two files over $name', (engine) => {
     const { settings, tamper } = await engine.freshDatabase();
     const environment = {
       MODELPORT_LOG_LEVEL: 'info',
+      // Machines that share a database share the key of what is encrypted in it.
+      MODELPORT_SECRET_KEY: 'a key that both gateways are started with',
       ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
     };
     const startWith = (setup: GatewaySetup) =>
