@@ -348,6 +348,8 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
 
   /** Closes it; what the client has not fetched yet still reaches it. */
   private hangUp(): void {
+    // Over TLS an end alone would wait for the client's own, for as long as that pleases.
+    this.socket.shutdown();
     this.socket.end();
     this.closed();
   }

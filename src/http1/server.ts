@@ -1,5 +1,6 @@
 /** Listens for clients and serves their requests over HTTP/1.1. */
-import type { TCPSocketListener, TCPSocketListenOptions } from 'bun';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { TCPSocketListenOptions, TLSUpgradeOptions } from 'bun';
 import { ClientConnection, type Keeper, PATIENCE, type Patience } from './client-connection.ts';
 
 export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'trouble'> {
@@ -34,7 +35,7 @@ const LOOK_MS = 1000;
 
 /** Throws where the address cannot be listened on. */
 export function listen(options: ServerOptions): Server {
-  const { hostname, shared, answer, refuse, trouble, patience = PATIENCE, tls } = options;
+  const { hostname, port, shared, answer, refuse, trouble, patience = PATIENCE, tls } = options;
   const connections = new Set<ClientConnection>();
   let isStopping = false;
   let empty = () => {};
@@ -64,20 +65,28 @@ export function listen(options: ServerOptions): Server {
     error: (socket, thrown) => socket.data.failed(thrown),
   };
 
-  function open(port: number, certificate: Certificate | undefined): TCPSocketListener<ClientConnection> {
-    // Bun's types do not know `reusePort` here; its sockets do. A renewed listener stands beside the old one for a moment.
-    const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
-      hostname,
-      port,
-      reusePort: shared || certificate !== undefined,
-      socket: handlers,
-      ...(certificate && { tls: certificate }),
-    };
-    return Bun.listen<ClientConnection>(listening);
-  }
-
-  // A port that is shared is shared with anybody: where others are not wanted it must be free before.
-  let listener = tls && !shared ? open(freePort(hostname, options.port), tls) : open(options.port, tls);
+  let certificate = tls && checked(tls);
+  // TLS begins on each accepted connection, with the certificate of that moment: nothing of the listener has to change for another.
+  const secured: TCPSocketListenOptions<ClientConnection>['socket'] = {
+    open(raw) {
+      // Bun's types do not know that a server may.
+      const upgrade = { data: undefined, socket: handlers, tls: certificate, isServer: true };
+      raw.upgradeTLS(upgrade as unknown as TLSUpgradeOptions<ClientConnection>);
+    },
+    // What comes encrypted is the other socket's.
+    data() {},
+    drain() {},
+    close() {},
+    error() {},
+  };
+  // Bun's types do not know `reusePort` here; its sockets do.
+  const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
+    hostname,
+    port,
+    reusePort: shared,
+    socket: certificate ? secured : handlers,
+  };
+  const listener = Bun.listen<ClientConnection>(listening);
   const looking = setInterval(
     () => {
       const now = performance.now();
@@ -87,14 +96,9 @@ export function listen(options: ServerOptions): Server {
   );
 
   return {
-    get port() {
-      return listener.port;
-    },
-    renew(certificate) {
-      const old = listener;
-      listener = open(old.port, certificate);
-      // Behind the accepting of what had come for it.
-      setImmediate(() => old.stop());
+    port: listener.port,
+    renew(fresh) {
+      certificate = checked(fresh);
     },
     stop() {
       isStopping = true;
@@ -117,10 +121,9 @@ export function listen(options: ServerOptions): Server {
   };
 }
 
-/** Throws where another program listens there. */
-function freePort(hostname: string, port: number): number {
-  const probe = Bun.listen({ hostname, port, socket: { data() {} } });
-  const free = probe.port;
-  probe.stop(true);
-  return free;
+/** Throws where it is none, or the key another's: each connection would find that out. */
+function checked(certificate: Certificate): Certificate {
+  const { cert, key } = certificate;
+  if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return certificate;
+  throw new TypeError('The key is not that of the certificate.');
 }

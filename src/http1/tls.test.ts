@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect as connectPlain } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { hasOpenssl, makeCertificate } from '../../test/certificate.ts';
 import { echo, source, text } from '../../test/raw-client.ts';
 import { PATIENCE } from './client-connection.ts';
+import { node } from './fuzz/node-peer.ts';
 import { type Certificate, listen } from './server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'modelport-tls-'));
@@ -17,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-function serve(tls: Certificate, answer: Parameters<typeof listen>[0]['answer'] = echo) {
+function serve(tls: Certificate, answer: Parameters<typeof listen>[0]['answer'] = echo, patience = PATIENCE) {
   const server = listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -25,7 +26,7 @@ function serve(tls: Certificate, answer: Parameters<typeof listen>[0]['answer'] 
     answer,
     refuse: ({ status, message }) => ({ status, headers: {}, body: message }),
     trouble: (sentence) => void troubles.push(sentence),
-    patience: PATIENCE,
+    patience,
     tls,
   });
   servers.push(server);
@@ -56,7 +57,7 @@ function ask(socket: TLSSocket, words: string, end: string): Promise<string> {
   });
 }
 
-describe.skipIf(!hasOpenssl)('TLS at the door', () => {
+describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
   test('requests, kept connections, large bodies and streams', async () => {
     const made = makeCertificate(folder, 'one');
     const { port } = serve(made);
@@ -102,6 +103,60 @@ describe.skipIf(!hasOpenssl)('TLS at the door', () => {
     const fresh = await open(server.port, second.cert);
     expect(nameOf(fresh)).toBe('second');
     fresh.destroy();
+  });
+
+  test('however often it is renewed, no connection is lost', async () => {
+    const made = [makeCertificate(folder, 'a'), makeCertificate(folder, 'b')];
+    const server = serve(made[0]!);
+    const renewing = setInterval(() => server.renew(made[Math.random() < 0.5 ? 0 : 1]!), 1);
+    const asked = Array.from({ length: 300 }, async (_, place) => {
+      await Bun.sleep(place);
+      const url = `https://127.0.0.1:${server.port}/${place}`;
+      const response = await fetch(url, { tls: { rejectUnauthorized: false }, headers: { connection: 'close' } });
+      return response.text();
+    });
+    expect(await Promise.all(asked)).toEqual(asked.map((_, place) => `GET /${place} - `));
+    clearInterval(renewing);
+  });
+
+  test('pauses, a refusal while the body still comes, and the address of the other end', async () => {
+    const made = makeCertificate(folder, 'one');
+    const { port } = serve(made, async (request) => {
+      if (request.target === '/address') return text(request.address);
+      if (request.target === '/no') return { status: 413, headers: {}, body: 'no' };
+      await Bun.sleep(100);
+      return echo(request);
+    });
+    const tls = { ca: made.cert };
+    const url = `https://127.0.0.1:${port}`;
+    expect(await (await fetch(`${url}/address`, { tls })).text()).toBe('127.0.0.1');
+    const body = 'x'.repeat(3_000_000);
+    expect(await (await fetch(url, { tls, method: 'POST', body })).text()).toBe(`POST / - ${body}`);
+    const refused = await fetch(`${url}/no`, { tls, method: 'POST', body: 'x'.repeat(20_000_000) });
+    expect([refused.status, await refused.text()]).toEqual([413, 'no']);
+  });
+
+  test('a client that does not answer the end of a connection does not keep it', async () => {
+    const descriptors = () => readdirSync('/proc/self/fd').length;
+    const made = makeCertificate(folder, 'one');
+    const { port } = serve(made, () => text('x'), { ...PATIENCE, idleMs: 200, lingerMs: 200 });
+    const before = descriptors();
+    // It reads nothing of what it is sent, and so sees no end.
+    const program = `const { connect } = require('node:tls');
+      const o = { port: ${port}, host: '127.0.0.1', rejectUnauthorized: false };
+      for (let n = 0; n < 10; n++) connect(o, function () {
+        this.write('GET / HTTP/1.1\\r\\nhost: x\\r\\n' + (n % 2 ? 'connection: close\\r\\n' : '') + '\\r\\n');
+      }).on('error', () => {});
+      setTimeout(() => {}, 15000);`;
+    const client = Bun.spawn([node!, '-e', program], { stdout: 'ignore' });
+    const until = async (holds: () => boolean) => {
+      for (const end = performance.now() + 10_000; !holds() && performance.now() < end; ) await Bun.sleep(20);
+      expect(holds()).toBe(true);
+    };
+    await until(() => descriptors() >= before + 10);
+    await until(() => descriptors() <= before + 1);
+    client.kill();
+    await client.exited;
   });
 
   test('who speaks no TLS is closed, and nobody else hears of it', async () => {

@@ -100,7 +100,11 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
           ),
         (ok) => ok,
       );
-      expect(serving.log()).toContain(`Modelport listens on ${url}`);
+      // With several processes it is said when all of them listen.
+      await until(
+        async () => serving.log(),
+        (log) => log.includes(`Modelport listens on ${url}`),
+      );
       const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' };
       const chat = (model: string) =>
         fetch(`${url}/v1/chat/completions`, {
