@@ -13,13 +13,14 @@ import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { asSpeech } from './spoken-calls.ts';
 import { fitted } from './truncate.ts';
+import { unknownModel } from './unknown-model.ts';
 import { type Entrant, Walk } from './walk.ts';
 import { urlsTaken, wayTo } from './way.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
 export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<Walk>): Promise<Walk> {
   const model = rooms.catalog.find(asked.call.model);
-  if (!model) throw unknownModel(asked.call.model);
+  if (!model) throw unknownModel(rooms, asked.caller, asked.call.model);
   const entrant = withinWindow(asked, model);
   const { caller, call, at } = entrant;
   rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
@@ -107,11 +108,6 @@ function tooManyImages(most: number): GatewayError {
   const range = most === 1 ? '1' : `from 1 to ${most}`;
   const sentence = `The most pictures a call of this model may ask for is ${most}: \`n\` must be ${range}.`;
   return new GatewayError('too_many_images', sentence, { param: 'n' });
-}
-
-function unknownModel(name: string): GatewayError {
-  const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case counts.`;
-  return new GatewayError('model_not_found', sentence, { param: 'model' });
 }
 
 /** Where models of each kind are called. */

@@ -50,7 +50,7 @@ test('the faulty member is named, with what would be right', () => {
 });
 
 test('what is no JSON object is said to be none', () => {
-  expect(fault('{"name":')[0]).toBe('The body is not valid JSON.');
+  expect(fault('{"name":')[0]).toBe('The body is not valid JSON. It ends too early, at line 1, column 9.');
   expect(fault('[]')[0]).toBe('The body must be a JSON object.');
   expect(fault('null')[0]).toBe('The body must be a JSON object.');
 });

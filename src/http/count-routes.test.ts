@@ -87,6 +87,6 @@ test("what is wrong on Google's paths is said in Google's words", async () => {
     const stranger = await edge.ask('POST', `${path}?key=sk-wrong`, { key: null, body: { contents: CONTENTS } });
     expect(await stranger.json()).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } });
     const read = await edge.ask('GET', path);
-    expect(await read.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
+    expect(await read.json()).toMatchObject({ error: { code: 405, status: 'INVALID_ARGUMENT' } });
   }
 });

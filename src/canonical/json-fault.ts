@@ -1,0 +1,83 @@
+/** Where a text stops being JSON: looked for once it is known that it does. */
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const WORD = /true|false|null/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/** What may stand next. */
+type Wanted = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end';
+
+/** The first character that cannot stand where it is; the text's length where it ends too early. */
+export function jsonFault(text: string): number {
+  const open: string[] = [];
+  let wanted: Wanted = 'value';
+  let at = 0;
+  const close = (bracket: string): boolean => {
+    if (open.pop() !== bracket) return false;
+    wanted = ', or end';
+    at++;
+    return true;
+  };
+  for (;;) {
+    while (' \t\n\r'.includes(text[at] ?? '?')) at++;
+    const next = text[at];
+    if (next === undefined || (wanted === ', or end' && open.length === 0)) return at;
+    if (wanted === ':') {
+      if (next !== ':') return at;
+      wanted = 'value';
+      at++;
+    } else if (wanted === ', or end') {
+      const inside = open.at(-1);
+      if (next === ',') {
+        wanted = inside === '}' ? 'name' : 'value';
+        at++;
+      } else if (!close(next)) return at;
+    } else if (next === '}' || next === ']') {
+      if (wanted !== (next === '}' ? 'name or }' : 'value or ]') || !close(next)) return at;
+    } else if (wanted === 'name' || wanted === 'name or }') {
+      if (next !== '"') return at;
+      const end = stringEnd(text, at);
+      if (end < 0) return -end - 1;
+      at = end;
+      wanted = ':';
+    } else if (next === '{' || next === '[') {
+      open.push(next === '{' ? '}' : ']');
+      wanted = next === '{' ? 'name or }' : 'value or ]';
+      at++;
+    } else {
+      const end = next === '"' ? stringEnd(text, at) : plainEnd(text, at);
+      if (end < 0) return -end - 1;
+      at = end;
+      wanted = ', or end';
+    }
+  }
+}
+
+/** Behind the closing quote; the fault's place, below zero, where there is one. */
+function stringEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; ) {
+    const character = text[at];
+    if (character === '"') return at + 1;
+    if (character === '\\') {
+      ESCAPE.lastIndex = at;
+      if (!ESCAPE.test(text)) return -at - 1;
+      at = ESCAPE.lastIndex;
+    } else if (text.charCodeAt(at) < 0x20) return -at - 1;
+    else at++;
+  }
+  return -text.length - 1;
+}
+
+function plainEnd(text: string, at: number): number {
+  for (const pattern of [NUMBER, WORD]) {
+    pattern.lastIndex = at;
+    if (pattern.test(text)) return pattern.lastIndex;
+  }
+  return -at - 1;
+}
+
+/** `line 2, column 7`, counted from 1. */
+export function placeOf(text: string, at: number): string {
+  const before = text.slice(0, at).split('\n');
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}

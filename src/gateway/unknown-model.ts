@@ -1,0 +1,57 @@
+/** What is said of a model that is not there: the nearest name, and how a provider is switched on where none is. */
+import type { Caller } from '../access/access.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Model } from '../catalog/catalog.ts';
+import type { GatewayRooms } from './rooms.ts';
+
+const SWITCH_ON =
+  'set its key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY …) or add it to modelport.yaml, and start again';
+
+export function unknownModel(rooms: GatewayRooms, caller: Caller, name: string): GatewayError {
+  const models = rooms.catalog.list();
+  const callable = caller.models ? models.filter((model) => caller.models?.has(model.name)) : models;
+  const near = nearestName(name, callable);
+  const sentences = [`The model \`${name}\` does not exist or you do not have access to it.`];
+  if (near !== undefined) sentences.push(`Did you mean \`${near}\`?`);
+  if (models.length === 0) sentences.push(`No provider is configured here: ${SWITCH_ON}.`);
+  else if (models.every((model) => isShipped(rooms, model)))
+    sentences.push(`Only the sandbox is switched on here: to call a provider, ${SWITCH_ON}.`);
+  sentences.push('GET /v1/models lists the models; letter case counts.');
+  return new GatewayError('model_not_found', sentences.join(' '), { param: 'model' });
+}
+
+function isShipped(rooms: GatewayRooms, { targets }: Model): boolean {
+  return targets.every(({ type }) => rooms.provider(type)?.failsOnRequest);
+}
+
+/** Comparing costs the square of a name's length, for each model. */
+const LONGEST_NAME = 80;
+const MOST_NAMES = 2000;
+
+/** The name with the fewest letters to change, where they are few. */
+export function nearestName(asked: string, models: readonly Pick<Model, 'name'>[]): string | undefined {
+  if (asked.length > LONGEST_NAME) return undefined;
+  const wanted = asked.toLowerCase();
+  let nearest: string | undefined;
+  let least = Math.floor(Math.max(2, asked.length / 4)) + 1;
+  for (const { name } of models.slice(0, MOST_NAMES)) {
+    if (Math.abs(name.length - asked.length) >= least || name.length > LONGEST_NAME) continue;
+    const changes = distance(wanted, name.toLowerCase());
+    if (changes < least) [nearest, least] = [name, changes];
+  }
+  return nearest;
+}
+
+/** How many letters have to be put in, taken out or replaced. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= other.length; j++)
+      next.push(
+        Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)),
+      );
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}

@@ -1,0 +1,47 @@
+/** Errors that say what would be right: the nearest model, how a provider is switched on, where a body stops being JSON. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+
+let gateway: GatewayProcess;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(async () => {
+  await gateway.stop();
+});
+
+async function refused(body: string, path = '/v1/chat/completions'): Promise<{ status: number; message: string }> {
+  const headers = {
+    authorization: `Bearer ${gateway.apiKey}`,
+    'content-type': 'application/json',
+    'anthropic-version': '1',
+  };
+  const response = await fetch(gateway.url + path, { method: 'POST', headers, body });
+  const { error } = (await response.json()) as { error: { message: string } };
+  return { status: response.status, message: error.message };
+}
+
+test('an unknown model is told the nearest name, and how to switch a provider on where only the sandbox is', async () => {
+  const near = await refused(JSON.stringify({ model: 'Sandbox-chta', messages: [{ role: 'user', content: 'x' }] }));
+  expect(near.status).toBe(404);
+  expect(near.message).toContain('Did you mean `sandbox-chat`?');
+  expect(near.message).toContain('OPENAI_API_KEY');
+  const far = await refused(JSON.stringify({ model: 'gpt-x', messages: [{ role: 'user', content: 'x' }] }));
+  expect(far.message).not.toContain('Did you mean');
+});
+
+test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/completions', '/v1/embeddings', '/v1/rerank'])(
+  '%s says where a body stops being JSON, and that an empty one is empty',
+  async (path) => {
+    const broken = await refused('{\n  "model": "x",\n}', path);
+    expect(broken).toMatchObject({ status: 400, message: expect.stringContaining('line 3, column 1') });
+    const cut = await refused('{"model": ', path);
+    expect(cut).toMatchObject({ status: 400, message: expect.stringContaining('line 1, column 11') });
+    expect(await refused('', path)).toMatchObject({ status: 400, message: expect.stringContaining('empty') });
+  },
+);
+
+test('a model for embeddings on chat is told its endpoint', async () => {
+  const body = JSON.stringify({ model: 'sandbox-embed', messages: [{ role: 'user', content: 'x' }] });
+  expect(await refused(body)).toMatchObject({ status: 400, message: expect.stringContaining('POST /v1/embeddings') });
+});
