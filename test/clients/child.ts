@@ -12,6 +12,17 @@ export interface ClientChild<Scenario, View> {
 }
 
 const ANSWER_TIMEOUT_MS = 30_000;
+/** A child ends by then, whatever it hangs in. */
+const MOST_MS = 900_000;
+/** Libraries that report home, or trace, are told not to. */
+export const NO_TELEMETRY = {
+  DO_NOT_TRACK: '1',
+  LANGCHAIN_TRACING_V2: 'false',
+  LANGSMITH_TRACING: 'false',
+  OPENAI_AGENTS_DISABLE_TRACING: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  OTEL_SDK_DISABLED: 'true',
+};
 
 /** Starts a script of this folder. */
 export async function startChild<Scenario, View>(
@@ -19,7 +30,11 @@ export async function startChild<Scenario, View>(
   ...args: string[]
 ): Promise<ClientChild<Scenario, View>> {
   await installClients();
-  const child = spawn(clientNode(), [join(clientsFolder, script), ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(clientNode(), [join(clientsFolder, script), ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: MOST_MS,
+    env: { ...process.env, ...NO_TELEMETRY },
+  });
   const waiting = new Map<number, (view: View) => void>();
   const unhandled: string[] = [];
   let last = 0;
