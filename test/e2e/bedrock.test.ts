@@ -1,9 +1,9 @@
 /** Bedrock behind the running gateway: recorded replies to clients of every format, its envelope, its failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
+import { textOf } from '../broken-stream.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';
-import { deliveredText } from '../delivered.ts';
 import { packChunk, packEvent, packException } from '../event-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
@@ -85,7 +85,7 @@ describe('what Bedrock refuses and where it breaks', () => {
     const stage = await scene.stage(BEDROCK);
     const bytes = Buffer.concat([...begun, packException('modelStreamErrorException', 'arn:aws:secret broke')]);
     stage.script({ bytes, headers: FRAMES, chunking: { seed: 3 } });
-    const text = await deliveredText(await ask(stage, format, true));
+    const text = await textOf(await ask(stage, format, true));
     expect(text).toContain('Half');
     expect(text).toMatch(/error/);
     expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|arn:/);

@@ -1,5 +1,6 @@
 /** Recorded replies of the three younger formats through the running gateway, to a client of the same format: the vendor's own bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { textOf } from '../broken-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
 import type { CallView } from '../gateway-process.ts';
 import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
@@ -179,17 +180,6 @@ describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
     );
   }
 });
-
-/** All that came, though the connection may break behind it. */
-async function textOf({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of body ?? []) chunks.push(chunk);
-  } catch {
-    // So ends a broken stream in some formats.
-  }
-  return Buffer.concat(chunks).toString();
-}
 
 /** What a gateway may add to a vendor's own reply: what readers demand of every response, and what the call is billed. */
 const ADDED = new Set([

@@ -34,6 +34,8 @@ export class ChatFrame implements Frame {
   readonly jsonStart: number;
   /** Objects to send in the place of the bytes, which a strict client would refuse. */
   readonly mended: readonly JsonObject[] | undefined;
+  /** It has a `usage` of null, which strict libraries refuse where they did not ask for usage. */
+  readonly hasNullUsage: boolean;
 
   constructor(
     kind: FrameKind,
@@ -41,12 +43,14 @@ export class ChatFrame implements Frame {
     events: readonly ReplyEvent[],
     jsonStart = 0,
     mended?: readonly JsonObject[],
+    hasNullUsage = false,
   ) {
     this.kind = kind;
     this.bytes = bytes;
     this.events = events;
     this.jsonStart = jsonStart;
     this.mended = mended;
+    this.hasNullUsage = hasNullUsage;
   }
 }
 
@@ -69,6 +73,7 @@ class StreamReader implements Reader {
   /** What the chunk that was learned from last said, and where its JSON began. */
   #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
   #jsonStart = 0;
+  #hasNullUsage = false;
   /** The members every chunk carries, for a chunk the vendor left out. */
   #envelope: JsonObject = {};
   readonly #wantsUsage: boolean;
@@ -144,7 +149,8 @@ class StreamReader implements Reader {
   /** The chunk whose text was found in these bytes. */
   #moreOf(bytes: Uint8Array): Frame {
     const { type, choice, part } = this.#said;
-    return new ChatFrame('chunk', bytes, [{ type, choice, part, delta: this.#more.text }], this.#jsonStart);
+    const events = [{ type, choice, part, delta: this.#more.text }];
+    return new ChatFrame('chunk', bytes, events, this.#jsonStart, undefined, this.#hasNullUsage);
   }
 
   /** A chunk that did nothing but go on with a part shows what others of its kind look like. */
@@ -182,7 +188,8 @@ class StreamReader implements Reader {
     const held = this.#takeHeldUsage();
     const mended = held || isMended || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
     this.#learn(event, payload, events, mended !== undefined);
-    return new ChatFrame(kind, bytes, events, event.dataStart, mended);
+    this.#hasNullUsage = payload.usage === null;
+    return new ChatFrame(kind, bytes, events, event.dataStart, mended, this.#hasNullUsage);
   }
 
   #takeHeldUsage(): JsonObject | undefined {

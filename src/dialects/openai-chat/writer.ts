@@ -80,7 +80,7 @@ class StreamWriter implements Writer {
     const used = this.#call.countsAlone && usageIn(frame);
     if (used) return this.#withCounts(frame, used);
     if (frame.mended) return encoder.encode(this.#mark.events(frame.mended));
-    return this.#mark.inEvent(frame.bytes, frame.jsonStart);
+    return this.#mark.inEvent(frame);
   }
 
   #withCounts({ bytes, jsonStart, mended }: ChatFrame, used: Usage): Uint8Array {
@@ -191,6 +191,9 @@ class ChunkMark {
   // The chunks of a stream begin alike up to the model's name, so the last beginning mostly saves the search.
   #head: Uint8Array = NO_BYTES;
   #newHead: Uint8Array = NO_BYTES;
+  // And they end alike from the empty usage on, of which so many bytes go.
+  #tail: Uint8Array = NO_BYTES;
+  #cut = 0;
 
   constructor(name: string, wantsUsage: boolean) {
     this.#name = name;
@@ -198,13 +201,19 @@ class ChunkMark {
     this.#wantsUsage = wantsUsage;
   }
 
-  inEvent(bytes: Uint8Array, jsonStart: number): Uint8Array {
+  inEvent({ bytes, jsonStart, hasNullUsage }: ChatFrame): Uint8Array {
     const named = this.#named(bytes, jsonStart);
-    if (this.#wantsUsage) return named;
+    if (this.#wantsUsage || !hasNullUsage) return named;
+    const { length } = this.#tail;
+    const at = named.length - length;
+    if (length > 0 && standsAt(named, at, this.#tail)) return spliceBytes(named, at, at + this.#cut, NO_BYTES);
     const text = Buffer.from(named.buffer, named.byteOffset, named.length);
     for (const nothing of NO_USAGE) {
-      const at = text.indexOf(nothing);
-      if (at >= 0) return spliceBytes(text, at, at + nothing.length, NO_BYTES);
+      const found = text.indexOf(nothing);
+      if (found < 0) continue;
+      this.#tail = named.slice(found);
+      this.#cut = nothing.length;
+      return spliceBytes(named, found, found + nothing.length, NO_BYTES);
     }
     return named;
   }

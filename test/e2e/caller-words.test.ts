@@ -1,0 +1,36 @@
+/** What a translation drops or refuses is said in the caller's own words, whatever the vendor's format. */
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Scene, startScene } from '../scene.ts';
+import { VENDORS } from '../vendor-answers.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene();
+}, 30_000);
+afterAll(() => scene.close(), 30_000);
+
+test('a warning names the member that the caller sent', async () => {
+  const { type, upstreamModel, whole } = VENDORS.responses;
+  const stage = await scene.stage({ type, upstreamModel });
+  stage.script(whole({ texts: ['Yes.'] }));
+  const response = await stage.post(`/v1beta/models/${stage.model}:generateContent`, {
+    contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+    generationConfig: { topK: 5, seed: 7 },
+    tools: [{ functionDeclarations: [{ name: 'f', parameters: { type: 'OBJECT', properties: {} } }] }],
+  });
+  expect(response.status).toBe(200);
+  const warnings = response.headers.get('x-modelport-warnings');
+  expect(warnings).toContain('`generationConfig.topK`');
+  expect(warnings).not.toContain('`top_k`');
+});
+
+test("so does a vendor's refusal, and `param` is a string where nothing is named", async () => {
+  const stage = await scene.stage();
+  const refused = { message: 'Too many tokens.', type: 'invalid_request_error', param: 'max_tokens', code: 'too_many' };
+  stage.script({ status: 400, json: { error: refused } }, { status: 400, json: { error: { message: 'No.' } } });
+  const asked = { model: stage.model, input: 'Hi', max_output_tokens: 50 };
+  const named = await stage.post('/v1/responses', asked);
+  expect(await named.json()).toMatchObject({ error: { param: 'max_output_tokens', code: 'too_many' } });
+  const unnamed = await stage.post('/v1/responses', asked);
+  expect(await unnamed.json()).toMatchObject({ error: { param: '' } });
+});
