@@ -75,7 +75,7 @@ describe('Vertex AI', () => {
     expect(own?.body).toEqual({
       messages: [{ role: 'user', content: 'Hello' }],
       stream: false,
-      max_tokens: 500,
+      max_tokens: 4096,
       anthropic_version: 'vertex-2023-10-16',
     });
     expect(own?.headers['anthropic-version']).toBeUndefined();
