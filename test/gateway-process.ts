@@ -110,6 +110,8 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_API_KEY: API_KEY,
     MODELPORT_ADMIN_KEY: ADMIN_KEY,
     MODELPORT_VIDEO_POLL_MS: '200',
+    // Gateways that share a database share the key of what is encrypted in it.
+    ...(setup.environment?.DATABASE_URL && { MODELPORT_SECRET_KEY: 'the key of every test gateway on one database' }),
     MODELPORT_SANDBOX: 'on',
     ...setup.environment,
   };

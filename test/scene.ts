@@ -35,6 +35,8 @@ export interface StageSetup {
   price?: { [component: string]: unknown };
   /** The model's window. */
   contextTokens?: number;
+  /** What a reply may be long, in tokens; 1000 unless given. */
+  maxOutputTokens?: number;
   /** Of pictures a call may ask for. */
   maxImages?: number;
   amount?: string;
@@ -96,7 +98,7 @@ export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
       name: model,
       kind: options.kind ?? 'chat',
       price: options.price ?? PRICE,
-      maxOutputTokens: 1000,
+      maxOutputTokens: options.maxOutputTokens ?? 1000,
       targets,
     };
     await gateway.admin('POST', '/models', {

@@ -75,6 +75,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private last: Uint8Array = NOTHING;
   /** The last frame, where it waits to be told what the call is billed. */
   private unbilled: Frame | undefined;
+  /** The end is being written: the upstream may still say that it is over. */
+  private isFinishing = false;
   /** Something has been sent since it was last looked, which was noted as `lastSentMs`. */
   private hasSent = false;
   private lastSentMs = performance.now();
@@ -216,10 +218,13 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   /** The last bytes wait for the settlement: a crash delivers nothing for free. */
   private async finish(): Promise<void> {
+    if (this.isFinishing) return;
+    this.isFinishing = true;
     try {
-      if (this.unbilled) {
+      const { unbilled } = this;
+      if (unbilled) {
         this.writer.bill?.(await this.walk.meter.final(this.rooms.countTexts));
-        this.last = this.isSame ? this.writer.pass(this.unbilled) : this.writer.write(this.unbilled);
+        this.last = this.isSame ? this.writer.pass(unbilled) : this.writer.write(unbilled);
       }
       addWarnings(this.walk, this.writer);
       const ending = this.writer.end();

@@ -1,5 +1,5 @@
 /** Whether a provider's report is believed. One that is not makes its call disputed: the hold is charged, and the operator decides. */
-import type { Call } from '../canonical/call.ts';
+import type { Call, ChatCall } from '../canonical/call.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { DEAREST_CALL } from './dearest-call.ts';
@@ -80,5 +80,12 @@ function tokensOf({ output, audioOutput = 0, images = 0 }: Usage): number {
 function readsMore(call: Call): boolean {
   if (call.kind !== 'chat') return false;
   if (call.tools.some(({ type }) => type === 'web-search' || type === 'vendor')) return true;
+  if (call.messages.some(({ parts }) => parts.some(namesMedia))) return true;
   return Object.values(call.extras).some((members) => REFERENCES.some((name) => members[name] !== undefined));
+}
+
+/** Media that the provider fetches or keeps: only it can measure them. */
+function namesMedia(part: ChatCall['messages'][number]['parts'][number]): boolean {
+  if (part.type === 'vendor') return true;
+  return part.type === 'media' && (part.media.source.type === 'url' || part.media.source.type === 'reference');
 }

@@ -61,7 +61,11 @@ async function through(stage: Stage, way: Scenario['way'], recorded: RecordedCas
 }
 
 const stageFor = (recorded: RecordedCase) =>
-  scene.stage({ type: ROWS[recorded.provider] ?? recorded.provider, upstreamModel: requestOf(recorded).model });
+  scene.stage({
+    maxOutputTokens: 32_768,
+    type: ROWS[recorded.provider] ?? recorded.provider,
+    upstreamModel: requestOf(recorded).model,
+  });
 
 /**
  * What both ways must have in common. Roles, finishes and empty chunks may be repeated or left away; where the vendor left
@@ -98,7 +102,8 @@ function assertUsage(view: ClientView, native: ClientView, recorded: RecordedCas
 type Message = { role: string; content?: unknown; [member: string]: unknown };
 
 /** Vendors take reasoning back under different names: where it stands is the gateway's business. */
-function meaningOf({ model: _, stream: __, stream_options: ___, ...body }: { [member: string]: unknown }) {
+/** Without `models`, which is not passed on: others would answer at other prices than the one that was held for. */
+function meaningOf({ model: _, models: _m, stream: __, stream_options: ___, ...body }: { [member: string]: unknown }) {
   const messages = (body.messages ?? []) as Message[];
   return {
     ...body,

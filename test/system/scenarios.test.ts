@@ -48,7 +48,8 @@ function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
 
 function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
   const { type, upstreamModel } = VENDORS[vendor];
-  return scene.stage({ type, upstreamModel, ...more });
+  // Room for thinking, which wants at least 1,024 tokens.
+  return scene.stage({ type, upstreamModel, maxOutputTokens: 8192, ...more });
 }
 
 /** One for each way through all scenarios: they come one after another. */

@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const databaseUrl = await (await testPostgres()).freshDatabase();
     const setup = {
       dataFolder: folder,
-      environment: { DATABASE_URL: databaseUrl, MODELPORT_LOG_LEVEL: 'error' },
+      environment: { DATABASE_URL: databaseUrl, MODELPORT_LOG_LEVEL: 'error', MODELPORT_VIDEO_POLL_MS: '0' },
       providers: [{ name: 'vendor', type: 'openai', baseUrl: `${vendor.url}/v1`, credential: 'sk' }],
       models: [
         {
