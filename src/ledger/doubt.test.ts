@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
 import { hasFixtures } from '../../test/fixtures.ts';
 import { recordedHolds } from '../../test/recorded-holds.ts';
+import type { ChatCall } from '../canonical/call.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { charge } from './charge.ts';
 import { isDisputed, type Judged, mostOf } from './doubt.ts';
@@ -93,4 +94,21 @@ describe.skipIf(!hasFixtures)('real replies', () => {
     expect(disputed).toEqual([]);
     expect(judgedOnes).toBeGreaterThan(500);
   }, 60_000);
+});
+
+test('a video by its address may be read as a whole context, and no more; text may not', () => {
+  const judged = {
+    ceiling: 10,
+    contextTokens: 500_000,
+    sendings: 1,
+    delivered: { input: 0, output: 0, source: 'counted' } as const,
+  };
+  const reported = { input: 0, output: 0, source: 'reported' } as const;
+  const most = (parts: ChatCall['messages'][number]['parts']) =>
+    mostOf({ ...judged, call: chatCall({ messages: [{ role: 'user', parts }] }) }, reported).input ?? 0;
+  const text = { type: 'text', text: 'What is this?' } as const;
+  const video = { kind: 'video', mimeType: 'video/mp4', source: { type: 'url', url: 'https://media.test/a.mp4' } };
+  const withVideo = most([text, { type: 'media', media: video } as never]);
+  expect(withVideo).toBeGreaterThanOrEqual(most([text]) + 500_000);
+  expect(withVideo).toBeLessThan(1_000_000);
 });
