@@ -30,6 +30,8 @@ const sqlite: Engine = {
       settings: { dataDir },
       async tamper(text) {
         const file = new Database(join(dataDir, 'modelport.db'));
+        // The thread that empties the log may hold the lock for a moment.
+        file.run('PRAGMA busy_timeout = 10000');
         file.run(text);
         file.close();
       },

@@ -205,6 +205,7 @@ test('ledger repair shows what it would do, and does it with --enter', async () 
   await run('top-up', 'shop', '5.00');
   expect(await run('ledger', 'repair')).toMatchObject({ code: 0, out: 'Nothing is wrong.' });
   const file = new Database(join(folder, 'modelport.db'));
+  file.run('PRAGMA busy_timeout = 10000');
   file.run('UPDATE accounts SET balance = balance + 1000000000');
   file.close();
   const preview = await run('ledger', 'repair');

@@ -9,7 +9,6 @@ import {
   type FormatsClient,
   startFormatsClient,
 } from '../clients/formats-client.ts';
-import { LIMIT_SETTINGS } from '../e2e/calls.ts';
 import { FORMAT_OF } from '../e2e/scenario.ts';
 import { costOf, nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
@@ -17,32 +16,40 @@ import type { Answer } from '../upstream/answer.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const MOST_BYTES = 20_000;
+/** Long enough for a machine under load, short enough to wait for. */
+const PATIENCE = {
+  MODELPORT_CONNECT_TIMEOUT_MS: '3000',
+  MODELPORT_HEADERS_TIMEOUT_MS: '3000',
+  MODELPORT_FIRST_TOKEN_TIMEOUT_MS: '3000',
+};
 
 let scene: Scene;
+/** A gateway that fills silence after 100 ms; `scene` has answered every failure with its status by the time it would. */
+let quick: Scene;
 let libraries: FormatsClient;
 beforeAll(async () => {
-  const environment = {
-    ...LIMIT_SETTINGS,
-    MODELPORT_MAX_BODY_BYTES: String(MOST_BYTES),
-    MODELPORT_KEEP_ALIVE_MS: '100',
-  };
-  [scene, libraries] = await Promise.all([startScene({ environment }), startFormatsClient()]);
+  const environment = { ...PATIENCE, MODELPORT_MAX_BODY_BYTES: String(MOST_BYTES) };
+  [scene, quick, libraries] = await Promise.all([
+    startScene({ environment }),
+    startScene({ environment: { MODELPORT_KEEP_ALIVE_MS: '100' } }),
+    startFormatsClient(),
+  ]);
 }, 300_000);
-afterEach(() => scene.assertClean());
+afterEach(() => Promise.all([scene.assertClean(), quick.assertClean()]));
 afterAll(async () => {
   libraries.stop();
-  await scene.close();
+  await Promise.all([scene.close(), quick.close()]);
 }, 30_000);
 
 type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
 function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
-  return libraries.run({ url: scene.gateway.url, apiKey: stage.caller.key, model: stage.model, ...asked });
+  return libraries.run({ url: new URL(stage.at.baseURL).origin, apiKey: stage.caller.key, model: stage.model, ...asked });
 }
 
-function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
+function newStage(vendor: VendorName, more: StageSetup = {}, where = scene): Promise<Stage> {
   const { type, upstreamModel } = VENDORS[vendor];
-  return scene.stage({ type, upstreamModel, ...more });
+  return where.stage({ type, upstreamModel, ...more });
 }
 
 /** A key of the stage's account with limits of its own. */
@@ -89,8 +96,6 @@ interface Condition {
   /** What is asked otherwise; a limited key is made here. */
   ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
   stage?: StageSetup;
-  /** A stream has begun by then: the error stands within it. */
-  late?: boolean;
   /** What each vendor answers; where there is none, nothing may arrive there. */
   answer?(vendor: VendorName): Answer;
 }
@@ -199,7 +204,6 @@ const CONDITIONS: readonly Condition[] = [
   fails(503),
   {
     name: 'the vendor says nothing',
-    late: true,
     status: 504,
     type: 'timeout_error',
     message: /time/,
@@ -216,7 +220,7 @@ for (const client of CLIENTS) {
           CONDITIONS.flatMap((condition) => [false, true].map((stream) => ({ condition, stream }))),
           ({ condition, stream }) => `${condition.name}, ${stream ? 'streamed' : 'whole'}`,
           async ({ condition, stream }) => {
-            const { status, type, message, answer, ask, late } = condition;
+            const { status, type, message, answer, ask } = condition;
             const vendor =
               FORMATS[(CONDITIONS.indexOf(condition) + CLIENTS.indexOf(client)) % FORMATS.length] ?? 'chat';
             const stage = await newStage(vendor, condition.stage);
@@ -225,12 +229,10 @@ for (const client of CLIENTS) {
             const before = stage.journal().length;
             const { error, turns } = await talk(stage, { client, stream, ...otherwise });
             const expected = client === 'messages' && status === 503 ? 529 : status;
-            if (!late || !stream) {
-              expect({ status: error?.status, class: error?.class }).toEqual({
-                status: expected,
-                class: classOf(client, expected),
-              });
-            }
+            expect({ status: error?.status, class: error?.class }).toEqual({
+              status: expected,
+              class: classOf(client, expected),
+            });
             expect(error?.message).toMatch(message);
             expect(error?.message).not.toMatch(/sk-wrong|127\.0\.0\.1|acct_9|vendor\.example|<html/);
             if (client === 'messages') expect(error?.type).toBe(type);
@@ -332,7 +334,7 @@ for (const client of CLIENTS) {
           FORMATS,
           (vendor) => vendor,
           async (vendor) => {
-            const stage = await newStage(vendor);
+            const stage = await newStage(vendor, {}, quick);
             const answer = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
             const spoken = VENDORS[vendor].stream({ texts: ['one ', 'two ', 'three'] });
             stage.script(
