@@ -44,7 +44,12 @@ afterAll(async () => {
 type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
 function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
-  return libraries.run({ url: new URL(stage.at.baseURL).origin, apiKey: stage.caller.key, model: stage.model, ...asked });
+  return libraries.run({
+    url: new URL(stage.at.baseURL).origin,
+    apiKey: stage.caller.key,
+    model: stage.model,
+    ...asked,
+  });
 }
 
 function newStage(vendor: VendorName, more: StageSetup = {}, where = scene): Promise<Stage> {
