@@ -299,7 +299,7 @@ test('scopes: what a key may be used for; without any, for everything', async ()
   }
 });
 
-test('a remembered key costs about a microsecond', async () => {
+test('a remembered key is not looked up again', async () => {
   const access = createAccess({ store });
   const { key } = await makeKey();
   await access.authenticate(present(key), NOW);
@@ -308,6 +308,6 @@ test('a remembered key costs about a microsecond', async () => {
   const start = performance.now();
   for (let i = 0; i < times; i++) access.authenticate(presented, NOW);
   const each = ((performance.now() - start) * 1000) / times;
-  // Ten times what it takes on an idle machine: tests run beside each other.
-  expect(each).toBeLessThan(10);
+  // It takes about a microsecond; a look into the database would take hundreds.
+  expect(each).toBeLessThan(50);
 });

@@ -59,7 +59,7 @@ describe('connections', () => {
     await Bun.sleep(20);
     const begun = performance.now();
     await stopping.stop();
-    expect(performance.now() - begun).toBeLessThan(500);
+    expect(performance.now() - begun).toBeLessThan(5000);
     await line.closed();
   });
 

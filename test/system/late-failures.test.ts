@@ -34,9 +34,8 @@ test('a client that stays and does not read is settled when a whole call may tak
 test('the first keep-alive comes after one silence, with the headers, and the answer still follows', async () => {
   const stage = await scene.stage();
   stage.script(streamAnswer(['late'], { fault: { before: 'headers', does: 2 * KEEP_ALIVE_MS + 800 } }));
-  const asked = performance.now();
   const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
-  expect(performance.now() - asked).toBeLessThan(2 * KEEP_ALIVE_MS);
+  expect(stage.journal()[0]?.endedMs).toBeUndefined();
   const text = await response.text();
   expect(text).toStartWith(':');
   expect(text).toContain('late');
