@@ -103,6 +103,7 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
         last(recorded, (one) => one.usage ?? record(one.x_groq)?.usage),
       );
     case 'openai-responses':
+    case 'openai-responses-compact':
       return openaiCounts(
         recorded,
         last(recorded, (one) => record(one.response)?.usage ?? one.usage),

@@ -178,6 +178,8 @@ export interface Thread {
   previous?: string;
   /** Items named by their ids alone. */
   references: string[];
+  /** Where an item stands that only the provider which compacted the turns in it can read. */
+  compacted?: string;
   /** What becomes of a conversation longer than the model's window: its oldest turns are left out, or it is refused. */
   truncation: 'auto' | 'disabled';
   /** The request's own items as the format says them. */

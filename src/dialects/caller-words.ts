@@ -1,15 +1,18 @@
 /** Members under the names that the caller's own format has for them: warnings and errors speak of a request in its own words. */
 import { GatewayError } from '../canonical/errors.ts';
 
+const OF_RESPONSES = {
+  messages: 'input',
+  max_tokens: 'max_output_tokens',
+  reasoning_effort: 'reasoning.effort',
+  response_format: 'text.format',
+  verbosity: 'text.verbosity',
+};
+
 /** By the name that this program's sentences use, which is OpenAI's; what is not listed has the same name, or none. */
 const OWN_NAMES: { readonly [dialect: string]: { readonly [member: string]: string } } = {
-  'openai-responses': {
-    messages: 'input',
-    max_tokens: 'max_output_tokens',
-    reasoning_effort: 'reasoning.effort',
-    response_format: 'text.format',
-    verbosity: 'text.verbosity',
-  },
+  'openai-responses': OF_RESPONSES,
+  'openai-responses-compact': OF_RESPONSES,
   'openai-completions': { messages: 'prompt' },
   'anthropic-messages': {
     user: 'metadata.user_id',

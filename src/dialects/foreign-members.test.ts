@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
+import { CONVERSING } from '../../test/conformance/translate-replies.ts';
 import { foreignMembers } from './foreign-members.ts';
 import { DIALECTS } from './index.ts';
 
@@ -17,7 +18,7 @@ test.each([
   ['gemini', 'cachedContent'],
 ])('%s: %s is refused by every other format, whole and by name', (dialect, member) => {
   const call = chatCall({ extras: { [dialect]: { [member]: 'an-id' } } });
-  const others = [...DIALECTS.values()].filter(({ name, kind }) => name !== dialect && kind === 'chat');
+  const others = CONVERSING.filter(({ name }) => name !== dialect);
   expect(others.length).toBeGreaterThan(3);
   for (const other of others) {
     expect(() => other.writeCall(call, 'a-model', {})).toThrow(`\`${member}\` names what`);

@@ -25,7 +25,10 @@ export interface ForeignMembers {
 
 /** What the format `own` has no word for. Throws `invalid_request` naming a member that cannot be left out. */
 export function foreignMembers({ extras, thread, origin }: ChatCall, own: string): ForeignMembers[] {
-  if (thread && thread.references.length > 0 && origin.dialect !== own) throw keptElsewhere('input');
+  if (thread && origin.dialect !== own) {
+    if (thread.references.length > 0) throw keptElsewhere('input');
+    if (thread.compacted !== undefined) throw compactedElsewhere(thread.compacted);
+  }
   const found: ForeignMembers[] = [];
   for (const dialect in extras) {
     const names = dialect === own ? NOTHING : foreignNames(extras[dialect] ?? {}, dialect);
@@ -41,6 +44,11 @@ function foreignNames(members: JsonObject, dialect: string): string[] {
   const kept = names.find((name) => KEPT_ELSEWHERE[dialect]?.includes(name));
   if (kept !== undefined) throw keptElsewhere(kept);
   return names;
+}
+
+function compactedElsewhere(param: string): GatewayError {
+  const sentence = `\`${param}\` was compacted by a provider, and no other can read it: send the conversation itself, or a compaction made for this model.`;
+  return new GatewayError('invalid_request', sentence, { param });
 }
 
 function keptElsewhere(param: string): GatewayError {

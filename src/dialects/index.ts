@@ -13,6 +13,7 @@ import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiCompletions } from './openai-completions/openai-completions.ts';
 import { openaiImages } from './openai-images/openai-images.ts';
 import { openaiModerations } from './openai-moderations.ts';
+import { openaiResponsesCompact } from './openai-responses/compact.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 import { openaiSpeech } from './openai-speech/openai-speech.ts';
 import { openaiTranscriptions } from './openai-transcriptions/openai-transcriptions.ts';
@@ -26,6 +27,7 @@ const ROWS: readonly Dialect[] = [
   openaiChat,
   openaiCompletions,
   openaiResponses,
+  openaiResponsesCompact,
   anthropicMessages,
   gemini,
   openaiImages,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
+import { CONVERSING } from '../../test/conformance/translate-replies.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import { DIALECTS } from './index.ts';
 
 const at = { choice: 0, part: 0 };
 const NO_BYTES = new Uint8Array(0);
@@ -83,7 +83,7 @@ const LOSSES: { readonly [what: string]: Loss } = {
 };
 
 describe('what a reply loses on its way into another format is reported', () => {
-  for (const dialect of [...DIALECTS.values()].filter(({ kind }) => kind === 'chat')) {
+  for (const dialect of CONVERSING) {
     test.each(Object.entries(LOSSES))(`${dialect.name}: %s`, (_, { events, say, named }) => {
       for (const stream of [true, false]) {
         const writer = dialect.writer(chatCall({ stream, wantsUsage: true }));

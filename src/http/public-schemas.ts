@@ -130,6 +130,23 @@ export const ResponsesReply = Type.Object({
   usage: Usage,
 });
 
+export const CompactRequest = Type.Object({
+  model: text(),
+  input: Type.Optional(Type.Union([text(), Type.Array(Type.Object({}))])),
+  instructions: Type.Optional(text()),
+  previous_response_id: Type.Optional(text()),
+  prompt_cache_key: Type.Optional(text()),
+  service_tier: Type.Optional(text()),
+});
+
+export const CompactReply = Type.Object({
+  id: text(),
+  object: Type.Literal('response.compaction'),
+  created_at: count(),
+  output: Type.Array(Type.Object({ type: text(), id: Type.Optional(text()) })),
+  usage: Usage,
+});
+
 /** Specification 2.5. */
 export const GenerateRequest = Type.Object({
   contents: Type.Optional(Type.Array(Type.Object({ role: Type.Optional(text()), parts: Type.Array(Type.Object({})) }))),

@@ -14,6 +14,8 @@ import type { Provider, Target, TokenExchange } from './provider.ts';
 
 const CHAT = 'openai-chat';
 const RESPONSES = 'openai-responses';
+/** In the v1 API alone. */
+const COMPACT = 'openai-responses-compact';
 /** An address that already names its API: `…/openai/v1`, or Foundry's `…/models`, which has chat completions alone. */
 const WHOLE_ADDRESS = /\/(v1|models)\/?$/;
 const FOUNDRY = /\/models\/?$/;
@@ -32,6 +34,7 @@ export const azure: Provider = {
     settingVariables: { apiVersion: ['OPENAI_API_VERSION'] },
     completions: true,
     responses: true,
+    compacts: true,
     images: { ...OPENAI_PICTURES, editForm: true },
     embeddings: {},
     speech: OPENAI_SPEECH,
@@ -45,9 +48,14 @@ export const azure: Provider = {
     const url = joinUrl(v1Address(target), path);
     return apiVersion !== undefined && V1_VERSION.test(apiVersion) ? `${url}?api-version=${apiVersion}` : url;
   }),
-  serves({ baseUrl, settings: { apiVersion = FIRST_WITH_RESPONSES } }, dialect) {
+  serves({ baseUrl, settings: { apiVersion } }, dialect) {
     if (FOUNDRY.test(baseUrl)) return dialect === CHAT;
-    return dialect !== RESPONSES || WHOLE_ADDRESS.test(baseUrl) || apiVersion >= FIRST_WITH_RESPONSES;
+    if (dialect === COMPACT) return WHOLE_ADDRESS.test(baseUrl) || apiVersion === undefined;
+    return (
+      dialect !== RESPONSES ||
+      WHOLE_ADDRESS.test(baseUrl) ||
+      (apiVersion ?? FIRST_WITH_RESPONSES) >= FIRST_WITH_RESPONSES
+    );
   },
   url(target, dialect, call) {
     const { apiVersion } = target.settings;

@@ -12,6 +12,8 @@ export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'u
   readonly completions?: true;
   /** It also serves Responses. */
   readonly responses?: true;
+  /** It also compacts conversations (`/responses/compact`). */
+  readonly compacts?: true;
   /** It draws pictures, with these deviations. */
   readonly images?: Quirks;
   /** It changes them where it draws them, not at a path of its own. */
@@ -32,6 +34,7 @@ const PATHS: { readonly [dialect: string]: string } = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-responses': '/responses',
+  'openai-responses-compact': '/responses/compact',
   'openai-images': '/images/generations',
   'openai-embeddings': '/embeddings',
   'openai-speech': '/audio/speech',
@@ -45,6 +48,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
   const {
     completions,
     responses,
+    compacts,
     images,
     embeddings,
     speech,
@@ -59,7 +63,12 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
     needsCredential: true,
     ...row,
     speaks: {
-      chat: ['openai-chat', ...(completions ? ['openai-completions'] : []), ...(responses ? ['openai-responses'] : [])],
+      chat: [
+        'openai-chat',
+        ...(completions ? ['openai-completions'] : []),
+        ...(responses ? ['openai-responses'] : []),
+        ...(compacts ? ['openai-responses-compact'] : []),
+      ],
       ...(images && { image: ['openai-images'] }),
       ...(embeddings && { embed: ['openai-embeddings'] }),
       ...(speech && { speech: ['openai-speech'] }),

@@ -38,11 +38,14 @@ export const OPENAI_UNTHINKING_TOOLS = {
   'openai-chat': { thinks: /^gpt-([6-9]|\d\d)(?!.*-chat)/, mayThink: /^gpt-5\.[4-9](?!.*-chat)/ },
 };
 
+const ON_RESPONSES = new RegExp(`^(?!${COMPLETIONS}|${CHAT}|${PICTURES})`);
+
 /** The same where it serves Responses too. */
 export const OPENAI_ONLY = {
   'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],
   'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES}|${PICTURES})`),
-  'openai-responses': new RegExp(`^(?!${COMPLETIONS}|${CHAT}|${PICTURES})`),
+  'openai-responses': ON_RESPONSES,
+  'openai-responses-compact': ON_RESPONSES,
 };
 
 /** What OpenAI's models draw, and how they are asked for it. */

@@ -17,6 +17,7 @@ export const openai: Provider = {
     credentialVariable: 'OPENAI_API_KEY',
     completions: true,
     responses: true,
+    compacts: true,
     images: OPENAI_PICTURES,
     embeddings: {},
     speech: OPENAI_SPEECH,

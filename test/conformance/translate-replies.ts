@@ -20,8 +20,9 @@ const HEARD: readonly VendorDialect<ChatCall>[] = [...CONVERSING, bedrockConvers
 /** Those that clients speak: a vendor's own may be more. */
 export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
 
+/** Compacting is no conversation: of a reply it takes the text alone, as a summary. */
 function converses(dialect: Dialect): dialect is Dialect<ChatCall> {
-  return dialect.kind === 'chat';
+  return dialect.kind === 'chat' && dialect.name !== 'openai-responses-compact';
 }
 
 /** A recorded reply and what it means. */

@@ -4,7 +4,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { newId } from '../../canonical/id.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { carriedSeal } from '../carried-seal.ts';
-import type { Keeping, KeptTurn } from '../dialect.ts';
+import type { Keeping, KeptTurn, WireRequest } from '../dialect.ts';
 import { patchMembers } from '../json.ts';
 import { wrong } from '../request-body.ts';
 import { OPENAI_RESPONSES } from './name.ts';
@@ -13,7 +13,7 @@ import { isReference } from './read-items.ts';
 import { replay } from './replay.ts';
 import { wrapped } from './seals.ts';
 
-export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resume, replay };
+export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resume: resumeWith(readCall), replay };
 
 /** What would be answered otherwise than the client expects is refused. */
 function check({ extras }: ChatCall): void {
@@ -40,10 +40,11 @@ const ID_PREFIXES: { readonly [type: string]: string } = {
   function_call_output: 'fco_',
   custom_tool_call: 'ctc_',
   custom_tool_call_output: 'ctco_',
+  compaction: 'cmp_',
 };
 
 /** An item as a list of them shows it: with its type, an id, and its content in pieces. */
-function named(item: JsonObject): JsonObject {
+export function named(item: JsonObject): JsonObject {
   const type = typeof item.type === 'string' ? item.type : 'message';
   const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(ID_PREFIXES[type] ?? 'item_');
   const { content } = item;
@@ -55,18 +56,21 @@ function named(item: JsonObject): JsonObject {
   return { ...item, type, id, content: [piece] };
 }
 
-function resume(call: ChatCall, before: readonly KeptTurn[], known: readonly KeptTurn[]): ChatCall {
-  const items = (call.thread?.items ?? []).map((item, index) =>
-    isReference(item) ? (itemNamed(item.id, [...known, ...before]) ?? lost(index)) : item,
-  );
-  const input = [...before.flatMap(turnItems), ...items];
-  const body = patchMembers(call.origin.body, { input, previous_response_id: undefined });
-  const resumed = readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
-  if (resumed.thread && call.thread) {
-    const { previous } = call.thread;
-    resumed.thread = { ...resumed.thread, items, isResumed: true, ...(previous !== undefined && { previous }) };
-  }
-  return resumed;
+/** `read`: reads the request once more, with the items before it. */
+export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<ChatCall>['resume'] {
+  return (call, before, known) => {
+    const items = (call.thread?.items ?? []).map((item, index) =>
+      isReference(item) ? (itemNamed(item.id, [...known, ...before]) ?? lost(index)) : item,
+    );
+    const input = [...before.flatMap(turnItems), ...items];
+    const body = patchMembers(call.origin.body, { input, previous_response_id: undefined });
+    const resumed = read({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+    if (resumed.thread && call.thread) {
+      const { previous } = call.thread;
+      resumed.thread = { ...resumed.thread, items, isResumed: true, ...(previous !== undefined && { previous }) };
+    }
+    return resumed;
+  };
 }
 
 /** The items of a turn as they are handed in again. */

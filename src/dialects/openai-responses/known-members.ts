@@ -28,6 +28,7 @@ const ITEM: Known = {
     custom_tool_call: { members: { ...OF_ITEM, ...CALL, input: 'all' } },
     function_call_output: { members: { ...OF_ITEM, call_id: 'all', output: { each: PART } } },
     custom_tool_call_output: { members: { ...OF_ITEM, call_id: 'all', output: { each: PART } } },
+    compaction: { members: { ...OF_ITEM, encrypted_content: 'all' } },
     reasoning: { members: { ...OF_ITEM, ...only('summary', 'content', 'encrypted_content').members } },
   },
   otherwise: 'message',

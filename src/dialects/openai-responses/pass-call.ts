@@ -4,6 +4,7 @@ import { isObject, type Json } from '../../canonical/json.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { OwnBody } from '../outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../quirks.ts';
+import { expandedItem } from './compaction-item.ts';
 import { keptHere } from './kept-here.ts';
 import { isOwn, unwrapped } from './seals.ts';
 
@@ -25,9 +26,11 @@ function isCarried(part: Part): boolean {
   return 'seal' in part && part.seal !== undefined && (!isOwn(part.seal) || part.seal.maker !== undefined);
 }
 
-/** A proof that another vendor gave and that came here through the client stays here. */
-function withOwnSeals(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
-  const kept = input.flatMap((item) => (isObject(item) ? (unwrapped(item, maker) ?? []) : [item]));
+/** A signature that another provider gave and that came here through the client stays here; our summaries go as what they say. */
+export function withOwnSeals(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
+  const kept = input.flatMap((item) =>
+    isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
+  );
   if (kept.length < input.length) {
     warnings.add('Earlier thinking was left out: the model takes back only thinking it has sealed itself.');
   }

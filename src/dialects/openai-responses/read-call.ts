@@ -53,7 +53,7 @@ export function readCall(request: WireRequest): ChatCall {
   const text = objectAt(body, 'text') ?? {};
   const output = readOutput(text.format);
   const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
-  const { messages, items, references } = readInput(body.input);
+  const { messages, items, references, compacted } = readInput(body.input);
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
@@ -88,6 +88,7 @@ export function readCall(request: WireRequest): ChatCall {
     truncation: body.truncation === 'auto' ? 'auto' : 'disabled',
     items,
   };
+  if (compacted !== undefined) call.thread.compacted = compacted;
   if (typeof body.previous_response_id === 'string') call.thread.previous = body.previous_response_id;
   requireInput(body);
   return call;

@@ -3,6 +3,7 @@ import type { Message, Part, ReasoningPart, ToolResultPart } from '../../canonic
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { CarriedSeal } from '../carried-seal.ts';
 import { wrong } from '../request-body.ts';
+import { COMPACTION, compactedTurn } from './compaction-item.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { nameWithGroup } from './namespaces.ts';
 import { readContent, requiredText, textAt } from './read-parts.ts';
@@ -18,12 +19,14 @@ export function readInput(input: Json | undefined): ReadInput {
   const items: JsonObject[] = [];
   const references: string[] = [];
   const known = new Map<string, JsonObject>();
+  let compacted: string | undefined;
   (Array.isArray(input) ? input : []).forEach((item, index) => {
     const path = `input[${index}]`;
     if (!isObject(item)) throw wrong(path, 'must be an object');
     items.push(item);
     if (!isReference(item)) {
       if (typeof item.id === 'string') known.set(item.id, item);
+      if (item.type === COMPACTION && !compactedTurn(item)) compacted ??= path;
       readItem(item, path, messages);
       return;
     }
@@ -32,7 +35,7 @@ export function readInput(input: Json | undefined): ReadInput {
     if (found) readItem(found, path, messages);
     else references.push(id);
   });
-  return { messages, items, references };
+  return { messages, items, references, ...(compacted !== undefined && { compacted }) };
 }
 
 export interface ReadInput {
@@ -40,6 +43,8 @@ export interface ReadInput {
   items: JsonObject[];
   /** Ids that name items which the request itself does not hold. */
   references: string[];
+  /** The first compaction that only its provider can read. */
+  compacted?: string;
 }
 
 /** The id of an item that was said before: the type may be left out. */
@@ -84,6 +89,12 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
         ...(type === 'custom_tool_call_output' && { custom: true }),
       };
       messages.push({ role: 'tool', parts: [result] });
+      return;
+    }
+    case COMPACTION: {
+      const turn = compactedTurn(item);
+      if (turn) messages.push(turn);
+      else readVendorItem(item, type, messages);
       return;
     }
     default:

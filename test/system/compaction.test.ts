@@ -1,0 +1,224 @@
+/** `client.responses.compact` of the official library: on a provider that compacts, and on those whose model is asked for a summary. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { type ForgetfulClient, type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
+import { type Scene, type Stage, startScene } from '../scene.ts';
+import type { Answer } from '../upstream/answer.ts';
+import { VENDORS, type VendorName } from '../vendor-answers.ts';
+
+let scene: Scene;
+let client: ForgetfulClient;
+beforeAll(async () => {
+  [scene, client] = await Promise.all([
+    startScene({ environment: { MODELPORT_SANDBOX: 'on' } }),
+    startForgetfulClient(),
+  ]);
+}, 320_000);
+afterEach(() => scene.assertClean());
+afterAll(async () => {
+  client.stop();
+  await scene.close();
+}, 30_000);
+
+const NAMES = Object.keys(VENDORS) as VendorName[];
+/** Those without an endpoint for it. */
+const ASKED = ['chat', 'messages', 'gemini'] as const;
+const SUMMARY = 'Ada lives in Oslo, where it is sunny.';
+const stageOf = (name: VendorName) =>
+  scene.stage({ type: VENDORS[name].type, upstreamModel: VENDORS[name].upstreamModel });
+const ask = (stage: Stage, method: string, ...args: unknown[]): Promise<ResponsesView> =>
+  client.responses({ url: scene.gateway.url, apiKey: stage.caller.key, method, args });
+const told = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
+
+const CONVERSATION = [
+  { role: 'developer', content: 'Speak plainly.' },
+  { role: 'user', content: 'I am Ada. How is the weather in Oslo?' },
+  { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' },
+  { type: 'function_call', call_id: 'call_1', name: 'get_weather', arguments: '{"city":"Oslo"}' },
+  { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
+  { role: 'assistant', content: 'It is sunny.' },
+  { role: 'user', content: 'Remember that.' },
+];
+
+async function compacted(stage: Stage, request: object): Promise<NonNullable<ResponsesView['result']>> {
+  const { result, error } = await ask(stage, 'compact', request);
+  expect(error).toBeUndefined();
+  return result!;
+}
+
+/** What the provider of OpenAI's own endpoint answers. */
+const ITEM = { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAA-of-the-provider' };
+const TURN = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'user',
+  status: 'completed',
+  content: [{ type: 'input_text', text: 'Hi' }],
+};
+const USAGE = {
+  input_tokens: 156,
+  input_tokens_details: { cached_tokens: 56 },
+  output_tokens: 190,
+  output_tokens_details: { reasoning_tokens: 0 },
+  total_tokens: 346,
+};
+const NATIVE: Answer = {
+  json: { id: 'resp_up', object: 'response.compaction', created_at: 1_790_000_000, output: [TURN, ITEM], usage: USAGE },
+};
+
+describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
+  const vendor = VENDORS[name];
+
+  test('the turns of the user stay, all else is in an item that any provider can be gone on with', async () => {
+    const stage = await stageOf(name);
+    stage.script(vendor.whole({ texts: [SUMMARY] }));
+    const reply = await compacted(stage, { model: stage.model, input: CONVERSATION, instructions: 'Be brief.' });
+    expect(reply).toMatchObject({
+      object: 'response.compaction',
+      usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+    });
+    expect(reply.id).toStartWith('resp_');
+    expect(reply.output.map(({ type, role }) => [type, role])).toEqual([
+      ['message', 'developer'],
+      ['message', 'user'],
+      ['message', 'user'],
+      ['compaction', undefined],
+    ]);
+    const item = reply.output.at(-1)!;
+    expect(item.id).toStartWith('cmp_');
+    expect(JSON.stringify(item)).not.toContain('Oslo');
+    // Everything that was said is read by the model, as text.
+    for (const words of [
+      'Be brief.',
+      'Speak plainly.',
+      'I am Ada.',
+      'get_weather',
+      'sunny',
+      'Remember that.',
+      'Summarize',
+    ]) {
+      expect(told(stage)).toContain(words);
+    }
+    expect(told(stage)).not.toMatch(/tool_use|tool_calls|functionCall|sealed/);
+    expect(await stage.settledCall()).toMatchObject({ outcome: 'ok', dialect: 'openai-responses-compact' });
+
+    for (const next of NAMES) {
+      const other = await stageOf(next);
+      other.script(VENDORS[next].whole({ texts: ['Sunny.'] }));
+      const input = [...reply.output, { role: 'user', content: 'And now?' }];
+      const { result, error } = await ask(other, 'create', { model: other.model, input, store: false });
+      expect([next, error, result?.output_text]).toEqual([next, undefined, 'Sunny.']);
+      for (const words of [SUMMARY, 'I am Ada.', 'And now?']) expect(told(other)).toContain(words);
+      expect(told(other)).not.toContain(String(item.encrypted_content));
+      await other.settled();
+    }
+  });
+
+  test('what was compacted is compacted again, with what a kept response holds', async () => {
+    const stage = await stageOf(name);
+    stage.script(
+      vendor.whole({ texts: [SUMMARY] }),
+      vendor.whole({ texts: ['Still sunny.'] }),
+      vendor.whole({ texts: ['It stays sunny.'] }),
+    );
+    const first = await compacted(stage, { model: stage.model, input: 'How is the weather?' });
+    const { result } = await ask(stage, 'create', {
+      model: stage.model,
+      input: [...first.output, { role: 'user', content: 'And tomorrow?' }],
+    });
+    const second = await compacted(stage, { model: stage.model, previous_response_id: result?.id });
+    for (const words of [SUMMARY, 'And tomorrow?', 'Still sunny.']) expect(told(stage)).toContain(words);
+    expect(second.output.map(({ type }) => type)).toEqual(['message', 'message', 'compaction']);
+    expect(JSON.stringify(second.output)).not.toContain(SUMMARY);
+    expect(second.output.at(-1)?.encrypted_content).not.toBe(first.output.at(-1)?.encrypted_content);
+    await stage.settled();
+  });
+
+  test('an answer without a summary, and a refusal, are errors that cost nothing', async () => {
+    const stage = await stageOf(name);
+    stage.script(vendor.whole({ texts: [''] }), vendor.error(400, 'The conversation is too long.'));
+    const request = { model: stage.model, input: 'How is the weather?' };
+    expect((await ask(stage, 'compact', request)).error).toMatchObject({ status: 502, code: 'upstream_failed' });
+    expect((await ask(stage, 'compact', request)).error).toMatchObject({
+      class: 'BadRequestError',
+      status: 400,
+      message: expect.stringContaining('The conversation is too long.'),
+    });
+    expect((await stage.settled()).map(({ cost }) => cost)).toEqual(['0', '0']);
+  });
+});
+
+describe('a provider that compacts', () => {
+  test('is asked itself: its items pass as they are, and come back to it as they are', async () => {
+    const stage = await stageOf('responses');
+    stage.script(NATIVE, VENDORS.responses.whole({ texts: ['Hello.'] }));
+    const request = { model: stage.model, input: CONVERSATION, instructions: 'Be brief.', prompt_cache_key: 'k' };
+    const reply = await compacted(stage, request);
+    expect(stage.journal()[0]?.path).toEndWith('/responses/compact');
+    expect(stage.journal()[0]?.body).toEqual({ ...request, model: VENDORS.responses.upstreamModel });
+    expect(reply).toMatchObject({ id: 'resp_up', object: 'response.compaction', output: [TURN, ITEM], usage: USAGE });
+    expect(reply.usage).toMatchObject({ prompt_tokens: 156, completion_tokens: 190 });
+    const [call] = await stage.settled();
+    // 100 tokens in, 56 from the cache, 190 out.
+    expect(call).toMatchObject({ cost: '0.000888', upstreamDialect: 'openai-responses-compact' });
+
+    const input = [...reply.output, { role: 'user', content: 'Go on.' }];
+    await ask(stage, 'create', { model: stage.model, input, store: false });
+    expect(stage.journal().at(-1)?.body).toMatchObject({ input });
+    await stage.settled();
+  });
+
+  test('is sent a summary of ours as what it says', async () => {
+    const [chat, stage] = [await stageOf('chat'), await stageOf('responses')];
+    chat.script(VENDORS.chat.whole({ texts: [SUMMARY] }));
+    const { output } = await compacted(chat, { model: chat.model, input: 'How is the weather?' });
+    stage.script(NATIVE);
+    await compacted(stage, { model: stage.model, input: [...output, { role: 'user', content: 'Go on.' }] });
+    expect(told(stage)).toContain(SUMMARY);
+    expect(told(stage)).not.toContain('"compaction"');
+    await Promise.all([chat.settled(), stage.settled()]);
+  });
+
+  test.each([...ASKED])('cannot be read by %s: without its item another question would be answered', async (name) => {
+    const stage = await stageOf(name);
+    const input = [{ role: 'user', content: 'Hi' }, ITEM, { role: 'user', content: 'Go on.' }];
+    for (const method of ['create', 'compact']) {
+      const { error } = await ask(stage, method, { model: stage.model, input });
+      expect(error).toMatchObject({
+        status: 400,
+        param: 'input[1]',
+        message: expect.stringContaining('no other can read it'),
+      });
+    }
+    expect(stage.journal()).toEqual([]);
+  });
+});
+
+test('the sandbox compacts', async () => {
+  const stage = await scene.stage();
+  const reply = await compacted(stage, { model: 'sandbox-chat', input: CONVERSATION });
+  expect(reply.output.map(({ type }) => type)).toEqual(['message', 'message', 'message', 'compaction']);
+  const input = [...reply.output, { role: 'user', content: 'And now?' }];
+  const { result } = await ask(stage, 'create', { model: 'sandbox-chat', input, store: false });
+  expect(result?.output_text).toMatch(/./);
+});
+
+test.each([
+  [
+    { model: 'no-such-model', input: 'Hi' },
+    { status: 404, param: 'model', class: 'NotFoundError' },
+  ],
+  [{ input: [] }, { status: 400, param: 'input', class: 'BadRequestError' }],
+  [
+    { input: 'Hi', stream: true },
+    { status: 400, param: 'stream' },
+  ],
+  [
+    { input: 'Hi', previous_response_id: 'resp_none' },
+    { status: 404, param: 'previous_response_id' },
+  ],
+  [{ input: 7 }, { status: 400, param: 'input' }],
+])('what cannot be compacted is refused in words of the format: %j', async (request, error) => {
+  const stage = await stageOf('chat');
+  expect((await ask(stage, 'compact', { model: stage.model, ...request })).error).toMatchObject(error);
+  expect(stage.journal()).toEqual([]);
+});
