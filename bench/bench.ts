@@ -87,7 +87,7 @@ try {
   const result = await run(options);
   mkdirSync(RESULTS, { recursive: true });
   writeFileSync(join(RESULTS, `${result.at.replaceAll(':', '-')}.json`), `${JSON.stringify(result, null, 2)}\n`);
-  if (options.writeDocs) writeFileSync(join(ROOT, 'docs', 'benchmarks.md'), writePage(result));
+  if (options.writeDocs) writeFileSync(join(ROOT, 'docs', 'reference', 'benchmarks.md'), writePage(result));
   console.log(writeTable(result));
   process.exit(0);
 } catch (thrown) {

@@ -14,7 +14,7 @@ export const USAGE = `npm run bench -- [options]
   --seconds N        length of each measurement (default 5)
   --rounds N         rounds over all gateways; figures are medians (default 3)
   --only a,b         only these of nginx, modelport, modelport-translating, modelport-limited, modelport-shared, portkey
-  --write-docs       write docs/benchmarks.md from the result`;
+  --write-docs       write docs/reference/benchmarks.md from the result`;
 
 /** A sentence where an option is none of ours. */
 export function readOptions(args: readonly string[]): Options | string {

@@ -7,10 +7,10 @@ import { hasFixtures } from '../test/fixtures.ts';
 import { ROOT } from './source-files.ts';
 
 const USAGE = `npm run conformance                                  the matrix: how much is right
-npm run conformance -- --write                       the same, into docs/conformance.md
+npm run conformance -- --write                       the same, into docs/reference/conformance.md
 npm run conformance -- --show FILE [--as FORMAT]     the translations of one recording
 npm run conformance -- --accept                      takes the translations as they are now for the right ones`;
-const DOCUMENT = join(ROOT, 'docs/conformance.md');
+const DOCUMENT = join(ROOT, 'docs/reference/conformance.md');
 
 export type Order = { kind: 'print' | 'write' | 'accept' } | { kind: 'show'; file: string; as?: string };
 

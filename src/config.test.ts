@@ -284,15 +284,15 @@ test('an empty file puts nothing on sale', () => {
   expect(readCatalogueFile(file('empty.yaml', '# nothing yet\n'), {})).toEqual({});
 });
 
-test('docs/configuration.md describes every setting with its default, and no other', () => {
-  const docs = readFileSync(join(import.meta.dir, '../docs/configuration.md'), 'utf8');
+test('docs/reference/configuration.md describes every setting with its default, and no other', () => {
+  const docs = readFileSync(join(import.meta.dir, '../docs/reference/configuration.md'), 'utf8');
   const [, settings = ''] = docs.split('\n## ');
   const rows = [...settings.matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)` )?\|/gm)];
   expect(Object.fromEntries(rows.map(([, name, fallback = '']) => [name, fallback]))).toEqual({ ...SETTINGS });
 });
 
-test('the file shown in docs/configuration.md can be read', () => {
-  const docs = readFileSync(join(import.meta.dir, '../docs/configuration.md'), 'utf8');
+test('the file shown in docs/reference/configuration.md can be read', () => {
+  const docs = readFileSync(join(import.meta.dir, '../docs/reference/configuration.md'), 'utf8');
   const shown = /```yaml\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
   const path = file('shown.yaml', shown);
   expect(Object.keys(readCatalogueFile(path, { OPENAI_API_KEY: 'sk-x' }))).toEqual(['providers', 'models']);

@@ -51,7 +51,7 @@ export interface Vendor {
   settings?: { readonly [name: string]: string };
 }
 
-/** Everything that can be set. docs/configuration.md describes each setting for people. */
+/** Everything that can be set. docs/reference/configuration.md describes each setting for people. */
 export interface Config {
   host: string;
   /** 0: any free port. */

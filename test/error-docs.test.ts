@@ -1,12 +1,12 @@
-/** Holds docs/errors.md and the table of errors equal, both ways. */
+/** Holds docs/reference/errors.md and the table of errors equal, both ways. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { ERRORS } from '../src/canonical/errors.ts';
 
 const ROW = /^\| `(\w+)` \| (\d+) \| (yes|no) \| (\S+) \| (\S+) \| (\S+) \| (.+) \|$/gm;
 
-test('docs/errors.md lists every code as the table has it, and no other', async () => {
-  const text = await Bun.file(join(import.meta.dir, '../docs/errors.md')).text();
+test('docs/reference/errors.md lists every code as the table has it, and no other', async () => {
+  const text = await Bun.file(join(import.meta.dir, '../docs/reference/errors.md')).text();
   const documented: { [code: string]: object } = {};
   for (const [, code = '', status, retried, openai, anthropic, google] of text.matchAll(ROW)) {
     documented[code] = { status: Number(status), retryable: retried === 'yes', openai, anthropic, google };

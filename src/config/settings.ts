@@ -1,4 +1,4 @@
-/** The table of settings: their names and defaults. docs/configuration.md describes each for people. */
+/** The table of settings: their names and defaults. docs/reference/configuration.md describes each for people. */
 import { type Environment, SettingError } from './setting-error.ts';
 
 /** Every setting with its default as people write it; empty: not set. */
