@@ -38,7 +38,7 @@ function look(value: Json | undefined, known: Known, path: string, found: Set<st
     return;
   }
   if ('deeper' in known) {
-    for (const member in known.deeper) look(value[member], known.deeper[member] ?? 'all', member, found);
+    for (const member in known.deeper) look(value[member], known.deeper[member] ?? 'all', under(path, member), found);
     return;
   }
   for (const member in value) {
@@ -46,8 +46,12 @@ function look(value: Json | undefined, known: Known, path: string, found: Set<st
     if (inner === null || inner === undefined) continue;
     const knownInner = known.members[member];
     if (knownInner === 'all' || (knownInner && typeof inner !== 'object')) continue;
-    const at = path === '' ? member : `${path}.${member}`;
+    const at = under(path, member);
     if (knownInner) look(inner, knownInner, at, found);
     else found.add(at);
   }
+}
+
+function under(path: string, member: string): string {
+  return path === '' ? member : `${path}.${member}`;
 }

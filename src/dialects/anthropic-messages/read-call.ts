@@ -13,16 +13,18 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
 import { parseBody, wrong } from '../request-body.ts';
+import { knownMembers, saidMembers } from '../request-shape.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
-import { KNOWN_MEMBERS } from './known-members.ts';
+import { checked } from './checked.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { cacheOf, readContent } from './read-parts.ts';
-import { Body, checked, FunctionTool } from './schema.ts';
+import { FunctionTool, MessagesRequest } from './request-schema.ts';
 import { readEffort } from './thinking.ts';
 import { clientVersion } from './version.ts';
 
 /** Members that a call has a word for; the others only this format can say. */
-const KNOWN = new Set<string>(Object.keys(Body.properties));
+const SAID = saidMembers(MessagesRequest);
+const known = knownMembers(MessagesRequest);
 
 const MONEY: MoneySpelling = {
   ceiling: ['max_tokens'],
@@ -30,8 +32,6 @@ const MONEY: MoneySpelling = {
   model: ['model'],
   content: new Set(['output_format', 'tool_choice']),
 };
-
-const _decoder = new TextDecoder();
 
 export function readCall(request: WireRequest): ChatCall {
   const headers = readHeaders(request.headers);
@@ -41,7 +41,7 @@ export function readCall(request: WireRequest): ChatCall {
     bytes,
     dropped,
   } = isObject(parsed) ? billable(parsed, request.body, MONEY) : { body: parsed, bytes: request.body };
-  const body = checked(Body, spelled);
+  const body = checked(MessagesRequest, spelled);
   const reasoning = readReasoning(body);
   const output = readOutput(body);
   const toolChoice = readToolChoice(body.tool_choice);
@@ -54,7 +54,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: ANTHROPIC_MESSAGES,
       body: bytes,
-      unsaid: () => unsaidMembers(body as JsonObject, KNOWN_MEMBERS),
+      unsaid: () => unsaidMembers(body as JsonObject, known()),
       ...(dropped && { dropped }),
     },
     extras,
@@ -81,7 +81,7 @@ function readHeaders(headers: WireRequest['headers']): { [name: string]: string 
   return { 'anthropic-version': version, ...(beta !== null && beta !== '' && { 'anthropic-beta': beta }) };
 }
 
-function readMessages(body: Body): Message[] {
+function readMessages(body: MessagesRequest): Message[] {
   const messages: Message[] = [];
   const system = body.system ? readContent(body.system, 'system') : [];
   if (system.length > 0) messages.push({ role: 'system', parts: system });
@@ -119,7 +119,7 @@ function readTool(tool: JsonObject, at: string): Tool {
   };
 }
 
-function readToolChoice(choice: Body['tool_choice']): ToolChoice | undefined {
+function readToolChoice(choice: MessagesRequest['tool_choice']): ToolChoice | undefined {
   if (!choice) return undefined;
   switch (choice.type) {
     case 'auto':
@@ -135,7 +135,7 @@ function readToolChoice(choice: Body['tool_choice']): ToolChoice | undefined {
   }
 }
 
-function readReasoning({ thinking, output_config }: Body): Reasoning | undefined {
+function readReasoning({ thinking, output_config }: MessagesRequest): Reasoning | undefined {
   const effort = readEffort(output_config?.effort);
   const effortAlone = effort && { effort };
   if (!thinking) return effortAlone;
@@ -156,13 +156,13 @@ function readReasoning({ thinking, output_config }: Body): Reasoning | undefined
   }
 }
 
-function readOutput({ output_config, output_format }: Body): OutputFormat | undefined {
+function readOutput({ output_config, output_format }: MessagesRequest): OutputFormat | undefined {
   const format = output_config?.format ?? output_format;
   if (!format) return undefined;
   return { type: 'json-schema', name: 'output', schema: format.schema as JsonObject, strict: true };
 }
 
-function readSampling({ temperature, top_p, top_k, stop_sequences }: Body): Sampling {
+function readSampling({ temperature, top_p, top_k, stop_sequences }: MessagesRequest): Sampling {
   return {
     ...(typeof temperature === 'number' && { temperature }),
     ...(typeof top_p === 'number' && { topP: top_p }),
@@ -172,6 +172,6 @@ function readSampling({ temperature, top_p, top_k, stop_sequences }: Body): Samp
 }
 
 function readExtras(body: JsonObject): { [dialect: string]: JsonObject } {
-  const unknown = Object.entries(body).filter((entry): entry is [string, Json] => !KNOWN.has(entry[0]));
+  const unknown = Object.entries(body).filter((entry): entry is [string, Json] => !SAID.has(entry[0]));
   return unknown.length > 0 ? { [ANTHROPIC_MESSAGES]: Object.fromEntries(unknown) } : {};
 }

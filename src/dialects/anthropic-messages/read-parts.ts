@@ -2,9 +2,10 @@
 import type { CacheMark, Media, MediaSource, Part } from '../../canonical/call.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import { wrong } from '../request-body.ts';
+import { checked } from './checked.ts';
 import { readCitation } from './citations.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
-import { BLOCKS, checked, SOURCES } from './schema.ts';
+import { BLOCKS, SOURCES } from './request-schema.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 
 type Content = string | { type: string }[];

@@ -1,5 +1,4 @@
 /** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
-import { type TSchema, Type } from 'typebox';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { patchMembers } from '../json.ts';
@@ -7,120 +6,7 @@ import { type Billable, billable, type MoneySpelling } from '../money-members.ts
 import { patchedMembers } from '../quirks.ts';
 import { parseBody, wrong } from '../request-body.ts';
 import { validatorOf } from '../validator.ts';
-
-const open = (schema: TSchema, description: string) => Type.Optional(Type.Union([schema], { description }));
-const text = open(Type.String(), 'a string');
-const flag = open(Type.Boolean(), 'true or false');
-const object = open(Type.Object({}), 'an object');
-const schema = open(Type.Object({}), 'a schema, which is an object');
-const number = (minimum: number, maximum: number) =>
-  open(Type.Number({ minimum, maximum }), `a number from ${minimum} to ${maximum}`);
-const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
-  open(
-    Type.Integer({ minimum, maximum }),
-    maximum === Number.MAX_SAFE_INTEGER
-      ? `an integer of at least ${minimum}`
-      : `an integer from ${minimum} to ${maximum}`,
-  );
-const texts = open(Type.Array(Type.String()), 'an array of strings');
-
-const Part = Type.Object(
-  {
-    text,
-    thought: flag,
-    thoughtSignature: text,
-    inlineData: open(
-      Type.Object({ mimeType: Type.String({ minLength: 1 }), data: Type.String() }),
-      'an object with `mimeType` and `data`, which is base64',
-    ),
-    fileData: object,
-    functionCall: open(
-      Type.Object({ name: Type.String({ minLength: 1 }), id: text, args: object }),
-      'an object with `name` and `args`, which is an object',
-    ),
-    functionResponse: open(
-      Type.Object({
-        name: text,
-        id: text,
-        response: object,
-        parts: open(Type.Array(Type.Object({})), 'an array of parts'),
-      }),
-      'an object with `name` and `response`, which is an object',
-    ),
-  },
-  { description: 'a part, which is an object' },
-);
-
-const Content = Type.Object(
-  {
-    role: open(Type.Enum(['user', 'model', 'function']), '`user` or `model`'),
-    parts: open(Type.Array(Part), 'an array of parts'),
-  },
-  { description: 'an object with `role` and `parts`' },
-);
-
-const Tool = Type.Object(
-  {
-    functionDeclarations: open(
-      Type.Array(
-        Type.Object(
-          {
-            name: Type.String({ minLength: 1, description: 'a string' }),
-            description: text,
-            parameters: schema,
-            parametersJsonSchema: schema,
-          },
-          { description: 'an object with a `name`' },
-        ),
-      ),
-      'an array of functions, each with a `name`',
-    ),
-  },
-  { description: 'a tool, which is an object' },
-);
-
-const GenerationConfig = Type.Object({
-  temperature: number(0, 2),
-  topP: number(0, 1),
-  topK: open(Type.Number({ minimum: 0 }), 'a number of at least 0'),
-  candidateCount: integer(1),
-  maxOutputTokens: integer(1),
-  stopSequences: texts,
-  presencePenalty: number(-2, 2),
-  frequencyPenalty: number(-2, 2),
-  seed: open(Type.Integer(), 'an integer'),
-  responseLogprobs: flag,
-  logprobs: integer(0, 20),
-  responseMimeType: text,
-  responseSchema: schema,
-  responseJsonSchema: open(Type.Union([Type.Object({}), Type.Boolean()]), 'a JSON schema'),
-  responseModalities: texts,
-  speechConfig: object,
-  imageConfig: object,
-  thinkingConfig: open(
-    Type.Object({
-      includeThoughts: flag,
-      thinkingBudget: integer(-1),
-      thinkingLevel: open(Type.String(), '`MINIMAL`, `LOW`, `MEDIUM` or `HIGH`'),
-    }),
-    'an object with `thinkingBudget` or `thinkingLevel`',
-  ),
-});
-
-const Body = Type.Object({
-  contents: open(Type.Array(Content), 'an array of contents, each with `role` and `parts`'),
-  systemInstruction: open(Content, 'a content, or a string'),
-  tools: open(Type.Array(Tool), 'an array of tools'),
-  toolConfig: open(
-    Type.Object({
-      functionCallingConfig: open(Type.Object({ mode: text, allowedFunctionNames: texts }), 'an object with a `mode`'),
-    }),
-    'an object',
-  ),
-  safetySettings: open(Type.Array(Type.Object({})), 'an array of objects'),
-  generationConfig: open(GenerationConfig, 'an object'),
-  serviceTier: text,
-});
+import { GenerateRequest } from './request-schema.ts';
 
 const CONFIGS = ['generationConfig', 'generation_config'];
 const inConfigs = (...names: string[]) => CONFIGS.flatMap((config) => names.map((name) => `${config}.${name}`));
@@ -133,7 +19,7 @@ const MONEY: MoneySpelling = {
   content: new Set(['contents', 'systemInstruction', 'system_instruction', 'tools']),
 };
 
-const validator = validatorOf(Body);
+const validator = validatorOf(GenerateRequest);
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readBody(received: Uint8Array): Billable {
@@ -252,7 +138,7 @@ function faultOf(faults: readonly Fault[]): GatewayError {
 
 /** The words that stand in the schema for the member at `steps`. */
 function wantedAt(steps: readonly string[]): string | undefined {
-  let at: SchemaNode | undefined = Body as SchemaNode;
+  let at: SchemaNode | undefined = GenerateRequest as SchemaNode;
   let wanted: string | undefined;
   for (const step of steps) {
     const inner: SchemaNode | undefined = at?.anyOf?.[0] ?? at;

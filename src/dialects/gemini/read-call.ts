@@ -3,13 +3,16 @@ import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
+import { knownMembers } from '../request-shape.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
 import { readBody } from './body.ts';
-import { KNOWN_MEMBERS } from './known-members.ts';
 import { GEMINI } from './name.ts';
 import { readConfig } from './read-config.ts';
 import { readContents } from './read-contents.ts';
 import { readToolChoice, readTools } from './read-tools.ts';
+import { GenerateRequest } from './request-schema.ts';
+
+const understood = knownMembers(GenerateRequest);
 
 /** Throws `not_found` for an action that is none of this format's, `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
@@ -30,7 +33,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: GEMINI,
       body: bytes,
-      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      unsaid: () => unsaidMembers(body, understood()),
       ...(dropped && { dropped }),
       ...(stream && { framing: request.query.get('alt') === 'sse' ? 'sse' : 'json-array' }),
     },

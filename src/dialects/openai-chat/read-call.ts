@@ -14,47 +14,17 @@ import { isEmpty, isObject, type Json, type JsonObject } from '../../canonical/j
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
+import { knownMembers, saidMembers } from '../request-shape.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
-import { KNOWN_MEMBERS } from './known-members.ts';
-import { EFFORTS, readMembers } from './members.ts';
+import { readMembers } from './members.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { marked, readMessages } from './read-message.ts';
-import { contentsBeside, otherPictureMembers, PICTURE_MEMBERS, readImageSettings } from './read-picture-request.ts';
+import { contentsBeside, otherPictureMembers, readImageSettings } from './read-picture-request.ts';
+import { ChatRequest, EFFORTS } from './request-schema.ts';
 
-/** Members that the call says in its own words; all others are extras. */
-const SAID = new Set([
-  'model',
-  'messages',
-  'temperature',
-  'top_p',
-  'top_k',
-  'n',
-  'stream',
-  'stream_options',
-  'stop',
-  'max_tokens',
-  'max_completion_tokens',
-  'presence_penalty',
-  'frequency_penalty',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'seed',
-  'user',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning_effort',
-  'modalities',
-  'audio',
-  'metadata',
-  'prompt_cache_key',
-  'service_tier',
-  'verbosity',
-  'web_search_options',
-  ...PICTURE_MEMBERS,
-]);
+/** All other members are extras. */
+const SAID = saidMembers(ChatRequest);
+const known = knownMembers(ChatRequest);
 
 const MONEY: MoneySpelling = {
   ceiling: ['max_tokens', 'max_completion_tokens'],
@@ -84,7 +54,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: OPENAI_CHAT,
       body: bytes,
-      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      unsaid: () => unsaidMembers(body, known()),
       ...(dropped && { dropped }),
     },
     extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },

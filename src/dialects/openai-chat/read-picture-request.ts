@@ -4,9 +4,6 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { wrong } from '../request-body.ts';
 
-/** Members of a request in which such settings stand: libraries in Python and TypeScript lay the members of `extra_body` beside it. */
-export const PICTURE_MEMBERS: readonly string[] = ['contents', 'extra_body', 'google', 'image_config', 'imageConfig'];
-
 /** Shape and size of the picture, where the request says them. */
 export function readImageSettings(body: JsonObject): ChatCall['image'] {
   const { extra_body: extra, google } = body;

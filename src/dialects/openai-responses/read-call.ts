@@ -4,38 +4,22 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { WireRequest } from '../dialect.ts';
 import { billable, type MoneySpelling } from '../money-members.ts';
 import { wrong } from '../request-body.ts';
+import { knownMembers, saidMembers } from '../request-shape.ts';
 import { unsaidMembers } from '../unsaid-members.ts';
-import { KNOWN_MEMBERS } from './known-members.ts';
-import { EFFORTS, readMembers } from './members.ts';
+import { readMembers } from './members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { nameWithGroup, type PlacedTool, ungroupedTools } from './namespaces.ts';
 import { readInput } from './read-items.ts';
+import { EFFORTS, ResponsesRequest } from './request-schema.ts';
 
 /** The word for a system prompt that stands in `instructions`. */
 export const INSTRUCTIONS = 'instructions';
 export const INCLUDE_LOGPROBS = 'message.output_text.logprobs';
 const WEB_SEARCH = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
 
-/** Members that the call says in its own words; all others are extras. */
-const SAID = new Set([
-  'model',
-  'input',
-  'instructions',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'max_output_tokens',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'user',
-  'metadata',
-  'prompt_cache_key',
-  'service_tier',
-]);
+/** All other members are extras. */
+const SAID = saidMembers(ResponsesRequest);
+const known = knownMembers(ResponsesRequest);
 
 const MONEY: MoneySpelling = {
   ceiling: ['max_output_tokens'],
@@ -60,7 +44,7 @@ export function readCall(request: WireRequest): ChatCall {
     origin: {
       dialect: OPENAI_RESPONSES,
       body: bytes,
-      unsaid: () => unsaidMembers(body, KNOWN_MEMBERS),
+      unsaid: () => unsaidMembers(body, known()),
       ...(dropped && { dropped }),
     },
     extras: Object.keys(extras).length > 0 ? { [OPENAI_RESPONSES]: extras } : {},
