@@ -3,6 +3,7 @@ import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
 import { readComponents } from '../catalog/price-text.ts';
+import { boundedProgress } from './bounded-answers.ts';
 import { download } from './download.ts';
 import { fail, settle } from './ending.ts';
 import { exchange } from './exchange.ts';
@@ -37,7 +38,7 @@ export async function look(rooms: TaskRooms, held: Held): Promise<void> {
   try {
     const answered = await exchange(rooms, provider, video.poll(handle, target), target);
     if (answered.status === 410) return fail(rooms, held, VANISHED);
-    seen = video.readPoll(answered, handle, target);
+    seen = boundedProgress(video.readPoll(answered, handle, target));
   } catch (thrown) {
     const error = asGatewayError(thrown);
     // Once is not enough: what was taken on a moment ago may not be known everywhere yet.

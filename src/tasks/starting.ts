@@ -5,6 +5,7 @@ import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing } from '../providers/provider.ts';
 import { toldTo } from '../providers/told-to.ts';
 import type { Answered, Started, Starting } from '../providers/video.ts';
+import { boundedStart } from './bounded-answers.ts';
 import { fail } from './ending.ts';
 import { exchange, send } from './exchange.ts';
 import { type Held, save } from './held-task.ts';
@@ -104,7 +105,8 @@ async function attempt(
   if (!(await save(rooms, held, rooms.now()))) return undefined;
   let started: Started;
   try {
-    started = maker.video.readStart(await sendOnce(rooms, outgoing), { ...held.task.ask, pictures: request.pictures });
+    const ask = { ...held.task.ask, pictures: request.pictures };
+    started = boundedStart(maker.video.readStart(await sendOnce(rooms, outgoing), ask));
   } catch (thrown) {
     // An answer that our own code stumbled over is no refusal.
     return thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
@@ -230,5 +232,6 @@ async function lookedUp(
   { provider, video: { find }, target }: Maker,
 ): Promise<Started | undefined> {
   const ask = { ...asked, pictures };
-  return find?.read(await exchange(rooms, provider, find.ask(id, target, ask), target), ask);
+  const found = find?.read(await exchange(rooms, provider, find.ask(id, target, ask), target), ask);
+  return found && boundedStart(found);
 }

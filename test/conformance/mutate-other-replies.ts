@@ -1,0 +1,265 @@
+/**
+ * Replies that are no conversations (images, speech, transcripts, vectors, rankings, ratings, videos), mutated, on the whole way of a call: read, written in every
+ * client's format, metered and settled. Run by `mutations.test.ts` as a process of its own, so that its memory can be watched:
+ * `bun test/conformance/mutate-other-replies.ts SEED MUTATIONS_PER_REPLY`. Prints one line of JSON.
+ */
+import type { Kind } from '../../src/canonical/call.ts';
+import { createFilmReader } from '../../src/canonical/film-facts.ts';
+import { newId } from '../../src/canonical/id.ts';
+import { uploadOf } from '../../src/canonical/upload.ts';
+import type { WireRequest } from '../../src/dialects/dialect.ts';
+import { dialectNamed } from '../../src/dialects/index.ts';
+import { openaiVideos } from '../../src/dialects/videos/openai-videos.ts';
+import { vendorA } from '../../src/dialects/videos/vendor-a.ts';
+import { vendorB } from '../../src/dialects/videos/vendor-b.ts';
+import { videoGenerations } from '../../src/dialects/videos/video-generations.ts';
+import type { Answer, ByteSource } from '../../src/http1/answer.ts';
+import { drawFilm } from '../../src/sandbox/mp4.ts';
+import { holding } from '../../src/tasks/held-task.ts';
+import { step } from '../../src/tasks/step.ts';
+import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
+import { VIDEO_FORMATS, wide } from '../video-formats.ts';
+import { mutateBody, randomFrom } from './mutate.ts';
+import { type Answered, HOUR_MS, isOurs, modelOf, openMutationRooms, videoModelOf } from './mutation-rooms.ts';
+import { type OtherReply, otherReplies } from './other-replies.ts';
+
+/** Of the longest answer that a mutation of some kilobytes may make of it. */
+const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+const MOST_MS = 2000;
+
+type Asked = Partial<WireRequest> & { body?: Uint8Array };
+const asJson = (body: object): Asked => ({ body: Buffer.from(JSON.stringify(body)) });
+const TEXTS = ['one', 'two', 'three'];
+const asParts = (text: string) => ({ parts: [{ text }] });
+const SOUND = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
+const heard = (format: string, stream = 'false'): Asked => ({
+  path: { action: 'transcriptions' },
+  form: {
+    fields: [
+      ['model', 'MODEL'],
+      ['response_format', format],
+      ['stream', stream],
+    ],
+    files: [SOUND],
+  },
+});
+
+/** The ways in which clients ask for each kind: by format, whole and streamed. */
+const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, asked: Asked])[] } = {
+  embed: [
+    ['openai-embeddings', asJson({ model: 'MODEL', input: TEXTS })],
+    ['openai-embeddings', asJson({ model: 'MODEL', input: TEXTS, encoding_format: 'base64' })],
+    ...[1, 2, 4, 5, 6].map((count): [string, Asked] => [
+      'openai-embeddings',
+      asJson({ model: 'MODEL', input: Array.from({ length: count }, () => 'one') }),
+    ]),
+    ['gemini-embed', asJson({ content: asParts('one') })],
+    [
+      'gemini-batch-embed',
+      asJson({ requests: TEXTS.map((text) => ({ model: 'models/MODEL', content: asParts(text) })) }),
+    ],
+  ],
+  rerank: [
+    ['rerank', asJson({ model: 'MODEL', query: 'one', documents: TEXTS, return_documents: true })],
+    ['rerank', asJson({ model: 'MODEL', query: 'one', documents: TEXTS, top_n: 1 })],
+  ],
+  moderation: [['openai-moderations', asJson({ model: 'MODEL', input: TEXTS })]],
+  image: [
+    ['openai-images', asJson({ model: 'MODEL', prompt: 'A cat', n: 2, response_format: 'b64_json' })],
+    ['openai-images', asJson({ model: 'MODEL', prompt: 'A cat', response_format: 'url' })],
+    ['openai-images', asJson({ model: 'MODEL', prompt: 'A cat', stream: true, partial_images: 2 })],
+  ],
+  speech: [
+    ['openai-speech', asJson({ model: 'MODEL', input: 'Hello', voice: 'v', response_format: 'wav' })],
+    [
+      'openai-speech',
+      asJson({ model: 'MODEL', input: 'Hello', voice: 'v', response_format: 'pcm', stream_format: 'sse' }),
+    ],
+  ],
+  transcription: [
+    ['openai-transcriptions', heard('json')],
+    ['openai-transcriptions', heard('verbose_json')],
+    ['openai-transcriptions', heard('srt')],
+    ['openai-transcriptions', heard('text')],
+    ['openai-transcriptions', heard('json', 'true')],
+  ],
+};
+const DOORS = [openaiVideos, videoGenerations, vendorA, vendorB];
+
+/** What the provider answers next, whatever it is asked. */
+let answers = (): Answered => ({ contentType: '', body: new Uint8Array() });
+
+type Rooms = Awaited<ReturnType<typeof openMutationRooms>>;
+
+const textOf = (body: Uint8Array | string) => (typeof body === 'string' ? body : Buffer.from(body).toString());
+
+/** All bytes of an answer, and whether it broke off with a failure of our own. */
+async function bytesOf({ body = '' }: Answer): Promise<{ length: number; text: string; cause?: unknown }> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return { length: body.length, text: textOf(body) };
+  return poured(body);
+}
+
+function poured(source: ByteSource): Promise<{ length: number; text: string; cause?: unknown }> {
+  return new Promise((resolve) => {
+    let length = 0;
+    let last = '';
+    const take = (bytes?: Uint8Array) => {
+      length += bytes?.length ?? 0;
+      if (bytes && bytes.length > 0) last = Buffer.from(bytes.subarray(0, 4096)).toString();
+      return true;
+    };
+    source.start({
+      write: take,
+      end: (bytes) => {
+        take(bytes);
+        resolve({ length, text: last });
+      },
+      fail: (cause) => resolve({ length, text: last, cause }),
+    });
+  });
+}
+
+interface Outcome {
+  cases: number;
+  errors: number;
+  faults: string[];
+}
+
+const OURS = /internal_error|failed on its own side/;
+
+async function ask(rooms: Rooms, reply: OtherReply, format: string, asked: Asked, what: string, outcome: Outcome) {
+  const dialect = dialectNamed(format)!;
+  const model = modelOf(reply);
+  const body = Buffer.from(textOf(asked.body ?? '').replaceAll('MODEL', model));
+  const form = asked.form && {
+    ...asked.form,
+    fields: asked.form.fields.map(([name, value]): [string, string] => [name, value === 'MODEL' ? model : value]),
+  };
+  const headers = new Headers({ 'content-type': form ? 'multipart/form-data; boundary=x' : 'application/json' });
+  const request: WireRequest = {
+    body,
+    headers,
+    path: { model, ...asked.path },
+    query: new URLSearchParams(),
+    ...(form && { form }),
+  };
+  outcome.cases++;
+  const started = performance.now();
+  const client = { hasLeft: false, onLeave: undefined };
+  const requestId = newId('req_');
+  const answer = await rooms.gateway.serve(dialect, {
+    key: rooms.key,
+    address: '127.0.0.1',
+    requestId,
+    announcedBytes: body.length,
+    read: () => request,
+    client,
+  });
+  const { length, text, cause } = await bytesOf(answer);
+  const ms = performance.now() - started;
+  if (answer.status >= 400 || /"error"/.test(text)) outcome.errors++;
+  if (answer.status === 500 || OURS.test(text) || (cause !== undefined && isOurs(cause)))
+    outcome.faults.push(
+      `${what}: ${answer.status} ${text.slice(0, 200)} ${cause === undefined ? '' : Bun.inspect(cause)}`,
+    );
+  if (length > MOST_OUTPUT_BYTES) outcome.faults.push(`${what}: ${length} bytes`);
+  if (ms > MOST_MS) outcome.faults.push(`${what}: took ${Math.round(ms)} ms`);
+  // What its provider has held back is answered well, too.
+  return cause === undefined && (/"content_filter"/.test(text) || (answer.status === 200 && !/"error"/.test(text)));
+}
+
+/** A video, one answer of whose provider is mutated: that of its start, or that of a look. */
+async function make(rooms: Rooms, format: (typeof VIDEO_FORMATS)[number], random: () => number, outcome: Outcome) {
+  const { provider } = format;
+  const encoded = (body: unknown) => Buffer.from(JSON.stringify(body));
+  const mutated = (body: unknown) => Buffer.from(mutateBody(JSON.stringify(body), random));
+  const looks = [format.working, format.unheard, format.failed, format.done, format.done, format.done];
+  const changed = Math.floor(random() * 3);
+  const row = [
+    changed === 0 ? mutated(format.begun) : encoded(format.begun),
+    mutated(looks[Math.floor(random() * looks.length)]),
+    encoded(format.done),
+  ];
+  const what = `${provider.name}: ${row.map((body) => body.toString().slice(0, 300)).join(' then ')}`;
+  answers = () => ({ contentType: 'application/json', body: row.length > 1 ? row.shift()! : row[0]! });
+  outcome.cases++;
+  const videos = createVideoTasks(rooms.tasks);
+  const started = performance.now();
+  try {
+    const ask = { ...wide, model: videoModelOf(provider.name), metadata: {} };
+    const task = await videos.create({ caller: rooms.caller, door: 'openai-videos', strict: false, ask });
+    const held = { task, lost: false };
+    for (let looked = 0; looked < 3 && held.task.state !== 'completed' && held.task.state !== 'failed'; looked++) {
+      await rooms.tasks.store.tasks.claim(rooms.tasks.worker, Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS, 100);
+      held.lost = false;
+      await holding(rooms.tasks, held, () => step(rooms.tasks, held));
+    }
+    for (const door of DOORS) {
+      const view = { ...held.task, urls: held.task.outputs.map(({ file }) => `http://here.test/${file}`) };
+      const shown = JSON.stringify(door.writeTask(view));
+      if (shown.length > MOST_OUTPUT_BYTES) outcome.faults.push(`${what}: ${shown.length} bytes`);
+    }
+    if (held.task.state === 'failed') outcome.errors++;
+  } catch (thrown) {
+    outcome.errors++;
+    if (isOurs(thrown)) outcome.faults.push(`${what}: ${Bun.inspect(thrown)}`);
+  }
+  const ms = performance.now() - started;
+  if (ms > MOST_MS) outcome.faults.push(`${what}: took ${Math.round(ms)} ms`);
+}
+
+/** A file of a video whose bytes lie about their own lengths. */
+function watchFilm(film: Uint8Array, random: () => number, outcome: Outcome): void {
+  const bytes = Uint8Array.from(film);
+  for (let changes = 0; changes < 8; changes++) bytes[Math.floor(random() * 600)] = Math.floor(random() * 256);
+  const reader = createFilmReader();
+  outcome.cases++;
+  try {
+    for (let at = 0; at < bytes.length; at += 1000) reader.see(bytes.subarray(at, at + 1000));
+    const odd = Object.values(reader.facts()).filter((fact) => !(Number.isFinite(fact) && fact > 0));
+    if (odd.length > 0) outcome.faults.push(`a video of ${odd}`);
+  } catch (thrown) {
+    outcome.faults.push(`a video: ${Bun.inspect(thrown)}`);
+  }
+}
+
+if (import.meta.main) {
+  const [seed = 1, mutations = 1] = process.argv.slice(2).map(Number);
+  const random = randomFrom(seed);
+  const outcome: Outcome = { cases: 0, errors: 0, faults: [] };
+  const troubles: string[] = [];
+  const replies = await otherReplies();
+  const rooms = await openMutationRooms(
+    replies,
+    () => answers(),
+    (words) => troubles.push(words),
+  );
+  let peak = 0;
+  for (const reply of replies) {
+    const text = Buffer.from(reply.body).toString();
+    let isServed = false;
+    // The first round is the reply as it came: a test of what is refused anyhow would show nothing.
+    for (let round = 0; round <= mutations; round++) {
+      const body = round === 0 ? reply.body : Buffer.from(mutateBody(text, random));
+      answers = () => ({ contentType: reply.contentType, body });
+      for (const [place, [format, asked]] of (REQUESTS[reply.kind] ?? []).entries()) {
+        const what = `${reply.name} as ${format} (${place}), round ${round}`;
+        const isGood = await ask(rooms, reply, format, asked, what, outcome);
+        if (round === 0) isServed ||= isGood;
+      }
+      if (!isServed) outcome.faults.push(`${reply.name} is served in no format`);
+      peak = Math.max(peak, process.memoryUsage.rss());
+    }
+  }
+  for (const format of VIDEO_FORMATS) {
+    for (let round = 0; round < mutations * 2; round++) await make(rooms, format, random, outcome);
+    peak = Math.max(peak, process.memoryUsage.rss());
+  }
+  const film = drawFilm({ prompt: 'A cat', width: 64, height: 64, seconds: 1 });
+  for (let round = 0; round < mutations * 20; round++) watchFilm(film, random, outcome);
+  await rooms.close();
+  const faults = [...outcome.faults, ...troubles];
+  const peakMegabytes = Math.round(peak / 2 ** 20);
+  console.log(JSON.stringify({ ...outcome, seed, peakMegabytes, faults: faults.slice(0, 200), faulty: faults.length }));
+  process.exit(0);
+}
