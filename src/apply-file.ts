@@ -2,10 +2,9 @@
 import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
-import type { CatalogueChanges } from './catalog/apply.ts';
+import type { AppliedFile, CatalogueChanges, FileEvent } from './catalog/apply.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { type PeoplesPrice, priceLine } from './catalog/price-text.ts';
-import type { AppliedFile, FileEvent } from './cli/rooms.ts';
 import type { ConfigFileRow } from './store/config-files.ts';
 import type { AuditRow, Store } from './store/store.ts';
 
@@ -25,8 +24,8 @@ export interface RecordedChange {
 export type Apply = (
   form: CatalogueForm,
   actor: string,
-  keepExisting: boolean,
-  changed: (change: RecordedChange) => void,
+  keepExisting?: boolean,
+  changed?: (change: RecordedChange) => void,
 ) => Promise<CatalogueChanges>;
 
 /** A change that another file made so lately was hardly meant to be undone. */
@@ -40,22 +39,25 @@ export function configFile(path: string, form: CatalogueForm): ConfigFile {
 }
 
 /** As the record of changes names who did it. */
-const actorOf = ({ name, fingerprint }: ConfigFile) => `file ${name} ${fingerprint}`;
+const actorOf = ({ name, fingerprint }: ConfigFile, key: string | undefined) =>
+  `file ${name} ${fingerprint}${key === undefined ? '' : ` by ${key}`}`;
 
 /** Shows other processes that one lives which was started with this file. */
 export function showFile(store: Store, { name, fingerprint }: ConfigFile, now: number): Promise<void> {
   return store.sawConfigFile({ fingerprint, name, host: hostname(), seenAt: now });
 }
 
+/** `key`: the admin key that sent it; absent: this process was started with it. */
 export async function applyFile(
   store: Store,
   apply: Apply,
   form: CatalogueForm,
   file: ConfigFile,
   now: number,
+  key?: string,
 ): Promise<AppliedFile> {
   const recorded = new Map<string, RecordedChange>();
-  const changes = await apply(form, actorOf(file), false, (change) => {
+  const changes = await apply(form, actorOf(file, key), false, (change) => {
     // A transaction that collided is run again: the last time is the one that counts.
     recorded.set(`${change.what} ${change.row.subject}`, change);
   });
@@ -99,8 +101,8 @@ function textOf(member: string, value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** `file NAME FINGERPRINT`. */
-const FILE_ACTOR = /^file (.+) ([0-9a-f]{8})$/;
+/** `file NAME FINGERPRINT`, or `file NAME FINGERPRINT by KEY`. */
+const FILE_ACTOR = /^file (.+) ([0-9a-f]{8})(?: by \S+)?$/;
 /** How far back whoever changed it before is looked for. */
 const LOOKED_THROUGH = 20;
 

@@ -5,6 +5,7 @@ import { auditOf, auditRow } from './access/audit.ts';
 import { issueKey } from './access/key.ts';
 import { newId } from './canonical/id.ts';
 import type { Money } from './canonical/money.ts';
+import { FIRST_KEYS_FILE } from './config/admin-server.ts';
 import { SettingError } from './config/setting-error.ts';
 import { startingCredit } from './ledger/starting-credit.ts';
 import type { AccountRow, KeyKind, KeyRow, Store } from './store/store.ts';
@@ -34,11 +35,9 @@ export interface FirstKeys {
   adminKey: string | undefined;
 }
 
-const KEY_FILE = 'first-keys.env';
-
 /** In the form that a shell reads, for the owner alone. */
 export function keyFileIn(folder: string): KeyFile {
-  const path = join(folder, KEY_FILE);
+  const path = join(folder, FIRST_KEYS_FILE);
   return {
     path,
     write({ apiKey, adminKey }) {

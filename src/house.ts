@@ -12,11 +12,10 @@ import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts
 import type { Json } from './canonical/json.ts';
 import { writeMoney } from './canonical/money.ts';
 import type { Usage } from './canonical/usage.ts';
-import { applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
+import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
 import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
-import type { AppliedFile } from './cli/rooms.ts';
 import { ledgerKeyOf } from './config/ledger-key.ts';
 import { secretKeys } from './config/secret-key.ts';
 import type { Config } from './config.ts';
@@ -63,8 +62,8 @@ export interface House {
   runTasks(): Runner;
   /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
   apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
-  /** The same of a file, which says what it changed. */
-  applyFile(form: CatalogueForm, file: ConfigFile): Promise<AppliedFile>;
+  /** The same of a file, which says what it changed. `key`: the admin key that sent it. */
+  applyFile(form: CatalogueForm, file: ConfigFile, key?: string): Promise<AppliedFile>;
   trouble(sentence: string, cause: unknown): void;
   /** From now on providers have the keys and addresses of this configuration. */
   reconfigure(config: Config): Promise<void>;
@@ -190,7 +189,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
     metrics,
     ...tasks,
     apply,
-    applyFile: (form, file) => applyFile(store, apply, form, file, now()),
+    applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
     trouble,
     reconfigure(fresh) {
       for (const type of Object.keys(defaults)) delete defaults[type];

@@ -1,18 +1,18 @@
 /** The program `modelport`: hands its commands the rooms; the only place that knows them all. */
 
 import { version } from '../package.json';
-import { configFile } from './apply-file.ts';
 import type { Opener } from './cli/rooms.ts';
 import { runCommand } from './cli/run-command.ts';
+import { readAdminServer } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Config, loadConfig, settingsInForce } from './config.ts';
 import { openDatabase, openHouse, openTransport } from './house.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
 import { processCount } from './processes.ts';
-import { rotateSecrets } from './rotate-secrets.ts';
 import { serve } from './serve.ts';
 import type { Store } from './store/store.ts';
+import { askServer } from './transport/ask-server.ts';
 import { probe, vendorVariables } from './vendors.ts';
 
 const env = Bun.env;
@@ -41,6 +41,8 @@ const opener: Opener = {
   version,
   terminal: { out, err: (line) => void process.stderr.write(`${line}\n`) },
   now: Date.now,
+  server: (asked) => readAdminServer(env, asked),
+  ask: askServer,
   store,
   async ledger() {
     ledger ??= (await house()).ledger;
@@ -68,9 +70,7 @@ const opener: Opener = {
     });
   },
   readForm: async (path) => readCatalogueFile(path, env),
-  apply: async (form, path) => (await house()).applyFile(form, configFile(path, form)),
   probe: (row) => probe(row, config(), openTransport(proxied)),
-  rotateSecrets: async () => rotateSecrets(config(), await store()),
 };
 
 /** Who reads no more (`modelport audit | head -1`) has seen enough: a command ends, the service goes on without a log. */

@@ -1,5 +1,6 @@
 /** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
 import { clearShelf } from './files/picture-shelf.ts';
@@ -12,6 +13,7 @@ import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
 import { createReload, putOnSale } from './reload.ts';
+import { rotateSecrets } from './rotate-secrets.ts';
 import { openServers, type Servers } from './servers.ts';
 import { notReady, type Readiness } from './store/readiness.ts';
 import { startWatchdog } from './watchdog.ts';
@@ -91,6 +93,8 @@ async function serveAlone(
   await house.ledger.sweep(Date.now(), fateOf);
   const rooms = {
     ...house,
+    applyFile: (form: CatalogueForm, name: string, key: string) => house.applyFile(form, configFile(name, form), key),
+    rotateSecrets: () => rotateSecrets(config, house.store),
     dialect: dialectNamed,
     readiness: createReadiness({ ask: () => readinessOf(house) }),
     settings: {

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccess } from '../src/access/access.ts';
-import { auditOf } from '../src/access/audit.ts';
+import { auditRow } from '../src/access/audit.ts';
 import { issueKey } from '../src/access/key.ts';
+import { type Apply, applyFile, configFile } from '../src/apply-file.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
@@ -21,12 +22,15 @@ import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import type { VideoTasks } from '../src/tasks/video-tasks.ts';
+import type { TestDatabase } from './engines.ts';
 
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
   /** Where it listens. */
   address: string;
+  /** Of its database. */
+  settings: TestDatabase['settings'];
   store: Store;
   rooms: Rooms;
   account: string;
@@ -57,14 +61,26 @@ interface AdminAnswer {
 const noVideos = () => Promise.reject(new Error('no videos'));
 const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos, drain: noVideos };
 
-export async function startLoopback(): Promise<Loopback> {
+/** `database`: one there is, instead of SQLite in a folder of its own. */
+export async function startLoopback(database?: TestDatabase['settings']): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
-  const store = await openStore({ dataDir: folder });
+  const settings = database ?? { dataDir: folder };
+  const store = await openStore(settings);
   await store.migrate();
   const ledger = createLedger({ store, owner: newId('owner_'), now: Date.now });
   const access = createAccess({ store });
   const catalog = createCatalog({ store });
   const troubles: string[] = [];
+  const apply: Apply = (form, actor, keepExisting = false, changed = () => {}) =>
+    applyCatalogue(store, form, Date.now(), {
+      keepExisting,
+      audit: (what, subject) => (before, after) => {
+        const action = `${what}.${before ? 'changed' : 'created'}`;
+        const row = auditRow({ actor, action, subject, before, after }, Date.now());
+        changed({ what, row });
+        return row;
+      },
+    });
   const rooms: Rooms = {
     store,
     ledger,
@@ -76,10 +92,9 @@ export async function startLoopback(): Promise<Loopback> {
     dialect: dialectNamed,
     files: openFiles({ folder: join(folder, 'files') }),
     videos: NO_VIDEOS,
-    apply: (form, actor) =>
-      applyCatalogue(store, form, Date.now(), {
-        audit: (what, subject) => auditOf({ actor, action: `${what}.saved`, subject }, Date.now()),
-      }),
+    apply,
+    applyFile: (form, name, key) => applyFile(store, apply, form, configFile(name, form), Date.now(), key),
+    rotateSecrets: () => Promise.resolve({ from: 'MODELPORT_SECRET_KEY', providers: 2 }),
     verifier: createVerifier({
       store,
       owner: newId('owner_'),
@@ -134,6 +149,7 @@ export async function startLoopback(): Promise<Loopback> {
 
   return {
     address,
+    settings,
     store,
     rooms,
     account,

@@ -28,6 +28,20 @@ export interface CatalogueChanges {
   models: { added: string[]; changed: string[]; repriced: string[] };
 }
 
+/** What a file has changed, and what is to be said of it. */
+export interface AppliedFile {
+  changes: CatalogueChanges;
+  events: readonly FileEvent[];
+}
+
+/** A change that a file made, `old -> new`; a warning where it undid what another file had set. */
+export interface FileEvent {
+  isWarning: boolean;
+  /** A sentence. */
+  message: string;
+  members: { readonly [name: string]: string };
+}
+
 /**
  * Applies the people's form. Everything is read before anything is written; a fault is a GatewayError `invalid_request`.
  * What the form does not name stays: removing is done by name.

@@ -1,11 +1,11 @@
 /** Accounts from a terminal. */
-import { newId } from '../canonical/id.ts';
-import type { AccountChange, AccountRow } from '../store/store.ts';
-import { type Command, type Given, UsageError } from './command.ts';
-import { LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
-import { accountNamed, allRows, audited, migratedStore } from './opened.ts';
-import { printRow, printRows, type Row, timeText } from './printed.ts';
+import { type AdminClient, moneyIn, part } from './admin-client.ts';
+import type { Command, Given } from './command.ts';
+import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
+import { adminOf } from './opened.ts';
+import { printRow, printRows, type Row } from './printed.ts';
 import type { Opener } from './rooms.ts';
+import type { ShownAccount } from './shown.ts';
 
 const create: Command = {
   name: 'accounts create',
@@ -15,13 +15,8 @@ const create: Command = {
   words: [1, 1],
   async run(open, given) {
     const [name = ''] = given.words;
-    const limits = withoutNulls(readLimitChanges(given));
-    const store = await migratedStore(open);
-    if (await store.account(name)) throw new UsageError(`There is an account "${name}" already.`);
-    const empty = { id: newId('acct_'), name, balance: 0n, held: 0n, createdAt: open.now() };
-    const account: AccountRow = { ...empty, ...limits };
-    await store.createAccount(account, audited(open, 'account.created', account.id));
-    printRow(open, given, rowOf(account));
+    const limits = changeBody(withoutNulls(readLimitChanges(given)));
+    printRow(open, given, rowOf(await adminOf(open, given).send('POST', '/accounts', { name, ...limits })));
     return 0;
   },
 };
@@ -32,8 +27,8 @@ const list: Command = {
   summary: 'Lists the accounts.',
   words: [0, 0],
   async run(open, given) {
-    const store = await migratedStore(open);
-    printRows(open, given, (await allRows((page) => store.accounts(page))).map(rowOf), 'There is no account yet.');
+    const accounts = await adminOf(open, given).list<ShownAccount>('/accounts');
+    printRows(open, given, accounts.map(rowOf), 'There is no account yet.');
     return 0;
   },
 };
@@ -44,14 +39,14 @@ const balance: Command = {
   summary: 'Shows what accounts can spend, and what calls under way hold.',
   words: [0, 1],
   async run(open, given) {
-    const store = await migratedStore(open);
+    const admin = adminOf(open, given);
     const [name] = given.words;
     const accounts =
-      name === undefined ? await allRows((page) => store.accounts(page)) : [await accountNamed(store, name)];
+      name === undefined ? await admin.list<ShownAccount>('/accounts') : [await accountNamed(admin, name)];
     const rows = accounts.map((account) => ({
       account: account.name,
-      available: account.balance - account.held,
-      held: account.held,
+      available: moneyIn(account.available),
+      held: moneyIn(account.held),
     }));
     printRows(open, given, rows, 'There is no account yet.');
     return 0;
@@ -65,7 +60,7 @@ const update: Command = {
     'Changes what the keys of an account may do together: options that are not given stay, "none" takes a limit away.',
   options: LIMIT_OPTIONS,
   words: [1, 1],
-  run: (open, given) => changeAccount(open, given, 'account.changed', readLimitChanges(given)),
+  run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readLimitChanges(given))),
 };
 
 const disable: Command = {
@@ -73,7 +68,7 @@ const disable: Command = {
   usage: 'ACCOUNT',
   summary: 'Disables an account: none of its keys calls any more.',
   words: [1, 1],
-  run: (open, given) => changeAccount(open, given, 'account.disabled', { disabledAt: open.now() }),
+  run: (open, given) => changeAccount(open, given, 'POST', '/disable'),
 };
 
 const enable: Command = {
@@ -81,26 +76,35 @@ const enable: Command = {
   usage: 'ACCOUNT',
   summary: 'Enables an account again.',
   words: [1, 1],
-  run: (open, given) => changeAccount(open, given, 'account.enabled', { disabledAt: null }),
+  run: (open, given) => changeAccount(open, given, 'POST', '/enable'),
 };
 
-async function changeAccount(open: Opener, given: Given, action: string, change: AccountChange): Promise<number> {
+async function changeAccount(
+  open: Opener,
+  given: Given,
+  method: 'POST' | 'PATCH',
+  path: string,
+  body?: object,
+): Promise<number> {
   const [name = ''] = given.words;
-  const store = await migratedStore(open);
-  const before = await accountNamed(store, name);
-  const after = await store.updateAccount(before.id, change, audited(open, action, before.id));
-  printRow(open, given, rowOf(after ?? before));
+  const after = await adminOf(open, given).send<ShownAccount>(method, `/accounts/${part(name)}${path}`, body);
+  printRow(open, given, rowOf(after));
   return 0;
 }
 
-function rowOf(account: AccountRow): Row {
+/** By id or name. */
+export function accountNamed(admin: AdminClient, idOrName: string): Promise<ShownAccount> {
+  return admin.get(`/accounts/${part(idOrName)}`);
+}
+
+function rowOf(account: ShownAccount): Row {
   return {
     id: account.id,
     name: account.name,
-    available: account.balance - account.held,
-    held: account.held,
+    available: moneyIn(account.available),
+    held: moneyIn(account.held),
     state: account.disabledAt === undefined ? 'active' : 'disabled',
-    created: timeText(account.createdAt),
+    created: account.createdAt,
   };
 }
 

@@ -1,9 +1,11 @@
-/** What is on sale, from a terminal. */
-import { priceLine, readComponents, writePeoplesPrice } from '../catalog/price-text.ts';
+/** What is available, from a terminal. */
+import { basename } from 'node:path';
+import { priceLine } from '../catalog/price-text.ts';
 import type { Command } from './command.ts';
 import { UsageError } from './command.ts';
-import { migratedStore } from './opened.ts';
+import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
+import type { ShownApplied, ShownModel } from './shown.ts';
 
 const apply: Command = {
   name: 'apply',
@@ -12,14 +14,14 @@ const apply: Command = {
   options: { file: { type: 'string', short: 'f' } },
   words: [0, 0],
   async run(open, given) {
-    const file = given.option('file');
-    if (file === undefined) throw new UsageError('Say which file: modelport apply -f modelport.yaml');
-    const form = await open.readForm(file);
-    await migratedStore(open);
-    const { changes, events } = await open.apply(form, file);
-    const { providers, models } = changes;
-    for (const { isWarning, message } of events) {
-      if (isWarning) open.terminal.err(message);
+    const path = given.option('file');
+    if (path === undefined) throw new UsageError('Say which file: modelport apply -f modelport.yaml');
+    const form = await open.readForm(path);
+    const query = { file: basename(path) };
+    const applied = await adminOf(open, given).send<ShownApplied>('POST', '/apply', form, { query });
+    const { providers, models, messages } = applied;
+    for (const { level, message } of messages) {
+      if (level === 'warn') open.terminal.err(message);
       else if (!given.json) open.terminal.out(message);
     }
     printRow(open, given, {
@@ -36,21 +38,18 @@ const apply: Command = {
 const models: Command = {
   name: 'models',
   usage: '',
-  summary: 'Lists the models on sale, with prices and targets.',
+  summary: 'Lists the models with prices and targets.',
   words: [0, 0],
   async run(open, given) {
-    const store = await migratedStore(open);
-    const rows: Row[] = [];
-    for (const model of await store.models()) {
-      const price = await store.price(model.priceId);
-      const components = price ? writePeoplesPrice(readComponents(price.components)) : {};
-      rows.push({
-        name: model.name,
-        kind: model.kind,
-        price: priceLine(components),
-        targets: model.targets.map((target) => `${target.provider}/${target.model}`),
-      });
-    }
+    const all = await adminOf(open, given).list<ShownModel>('/models');
+    const rows = all.map(
+      ({ name, kind, price = {}, targets }): Row => ({
+        name,
+        kind,
+        price: priceLine(price),
+        targets: targets.map((target) => `${target.provider}/${target.model}`),
+      }),
+    );
     printRows(open, given, rows, 'There is no model yet.');
     return 0;
   },

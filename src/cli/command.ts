@@ -10,6 +10,8 @@ export interface Command {
   summary: string;
   /** Options beside `--json`, each with a value unless `boolean`. */
   options?: { readonly [name: string]: { type: 'string' | 'boolean'; short?: string } };
+  /** It opens the database of this machine, or none; every other command asks a server, which options name. */
+  isLocal?: true;
   /** How many words may follow. */
   words: readonly [least: number, most: number];
   /** Resolves with the exit code. */
@@ -24,6 +26,9 @@ export interface Given {
   /** `--json`: for machines. */
   json: boolean;
 }
+
+/** Which server a command asks. */
+export const SERVER_OPTIONS = { url: { type: 'string' }, 'key-file': { type: 'string' } } as const;
 
 /** A mistake of whoever typed the command: one sentence, exit 1. */
 export class UsageError extends Error {}
@@ -51,7 +56,11 @@ export function usageOf({ name, usage }: Command): string {
 
 function parse(command: Command, args: string[]) {
   try {
-    const options: NonNullable<Command['options']> = { ...command.options, json: { type: 'boolean' } };
+    const options: NonNullable<Command['options']> = {
+      ...command.options,
+      ...(!command.isLocal && SERVER_OPTIONS),
+      json: { type: 'boolean' },
+    };
     return parseArgs({ args, options, allowPositionals: true, strict: true });
   } catch (thrown) {
     const [sentence = ''] = String((thrown as Error).message).split('. ');

@@ -1,12 +1,12 @@
 /** Keys from a terminal: made, listed, changed, disabled, given a new secret, removed. */
-import { issueKey } from '../access/key.ts';
-import { newId } from '../canonical/id.ts';
-import type { KeyChange, KeyRow, Store } from '../store/store.ts';
+import { accountNamed } from './account-commands.ts';
+import { part } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
-import { accountNamed, allRows, audited, migratedStore } from './opened.ts';
-import { printRow, printRows, type Row, timeText } from './printed.ts';
+import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
+import { adminOf } from './opened.ts';
+import { printRow, printRows, type Row } from './printed.ts';
 import type { Opener } from './rooms.ts';
+import type { ShownKey } from './shown.ts';
 
 const create: Command = {
   name: 'keys create',
@@ -16,23 +16,12 @@ const create: Command = {
   words: [2, 2],
   async run(open, given) {
     const [accountName = '', name = ''] = given.words;
-    const limits = withoutNulls(readKeyChanges(given));
-    const store = await migratedStore(open);
-    const account = await accountNamed(store, accountName);
+    const limits = changeBody(withoutNulls(readKeyChanges(given)));
+    const admin = adminOf(open, given);
+    const account = await accountNamed(admin, accountName);
     const kind = given.flag('admin') ? 'admin' : 'caller';
-    const { key, hash, last4 } = issueKey(kind);
-    const row: KeyRow = {
-      id: newId('key_'),
-      account: account.id,
-      kind,
-      name,
-      hash,
-      last4,
-      createdAt: open.now(),
-      ...limits,
-    };
-    await store.createKey(row, audited(open, 'key.created', row.id));
-    printRow(open, given, { id: row.id, account: account.name, name, key });
+    const { id, key } = await admin.send<ShownKey>('POST', '/keys', { account: account.id, name, kind, ...limits });
+    printRow(open, given, { id, account: account.name, name, key });
     return 0;
   },
 };
@@ -44,10 +33,7 @@ const list: Command = {
   options: { account: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
-    const store = await migratedStore(open);
-    const name = given.option('account');
-    const account = name === undefined ? undefined : (await accountNamed(store, name)).id;
-    const keys = await allRows((page) => store.keys({ ...page, ...(account !== undefined && { account }) }));
+    const keys = await adminOf(open, given).list<ShownKey>('/keys', { account: given.option('account') });
     const rows = keys.map((key) => rowOf(key, open.now()));
     printRows(open, given, rows, 'There is no key yet.');
     return 0;
@@ -62,8 +48,8 @@ const update: Command = {
   words: [1, 1],
   run(open, given) {
     const name = given.option('name');
-    const change = { ...readKeyChanges(given), ...(name !== undefined && { name }) };
-    return changeKey(open, given, 'key.changed', () => ({ change }));
+    const body = { ...changeBody(readKeyChanges(given)), ...(name !== undefined && { name }) };
+    return changeKey(open, given, 'PATCH', '', body);
   },
 };
 
@@ -72,7 +58,7 @@ const disable: Command = {
   usage: 'ID',
   summary: 'Disables a key.',
   words: [1, 1],
-  run: (open, given) => changeKey(open, given, 'key.disabled', () => ({ change: { disabledAt: open.now() } })),
+  run: (open, given) => changeKey(open, given, 'POST', '/disable'),
 };
 
 const enable: Command = {
@@ -80,7 +66,7 @@ const enable: Command = {
   usage: 'ID',
   summary: 'Enables a key again.',
   words: [1, 1],
-  run: (open, given) => changeKey(open, given, 'key.enabled', () => ({ change: { disabledAt: null } })),
+  run: (open, given) => changeKey(open, given, 'POST', '/enable'),
 };
 
 const rotate: Command = {
@@ -92,12 +78,7 @@ const rotate: Command = {
   run(open, given) {
     const written = given.option('grace') ?? '0';
     if (!/^\d{1,7}$/.test(written)) throw new UsageError('--grace must be a number of seconds.');
-    const graceMs = Number(written) * 1000;
-    return changeKey(open, given, 'key.rotated', (before) => {
-      const { key, hash, last4 } = issueKey(before.kind);
-      const grace = { priorHash: before.hash, priorUntil: open.now() + graceMs };
-      return { change: { hash, last4, ...(graceMs > 0 ? grace : { priorHash: null, priorUntil: null }) }, key };
-    });
+    return changeKey(open, given, 'POST', '/rotate', { graceSeconds: Number(written) });
   },
 };
 
@@ -107,37 +88,28 @@ const remove: Command = {
   summary: 'Removes a key for good; its calls and what it spent stay on record.',
   words: [1, 1],
   async run(open, given) {
-    const store = await migratedStore(open);
-    const { id } = await keyOf(store, given);
-    await store.removeKey(id, audited(open, 'key.removed', id));
+    const { id } = await adminOf(open, given).send<{ id: string }>('DELETE', `/keys/${part(given.words[0] ?? '')}`);
     printRow(open, given, { id, removed: true });
     return 0;
   },
 };
 
-async function keyOf(store: Store, { words: [id = ''] }: Given): Promise<KeyRow> {
-  const key = await store.keyById(id);
-  if (key) return key;
-  throw new UsageError(`There is no key with the id "${id}". "modelport keys list" shows those there are.`);
-}
-
 /** Changes the key named; a new secret is shown this once. */
 async function changeKey(
   open: Opener,
   given: Given,
-  action: string,
-  changeTo: (before: KeyRow) => { change: KeyChange; key?: string },
+  method: 'POST' | 'PATCH',
+  path: string,
+  body?: object,
 ): Promise<number> {
-  const store = await migratedStore(open);
-  const before = await keyOf(store, given);
-  const { change, key } = changeTo(before);
-  const after = (await store.updateKey(before.id, change, audited(open, action, before.id))) ?? before;
-  printRow(open, given, { ...rowOf(after, open.now()), key });
+  const [id = ''] = given.words;
+  const after = await adminOf(open, given).send<ShownKey>(method, `/keys/${part(id)}${path}`, body);
+  printRow(open, given, { ...rowOf(after, open.now()), key: after.key });
   return 0;
 }
 
-function rowOf(key: KeyRow, now: number): Row {
-  const expired = key.expiresAt !== undefined && key.expiresAt <= now;
+function rowOf(key: ShownKey, now: number): Row {
+  const expired = key.expiresAt !== undefined && Date.parse(key.expiresAt) <= now;
   return {
     id: key.id,
     name: key.name,
@@ -145,7 +117,7 @@ function rowOf(key: KeyRow, now: number): Row {
     kind: key.kind,
     last4: key.last4,
     state: key.disabledAt !== undefined ? 'disabled' : expired ? 'expired' : 'active',
-    created: timeText(key.createdAt),
+    created: key.createdAt,
   };
 }
 

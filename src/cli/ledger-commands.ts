@@ -14,6 +14,7 @@ const SAY_MS = 2000;
 
 const verify: Command = {
   name: 'ledger verify',
+  isLocal: true,
   usage: '[--full]',
   summary:
     'Proves that sums, holds and calls agree and that no entry was altered, from the last signed checkpoints on; with --full from the first entry.',
@@ -54,6 +55,7 @@ async function verified(open: Opener, verifier: Verifier, full: boolean): Promis
 
 const repair: Command = {
   name: 'ledger repair',
+  isLocal: true,
   usage: '[--enter] [--full]',
   summary:
     'Corrects what "ledger verify" finds and what follows from the rows beside it (sums, spendings, holds, balances). Shows the corrections; with --enter it makes them. What was altered is left to you.',

@@ -1,7 +1,7 @@
 /** The options that say what keys and accounts may do. */
 import { readRange } from '../access/cidr.ts';
 import { readScope, SCOPES } from '../access/scopes.ts';
-import { type Money, readMoney } from '../canonical/money.ts';
+import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import type { AccountChange, Budget, KeyChange } from '../store/store.ts';
 import { type Given, UsageError } from './command.ts';
 
@@ -60,6 +60,16 @@ export function readKeyChanges(given: Given): KeyChange {
     change[option] = written === NONE ? null : list;
   }
   return change;
+}
+
+/** The change as the admin API takes it. */
+export function changeBody({ budget, expiresAt, ...change }: KeyChange): object {
+  const amounts = Object.entries(budget ?? {}).map(([span, amount]) => [span, writeMoney(amount)]);
+  return {
+    ...change,
+    ...(budget !== undefined && { budget: budget && Object.fromEntries(amounts) }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt && new Date(expiresAt).toISOString() }),
+  };
 }
 
 /** Of a new key or account there is nothing to take away. */

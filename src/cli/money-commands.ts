@@ -1,17 +1,16 @@
 /** Money from a terminal: added, given back, set right, handed out as codes, recomputed. */
 import { ENTRY_ACTIONS } from '../access/audit.ts';
-import { newId } from '../canonical/id.ts';
-import { type Money, readMoney } from '../canonical/money.ts';
+import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
 import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
-import type { MovingKind } from '../ledger/ledger.ts';
-import { hashCode, issueCode } from '../ledger/redemption-code.ts';
 import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
-import type { CodeRow } from '../store/store.ts';
+import { accountNamed } from './account-commands.ts';
+import { moneyIn } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { accountNamed, allRows, audited, auditedEntry, migratedStore } from './opened.ts';
+import { adminOf, auditedEntry, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
 import type { Opener } from './rooms.ts';
+import type { ShownCode, ShownEntry } from './shown.ts';
 
 const text = { type: 'string' } as const;
 
@@ -21,7 +20,7 @@ const topUp: Command = {
   summary: 'Adds USD to an account: modelport top-up default 5.00',
   options: { note: text, 'idempotency-key': text },
   words: [2, 2],
-  run: (open, given) => move(open, given, 'top-up', amountToAdd),
+  run: (open, given) => move(open, given, 'top-ups', amountToAdd),
 };
 
 const refund: Command = {
@@ -30,7 +29,7 @@ const refund: Command = {
   summary: 'Gives an account back what a call has cost, in whole or in part.',
   options: { call: text, note: text, 'idempotency-key': text },
   words: [2, 2],
-  run: (open, given) => move(open, given, 'refund', amountToAdd),
+  run: (open, given) => move(open, given, 'refunds', amountToAdd),
 };
 
 const adjust: Command = {
@@ -41,7 +40,7 @@ const adjust: Command = {
   words: [2, 2],
   run(open, given) {
     if (given.option('note') === undefined) throw new UsageError('Say why: --note TEXT.');
-    return move(open, given, 'adjustment', amountToSet);
+    return move(open, given, 'adjustments', amountToSet);
   },
 };
 
@@ -58,28 +57,31 @@ const amountToSet = (written: string): Money | undefined => {
 async function move(
   open: Opener,
   given: Given,
-  kind: MovingKind,
+  moves: 'top-ups' | 'refunds' | 'adjustments',
   read: (written: string) => Money | undefined,
 ): Promise<number> {
   const [name = '', written = ''] = given.words;
   const amount = read(written);
   if (amount === undefined) {
-    const right = kind === 'adjustment' ? 'above or below zero, such as -0.25' : 'above zero, such as 5.00';
+    const right = moves === 'adjustments' ? 'above or below zero, such as -0.25' : 'above zero, such as 5.00';
     throw new UsageError(`"${written}" is no amount to add: write USD ${right}.`);
   }
-  const store = await migratedStore(open);
-  const account = await accountNamed(store, name);
-  const [note, callId, idempotencyKey] = ['note', 'call', 'idempotency-key'].map((option) => given.option(option));
-  const entry = await (await open.ledger()).topUp(account.id, amount, {
-    kind,
-    at: open.now(),
-    audit: auditedEntry(open, ENTRY_ACTIONS[kind], account.id),
+  const admin = adminOf(open, given);
+  const account = await accountNamed(admin, name);
+  const [note, callId, key] = ['note', 'call', 'idempotency-key'].map((option) => given.option(option));
+  const body = {
+    amount: writeMoney(amount),
     ...(note !== undefined && { note }),
     ...(callId !== undefined && { callId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey: checkIdempotencyKey(idempotencyKey) }),
-  });
-  printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
+  };
+  const idempotencyKey = key === undefined ? undefined : checkIdempotencyKey(key);
+  const entry = await admin.send<ShownEntry>('POST', `/accounts/${account.id}/${moves}`, body, { idempotencyKey });
+  printEntry(open, given, account.name, entry);
   return 0;
+}
+
+function printEntry(open: Opener, given: Given, account: string, entry: ShownEntry): void {
+  printRow(open, given, { account, added: moneyIn(entry.amount), balance: moneyIn(entry.balanceAfter) });
 }
 
 const createCode: Command = {
@@ -94,18 +96,12 @@ const createCode: Command = {
       throw new UsageError(`"${given.words[0]}" is no amount: write USD above zero, such as 5.00.`);
     const expires = given.option('expires');
     const note = given.option('note');
-    const { code, hash, last4 } = issueCode();
-    const row: CodeRow = {
-      id: newId('code_'),
-      hash,
-      last4,
-      amount,
-      createdAt: open.now(),
-      ...(expires !== undefined && { expiresAt: timeOf(expires, 'expires') }),
+    const { id, code } = await adminOf(open, given).send<ShownCode>('POST', '/codes', {
+      amount: writeMoney(amount),
+      ...(expires !== undefined && { expiresAt: timeText(timeOf(expires, 'expires')) }),
       ...(note !== undefined && { note }),
-    };
-    await (await migratedStore(open)).createCode(row, audited(open, 'code.created', row.id));
-    printRow(open, given, { id: row.id, amount, code });
+    });
+    printRow(open, given, { id, amount, code });
     return 0;
   },
 };
@@ -116,15 +112,15 @@ const listCodes: Command = {
   summary: 'Lists the redemption codes, and who has redeemed them.',
   words: [0, 0],
   async run(open, given) {
-    const store = await migratedStore(open);
-    const rows = (await allRows((page) => store.codes(page))).map(
+    const codes = await adminOf(open, given).list<ShownCode>('/codes');
+    const rows = codes.map(
       (code): Row => ({
         id: code.id,
         last4: code.last4,
-        amount: code.amount,
-        created: timeText(code.createdAt),
-        expires: code.expiresAt === undefined ? undefined : timeText(code.expiresAt),
-        redeemed: code.redeemedAt === undefined ? undefined : timeText(code.redeemedAt),
+        amount: moneyIn(code.amount),
+        created: code.createdAt,
+        expires: code.expiresAt,
+        redeemed: code.redeemedAt,
         by: code.redeemedBy,
         note: code.note,
       }),
@@ -141,16 +137,17 @@ const redeem: Command = {
   words: [2, 2],
   async run(open, given) {
     const [name = '', code = ''] = given.words;
-    const account = await accountNamed(await migratedStore(open), name);
-    const audit = auditedEntry(open, ENTRY_ACTIONS.redemption, account.id);
-    const entry = await (await open.ledger()).redeem(account.id, hashCode(code), open.now(), audit);
-    printRow(open, given, { account: account.name, added: entry.amount, balance: entry.balanceAfter });
+    const admin = adminOf(open, given);
+    const account = await accountNamed(admin, name);
+    const entry = await admin.send<ShownEntry>('POST', `/accounts/${account.id}/redemptions`, { code });
+    printEntry(open, given, account.name, entry);
     return 0;
   },
 };
 
 const replayBills: Command = {
   name: 'ledger replay',
+  isLocal: true,
   usage: '--since TIME [--until TIME] [--enter]',
   summary:
     'Computes bills anew from stored usage and price versions and shows those that differ; --enter corrects them by entries.',

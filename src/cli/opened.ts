@@ -1,8 +1,15 @@
-/** What several commands ask of the rooms: a migrated store, an account by name, a whole list. */
+/** What several commands ask for: the admin API of a server, or a migrated database of their own. */
 import { auditOf, auditOfEntry } from '../access/audit.ts';
-import type { AccountRow, Audit, EntryRow, Page, Store } from '../store/store.ts';
-import { UsageError } from './command.ts';
+import type { Audit, EntryRow, Store } from '../store/store.ts';
+import { type AdminClient, createAdminClient } from './admin-client.ts';
+import type { Given } from './command.ts';
 import type { Opener } from './rooms.ts';
+
+/** The admin API that the options, or the environment, name. */
+export function adminOf(open: Opener, given: Given): AdminClient {
+  const server = open.server({ url: given.option('url'), keyFile: given.option('key-file') });
+  return createAdminClient({ server, version: open.version, ask: open.ask, warn: open.terminal.err });
+}
 
 export async function migratedStore(open: Opener): Promise<Store> {
   const store = await open.store();
@@ -10,31 +17,12 @@ export async function migratedStore(open: Opener): Promise<Store> {
   return store;
 }
 
-export async function accountNamed(store: Store, idOrName: string): Promise<AccountRow> {
-  const account = await store.account(idOrName);
-  if (account) return account;
-  throw new UsageError(`There is no account "${idOrName}". "modelport accounts list" shows those there are.`);
-}
-
 const ACTOR = 'cli';
 
-/** Keeps on record what is done from a terminal. */
+/** Keeps on record what a command does to its own database. */
 export const audited = (open: Opener, action: string, subject: string): Audit<object> =>
   auditOf({ actor: ACTOR, action, subject }, open.now());
 
 /** The same of money moved. */
 export const auditedEntry = (open: Opener, action: string, account: string): Audit<EntryRow> =>
   auditOfEntry({ actor: ACTOR, action, subject: account }, open.now());
-
-const PAGE_LIMIT = 1000;
-
-/** All rows of a paged list. */
-export async function allRows<Row extends { id: string }>(read: (page: Page) => Promise<Row[]>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (;;) {
-    const after = rows.at(-1)?.id;
-    const page = await read({ limit: PAGE_LIMIT, ...(after !== undefined && { after }) });
-    rows.push(...page);
-    if (page.length < PAGE_LIMIT) return rows;
-  }
-}

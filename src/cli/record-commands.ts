@@ -1,8 +1,9 @@
 /** The records from a terminal: calls, and what admins have changed. */
-import type { CallRow } from '../store/store.ts';
+import { moneyIn } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
-import { accountNamed, migratedStore } from './opened.ts';
-import { printRows, type Row, timeText } from './printed.ts';
+import { adminOf } from './opened.ts';
+import { printRows, type Row } from './printed.ts';
+import type { ShownCall, ShownChange } from './shown.ts';
 
 const SHOWN = 20;
 const MOST = 1000;
@@ -14,12 +15,9 @@ const calls: Command = {
   options: { account: { type: 'string' }, limit: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
-    const limit = readLimit(given);
-    const store = await migratedStore(open);
-    const name = given.option('account');
-    const account = name === undefined ? undefined : (await accountNamed(store, name)).id;
-    const rows = await store.calls({ limit, ...(account !== undefined && { account }) });
-    printRows(open, given, rows.map(rowOf), 'There is no call yet.');
+    const query = { limit: readLimit(given), account: given.option('account') };
+    const { data } = await adminOf(open, given).get<{ data: ShownCall[] }>('/calls', query);
+    printRows(open, given, data.map(rowOf), 'There is no call yet.');
     return 0;
   },
 };
@@ -30,16 +28,16 @@ function readLimit(given: Given): number {
   throw new UsageError(`--limit must be an integer from 1 to ${MOST}.`);
 }
 
-function rowOf(call: CallRow): Row {
+function rowOf(call: ShownCall): Row {
   return {
-    at: timeText(call.at),
+    at: call.at,
     id: call.id,
     model: call.model,
     provider: call.provider,
     status: call.status,
-    outcome: call.errorCode === undefined ? call.outcome : `${call.outcome} (${call.errorCode})`,
+    outcome: call.errorCode == null ? call.outcome : `${call.outcome} (${call.errorCode})`,
     ms: Math.round(call.durationMs),
-    cost: call.cost,
+    cost: moneyIn(call.cost),
   };
 }
 
@@ -50,10 +48,20 @@ const audit: Command = {
   options: { subject: { type: 'string' }, limit: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
-    const subject = given.option('subject');
-    const page = { limit: readLimit(given), ...(subject !== undefined && { subject }) };
-    const entries = await (await migratedStore(open)).audits(page);
-    const rows = entries.map(({ at, ...entry }) => ({ at: timeText(at), ...entry }));
+    const query = { limit: readLimit(given), subject: given.option('subject') };
+    const { data } = await adminOf(open, given).get<{ data: ShownChange[] }>('/audit', query);
+    const text = (row: object | undefined) => (row === undefined ? undefined : JSON.stringify(row));
+    const rows = data.map(
+      ({ at, id, actor, action, subject, before, after }): Row => ({
+        at,
+        id,
+        actor,
+        action,
+        subject,
+        ...(before && { before: text(before) }),
+        ...(after && { after: text(after) }),
+      }),
+    );
     printRows(open, given, rows, 'Nothing has been changed yet.');
     return 0;
   },

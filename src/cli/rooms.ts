@@ -1,14 +1,17 @@
-/** What the commands are run with: the rooms, opened when a command needs them, and the terminal. */
-import type { CatalogueChanges } from '../catalog/apply.ts';
+/** What the commands are run with: the server they ask, the rooms that a few open themselves, and the terminal. */
 import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
+import type { Ask, Server } from './admin-client.ts';
 
 export interface Opener {
   readonly version: string;
   readonly terminal: Terminal;
   now(): number;
+  /** The server whose admin API is asked, and the key for it. Throws a sentence where there is none. */
+  server(asked: AskedServer): Server;
+  readonly ask: Ask;
   /** The database as it is, not migrated; the same one every time. Throws a sentence where it cannot be reached. */
   store(): Promise<Store>;
   /** The ledger over that store, for a database that is migrated. */
@@ -23,26 +26,14 @@ export interface Opener {
   serve(processes?: number | 'auto'): Promise<number>;
   /** Reads a `modelport.yaml`, `${VARIABLE}` filled in. Throws a sentence where it is none. */
   readForm(path: string): Promise<CatalogueForm>;
-  /** `path`: the file that it was read from. */
-  apply(form: CatalogueForm, path: string): Promise<AppliedFile>;
-  /** Encrypts providers' credentials with the newest key; one that stands in a file is made anew before. */
-  rotateSecrets(): Promise<{ from: string; providers: number }>;
   /** Looks whether a provider could be called. */
   probe(provider: ProviderRow): Promise<Probed>;
 }
 
-/** What a file has brought, and what is to be said of it. */
-export interface AppliedFile {
-  changes: CatalogueChanges;
-  events: readonly FileEvent[];
-}
-
-/** A change that a file made, `old -> new`; a warning where it undid what another file had set. */
-export interface FileEvent {
-  isWarning: boolean;
-  /** A sentence. */
-  message: string;
-  members: { readonly [name: string]: string };
+/** What was typed of a server. */
+export interface AskedServer {
+  url: string | undefined;
+  keyFile: string | undefined;
 }
 
 export interface Terminal {

@@ -3,77 +3,24 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyCatalogue } from '../catalog/apply.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { createLedger } from '../ledger/prepaid-ledger.ts';
-import { createVerifier } from '../ledger/verifier.ts';
+import { type Loopback, startLoopback } from '../../test/loopback.ts';
+import { type Ran, runAsProcess } from '../../test/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
 import type { Opener, Probed } from './rooms.ts';
-import { runCommand } from './run-command.ts';
 
 let folder: string;
+let edge: Loopback;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'modelport-cli-'));
+  edge = await startLoopback();
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(async () => {
+  await edge.stop();
+  await rm(folder, { recursive: true });
+});
 
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-}
-
-/** Runs one command as a process of its own would: with its own connection to the database. */
-async function run(...argv: string[]): Promise<Ran> {
-  return runOver({}, ...argv);
-}
-
-async function runOver(changes: Partial<Opener>, ...argv: string[]): Promise<Ran> {
-  const out: string[] = [];
-  const err: string[] = [];
-  let opened: { store: Store; ledger?: Ledger } | undefined;
-  const store = async () => {
-    opened ??= { store: await openStore({ dataDir: folder }) };
-    return opened;
-  };
-  const open: Opener = {
-    version: '1.2.3',
-    terminal: { out: (line) => void out.push(line), err: (line) => void err.push(line) },
-    now: Date.now,
-    store: async () => (await store()).store,
-    async ledger() {
-      const rooms = await store();
-      const ledger = rooms.ledger ?? createLedger({ store: rooms.store, owner: 'cli', now: Date.now });
-      rooms.ledger = ledger;
-      return ledger;
-    },
-    verifier: async () =>
-      createVerifier({
-        store: (await store()).store,
-        owner: 'cli',
-        key: () => 'k'.repeat(32),
-        now: Date.now,
-        trouble: () => {},
-      }),
-    async close() {
-      await opened?.ledger?.flush();
-      await opened?.store.close();
-    },
-    settings: () => [
-      { name: 'PORT', value: '8080' },
-      { name: 'MODELPORT_ADMIN_KEY', value: 'sk-admin-0123456789abcd', secret: true },
-    ],
-    serve: () => Promise.resolve(7),
-    readForm: async (path) => (await Bun.file(path).json()) as object,
-    apply: async (form) => ({ changes: await applyCatalogue((await store()).store, form, Date.now()), events: [] }),
-    probe: () => Promise.resolve<Probed>({ credential: 'there', answers: true }),
-    rotateSecrets: () => Promise.resolve({ from: 'MODELPORT_SECRET_KEY', providers: 2 }),
-    ...changes,
-  };
-  const code = await runCommand(argv, open);
-  return { code, out: out.join('\n'), err: err.join('\n') };
-}
+const run = (...argv: string[]): Promise<Ran> => runOver({}, ...argv);
+const runOver = (changes: Partial<Opener>, ...argv: string[]): Promise<Ran> => runAsProcess(edge, changes, argv);
 
 const FORM = {
   providers: [{ name: 'main', type: 'openai', credential: 'secret-abcdefgh1234' }],
@@ -144,15 +91,17 @@ test('accounts, top-up and balance', async () => {
   expect((await run('accounts', 'create', 'shop')).err).toBe('There is an account "shop" already.');
   expect((await run('top-up', 'shop', '5.00', '--note', 'first')).out).toBe('account  shop\nadded    5\nbalance  5');
   expect((await run('top-up', 'shop', '0.25')).code).toBe(0);
-  expect((await run('balance')).out).toBe('ACCOUNT  AVAILABLE  HELD\nshop          5.25     0');
+  expect((await run('balance')).out).toBe(
+    'ACCOUNT  AVAILABLE  HELD\ndefault          0     0\nshop          5.25     0',
+  );
   expect(JSON.parse((await run('balance', 'shop', '--json')).out)).toEqual([
     { account: 'shop', available: '5.25', held: '0' },
   ]);
-  expect((await run('accounts', 'list')).out.split('\n').length).toBe(2);
+  expect((await run('accounts', 'list')).out.split('\n').length).toBe(3);
   const verified = await run('ledger', 'verify', '--json');
   expect([verified.code, JSON.parse(verified.out)]).toEqual([
     0,
-    { ok: true, accounts: 1, entries: 2, holds: 0, 'entries read': 2, 'calls read': 0, cash: '-5.25', faults: [] },
+    { ok: true, accounts: 2, entries: 2, holds: 0, 'entries read': 2, 'calls read': 0, cash: '-5.25', faults: [] },
   ]);
 });
 
@@ -179,10 +128,7 @@ test('keys are made with limits, listed without secrets, rotated and disabled', 
   const options = ['--models', 'alpha,beta', '--budget', '5', '--addresses', '10.0.0.0/8', '--concurrency', '2'];
   const made = JSON.parse((await run('keys', 'create', 'shop', 'laptop', ...options, '--json')).out);
   expect(made.key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
-  const store = await openStore({ dataDir: folder });
-  const [row] = await store.keys({ limit: 10 });
-  await store.close();
-  expect(row).toMatchObject({
+  expect(await edge.store.keyById(made.id)).toMatchObject({
     models: ['alpha', 'beta'],
     budget: { total: 5_000_000_000n },
     addresses: ['10.0.0.0/8'],
@@ -204,9 +150,9 @@ test('ledger repair shows what it would do, and does it with --enter', async () 
   await run('accounts', 'create', 'shop');
   await run('top-up', 'shop', '5.00');
   expect(await run('ledger', 'repair')).toMatchObject({ code: 0, out: 'Nothing is wrong.' });
-  const file = new Database(join(folder, 'modelport.db'));
+  const file = new Database(join(edge.settings.dataDir, 'modelport.db'));
   file.run('PRAGMA busy_timeout = 10000');
-  file.run('UPDATE accounts SET balance = balance + 1000000000');
+  file.run("UPDATE accounts SET balance = balance + 1000000000 WHERE name = 'shop'");
   file.close();
   const preview = await run('ledger', 'repair');
   expect(preview.code).toBe(1);
@@ -235,17 +181,21 @@ test('apply and models', async () => {
 
 test('lists without rows say so', async () => {
   expect((await run('calls')).out).toBe('There is no call yet.');
-  expect((await run('keys', 'list')).out).toBe('There is no key yet.');
+  await run('accounts', 'create', 'shop');
+  expect((await run('keys', 'list', '--account', 'shop')).out).toBe('There is no key yet.');
+  expect((await run('models')).out).toBe('There is no model yet.');
+  expect((await run('disputes', 'list')).out).toBe('No call is disputed.');
   expect((await run('calls', '--json')).out).toBe('[]');
 });
 
 test('migrate brings the database up to date, once', async () => {
-  expect((await run('migrate')).out).toBe('The database is up to date now.');
-  expect((await run('migrate')).out).toBe('The database was up to date.');
+  const store = () => openStore({ dataDir: folder });
+  expect((await runOver({ store }, 'migrate')).out).toBe('The database is up to date now.');
+  expect((await runOver({ store }, 'migrate')).out).toBe('The database was up to date.');
 });
 
 test('doctor shows settings, database and providers, and no secret', async () => {
-  const empty = await run('doctor');
+  const empty = await runOver({ store: () => openStore({ dataDir: folder }) }, 'doctor');
   expect(empty.code).toBe(1);
   expect(empty.out).toContain('not migrated: run "modelport migrate"');
   await run('apply', '-f', await writeForm(FORM));
@@ -290,7 +240,7 @@ test('keys and accounts are limited, switched and removed; all of it is on recor
       '2100-01-01',
     ),
   ).toBe(0);
-  const store = await openStore({ dataDir: folder });
+  const { store } = edge;
   expect(await store.keyById(made.id)).toMatchObject({ budget: { total: 2_500_000_000n, day: 1_000_000_000n } });
   expect(await store.keyById(made.id)).not.toHaveProperty('scopes');
   expect(await store.account('shop')).toMatchObject({ budget: { month: 5_000_000_000n }, concurrency: 9 });
@@ -308,7 +258,6 @@ test('keys and accounts are limited, switched and removed; all of it is on recor
   }
   expect(await keys('delete', made.id)).toBe(0);
   expect(await store.keyById(made.id)).toBeUndefined();
-  await store.close();
   expect((await run('accounts', 'update', 'shop', '--tokens-per-minute', 'none')).code).toBe(0);
   const audit = JSON.parse((await run('audit', '--subject', made.id, '--json')).out);
   expect(audit.map(({ action }: { action: string }) => action)).toEqual([
@@ -337,9 +286,10 @@ test.each([
 });
 
 test('secrets rotate says how many providers are encrypted anew', async () => {
-  await run('migrate');
   expect(JSON.parse((await run('secrets', 'rotate', '--json')).out)).toEqual({
     'providers encrypted anew': 2,
     'key of': 'MODELPORT_SECRET_KEY',
   });
+  const [recorded] = JSON.parse((await run('audit', '--limit', '1', '--json')).out);
+  expect(recorded).toMatchObject({ action: 'secrets.rotated', after: '{"from":"MODELPORT_SECRET_KEY","providers":2}' });
 });

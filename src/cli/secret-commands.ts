@@ -1,17 +1,17 @@
 /** The key that providers' credentials are encrypted with, from a terminal. */
 import type { Command } from './command.ts';
-import { migratedStore } from './opened.ts';
+import { adminOf } from './opened.ts';
 import { printRow } from './printed.ts';
 
 const rotate: Command = {
   name: 'secrets rotate',
   usage: '',
   summary:
-    "Encrypts providers' credentials with a new key: with MODELPORT_SECRET_KEY where it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), else with one that is made for the key file.",
+    "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY where it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), else with one that is made for its key file.",
   words: [0, 0],
   async run(open, given) {
-    await migratedStore(open);
-    const { from, providers } = await open.rotateSecrets();
+    const admin = adminOf(open, given);
+    const { from, providers } = await admin.send<{ from: string; providers: number }>('POST', '/secrets/rotate');
     printRow(open, given, { 'providers encrypted anew': providers, 'key of': from });
     return 0;
   },

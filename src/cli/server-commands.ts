@@ -7,6 +7,7 @@ import type { Opener } from './rooms.ts';
 
 const serve: Command = {
   name: 'serve',
+  isLocal: true,
   usage: '[--processes N|auto]',
   summary: 'Runs the gateway until it is told to stop, in one process or in several that share the port.',
   options: { processes: { type: 'string' } },
@@ -25,6 +26,7 @@ const MOST_PROCESSES = 256;
 
 const migrate: Command = {
   name: 'migrate',
+  isLocal: true,
   usage: '',
   summary: "Brings the database's schema up to date.",
   words: [0, 0],
@@ -39,6 +41,7 @@ const migrate: Command = {
 
 const doctor: Command = {
   name: 'doctor',
+  isLocal: true,
   usage: '',
   summary: 'Says which settings are in force, whether the database is ready, and which providers could be called.',
   words: [0, 0],

@@ -85,9 +85,10 @@ export const SECRETS: ReadonlySet<Setting> = new Set([
   'MODELPORT_FILES_SECRET_KEY',
 ]);
 
-/** Ours by name, but read by the tests, said by the launcher to its child, or set for clients, as the README does. */
+/** Ours by name, but read by the command line (the server it asks) or the tests, said by the launcher to its child, or set for clients, as the README does. */
 const NOT_SETTINGS = [
   'MODELPORT_KEY',
+  'MODELPORT_URL',
   'MODELPORT_FIXTURES',
   'MODELPORT_KILLS',
   'MODELPORT_LAUNCHER',

@@ -55,6 +55,34 @@ const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), pric
 
 const Removed = Type.Object({ name: Type.String(), removed: Type.Literal(true) });
 
+const File = Type.Object(
+  { providers: Type.Optional(Type.Unknown()), models: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false, description: 'the content of a modelport.yaml' },
+);
+
+const FileQuery = Type.Object({
+  file: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      // No path, and nothing that a line of the log or a terminal would obey.
+      pattern: '^[^\\x00-\\x1f\\x7f/\\\\]+$',
+      description: 'the name of the file, for the record of changes, without its folder',
+    }),
+  ),
+});
+
+const Names = Type.Array(Type.String());
+const Applied = Type.Object({
+  providers: Type.Object({ added: Names, changed: Names }),
+  models: Type.Object({ added: Names, changed: Names, repriced: Names }),
+  messages: Type.Array(
+    Type.Object({
+      level: Type.String({ description: 'info, or warn where it undid what another file had set' }),
+      message: Type.String(),
+    }),
+  ),
+});
+
 export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/providers', {
     gate: 'admin',
@@ -96,6 +124,20 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
       await rooms.store.removeModel(name, audited(rooms, caller, 'model.removed', name));
       await rooms.catalog.reload();
       return { name, removed: true };
+    },
+  }),
+  route('POST', '/admin/v1/apply', {
+    gate: 'admin',
+    summary:
+      'Adds or changes providers and models as a modelport.yaml says. All of it is checked before anything is changed; what it does not name stays. Answers what changed.',
+    query: FileQuery,
+    body: File,
+    reply: Applied,
+    answer: async (rooms, { query, body, caller }) => {
+      const { changes, events } = await rooms.applyFile(body, query.file ?? 'modelport.yaml', caller.key);
+      await rooms.catalog.reload();
+      const messages = events.map(({ isWarning, message }) => ({ level: isWarning ? 'warn' : 'info', message }));
+      return { ...changes, messages };
     },
   }),
   route('GET', '/admin/v1/prices', {

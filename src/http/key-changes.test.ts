@@ -125,7 +125,7 @@ test('every change by an admin is on record: who, what, before and after, and no
     data: [
       { action: 'account.topped-up', subject: edge.account, after: { amount: '2' } },
       { action: 'provider.removed', subject: 'audited' },
-      { action: 'provider.saved', subject: 'audited', after: { credentials: ['…abcd'] } },
+      { action: 'provider.created', subject: 'audited', after: { credentials: ['…abcd'] } },
     ],
   });
   const text = JSON.stringify((await edge.admin('GET', '/audit?limit=1000')).body);

@@ -74,6 +74,17 @@ const moneyRoutes: readonly AnsweredRoute[] = [
     reply: Entry,
     answer: (rooms, asked) => move(rooms, asked, 'adjustment', notZero(asked.body.amount)),
   }),
+  route('POST', '/admin/v1/accounts/:id/redemptions', {
+    gate: 'admin',
+    summary: 'Redeems a code for an account. Again for the same account it answers the first entry.',
+    body: Redemption,
+    reply: Entry,
+    answer: async ({ store, ledger, now }, { path, body, caller }) => {
+      const { id } = await accountNamed(store, path.id);
+      const audit = auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS.redemption, subject: id }, now());
+      return writeEntry(await ledger.redeem(id, hashCode(body.code), now(), audit));
+    },
+  }),
 ];
 
 const codeRoutes: readonly AnsweredRoute[] = [

@@ -1,6 +1,6 @@
 /** What the edge is built from: the rooms behind it, and the settings it obeys. */
 import type { Access } from '../access/access.ts';
-import type { CatalogueChanges } from '../catalog/apply.ts';
+import type { AppliedFile, CatalogueChanges } from '../catalog/apply.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -31,6 +31,10 @@ export interface Rooms {
   /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member.
    *  `actor`: the admin key that did it. */
   apply(form: CatalogueForm, actor: string): Promise<CatalogueChanges>;
+  /** The same of a file of this name; says what it changed, and which other file it undid. */
+  applyFile(form: CatalogueForm, name: string, key: string): Promise<AppliedFile>;
+  /** Encrypts providers' credentials with the newest key; one that stands in a file is made anew before. */
+  rotateSecrets(): Promise<{ from: string; providers: number }>;
   /** Whether a call could be taken now. */
   readiness(): Promise<Readiness>;
   metrics: Metrics;

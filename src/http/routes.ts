@@ -45,6 +45,7 @@ import {
 import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
+import { SECRET_ROUTES } from './secret-routes.ts';
 import { STATUS_ROUTES } from './status-routes.ts';
 import { VIDEO_ROUTES } from './video-routes.ts';
 
@@ -252,6 +253,7 @@ export const ANSWERED_ROUTES: readonly AnsweredRoute[] = [
   ...KEY_ROUTES,
   ...AUDIT_ROUTES,
   ...CATALOG_ROUTES,
+  ...SECRET_ROUTES,
   ...CALL_ROUTES,
   ...LEDGER_ROUTES,
 ];

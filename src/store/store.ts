@@ -370,6 +370,8 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   models(): Promise<ModelRow[]>;
   removeModel(name: string, audit?: Audit<ModelRow>): Promise<boolean>;
 
+  /** For what is no change of one row: that is put on record with its change. */
+  recordAudit(audit: AuditRow): Promise<void>;
   /** Newest first. */
   audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
 

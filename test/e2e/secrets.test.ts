@@ -55,7 +55,10 @@ test('a credential is used, and is in no file, answer or log', async () => {
 
 test('a rotation changes the key, and a gateway that runs goes on', async () => {
   const before = readFileSync(join(folder, 'secret.key'), 'utf8');
-  const rotating = spawnModelport(['secrets', 'rotate', '--json'], { MODELPORT_DATA_DIR: folder });
+  const rotating = spawnModelport(['secrets', 'rotate', '--json'], {
+    MODELPORT_URL: gateway.url,
+    MODELPORT_ADMIN_KEY: gateway.adminKey,
+  });
   expect(await rotating.exited).toBe(0);
   expect(JSON.parse(rotating.log())).toEqual({ 'providers encrypted anew': 1, 'key of': 'the key file' });
   expect(readFileSync(join(folder, 'secret.key'), 'utf8')).not.toBe(before);

@@ -22,8 +22,11 @@ interface AuditColumns {
   after: string | null;
 }
 
-export function auditTable(db: Database): Pick<Store, 'audits'> {
+export function auditTable(db: Database): Pick<Store, 'audits' | 'recordAudit'> {
   return {
+    async recordAudit(audit) {
+      await db.all(insertAudit(audit));
+    },
     async audits({ limit, subject, after }) {
       const conditions = [
         subject === undefined ? undefined : sql`subject = ${subject}`,

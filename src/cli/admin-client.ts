@@ -1,0 +1,185 @@
+/** The admin API as commands ask it: paths below `/admin/v1`, whole lists, errors as sentences. */
+import { type Money, readMoney } from '../canonical/money.ts';
+import { UsageError } from './command.ts';
+
+/** Which server, with which key. */
+export interface Server {
+  /** Without a trailing slash. */
+  url: string;
+  key: string;
+  /** Where the key was found. */
+  keyFrom: string;
+  /** Of a server on this machine that speaks TLS. */
+  certificate: string | undefined;
+}
+
+/** Sends one request. Rejects where no whole answer comes. */
+export type Ask = (request: {
+  method: string;
+  url: string;
+  headers: { [name: string]: string };
+  body?: string;
+  certificate: string | undefined;
+}) => Promise<{ status: number; header(name: string): string | null; text: string }>;
+
+export interface AdminClientOptions {
+  server: Server;
+  /** The version of this command line. */
+  version: string;
+  ask: Ask;
+  /** Says something beside the command's output. */
+  warn(sentence: string): void;
+}
+
+export type Query = { readonly [name: string]: string | number | undefined };
+
+/** What a server answers: members as the admin API describes them. */
+export interface AdminClient {
+  get<Reply>(path: string, query?: Query): Promise<Reply>;
+  /** All rows of a paged list. */
+  list<Row>(path: string, query?: Query): Promise<Row[]>;
+  send<Reply>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object, more?: SendOptions): Promise<Reply>;
+}
+
+interface SendOptions {
+  query?: Query;
+  idempotencyKey?: string | undefined;
+}
+
+/** What the server refuses: its sentence is printed. */
+class RefusedError extends UsageError {}
+
+const PAGE_LIMIT = 1000;
+
+/** The first request asks what answers there, without the key: nobody else is shown it. */
+export function createAdminClient({ server, version, ask, warn }: AdminClientOptions): AdminClient {
+  const { url, key, certificate } = server;
+  let greeted: Promise<string> | undefined;
+
+  async function exchange(method: string, path: string, headers: { [name: string]: string }, body?: object) {
+    try {
+      const text = body && JSON.stringify(body);
+      return await ask({ method, url: `${url}${path}`, headers, ...(text && { body: text }), certificate });
+    } catch (thrown) {
+      throw unreachable(url, thrown);
+    }
+  }
+
+  /** The server's version. */
+  async function greet(): Promise<string> {
+    const { status, text, header } = await exchange('GET', '/', { accept: 'application/json' });
+    const said = status === 200 ? membersOf(text) : undefined;
+    if (said?.name !== 'modelport' || typeof said.version !== 'string') throw stranger(url, status, header('location'));
+    if (said.version !== version) warn(skew(url, said.version, version));
+    return said.version;
+  }
+
+  async function request<Reply>(method: string, path: string, body?: object, more: SendOptions = {}): Promise<Reply> {
+    greeted ??= greet();
+    const serverVersion = await greeted;
+    const { idempotencyKey, query = {} } = more;
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    const { status, text } = await exchange(
+      method,
+      `/admin/v1${path}${search.size > 0 ? `?${search}` : ''}`,
+      {
+        authorization: `Bearer ${key}`,
+        ...(body && { 'content-type': 'application/json' }),
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      },
+      body,
+    );
+    const said = membersOf(text);
+    if (status === 200 && said) return said as Reply;
+    throw refusal(server, { status, path, said }, { here: version, there: serverVersion });
+  }
+
+  return {
+    get: (path, query = {}) => request('GET', path, undefined, { query }),
+    async list<Row>(path: string, query: Query = {}) {
+      const rows: Row[] = [];
+      for (let after: string | undefined; ; ) {
+        const asked = { query: { ...query, limit: PAGE_LIMIT, after } };
+        const page = await request<{ data: Row[]; next: string | null }>('GET', path, undefined, asked);
+        rows.push(...page.data);
+        if (page.next === null) return rows;
+        after = page.next;
+      }
+    },
+    send: (method, path, body, more) => request(method, path, body, more),
+  };
+}
+
+function membersOf(text: string): { [member: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as { [member: string]: unknown }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const START_OR_NAME = 'Start one with "modelport serve", or name its address with --url or MODELPORT_URL.';
+
+function unreachable(url: string, thrown: unknown): UsageError {
+  const { code = '', message } = thrown as Error & { code?: string };
+  if (code === 'ECONNREFUSED') return new UsageError(`No server answers at ${url}. ${START_OR_NAME}`);
+  const reason = /CERT|SELF_SIGNED|ALTNAME|ISSUER/.test(code)
+    ? `its certificate is not trusted here (${code}); NODE_EXTRA_CA_CERTS names a file of your own authority`
+    : message.replace(/^\w+: /, '').replace(/\.$/, '');
+  return new UsageError(`The server at ${url} cannot be asked: ${reason}.`, { cause: thrown });
+}
+
+function stranger(url: string, status: number, location: string | null): UsageError {
+  const said = location === null ? `status ${status}` : `status ${status}, to ${location}`;
+  return new UsageError(
+    `What answers at ${url} is no Modelport (${said}). Name the address of one with --url or MODELPORT_URL.`,
+  );
+}
+
+const skew = (url: string, there: string, here: string): string =>
+  `The server at ${url} is Modelport ${there}, this command line is ${here}: what one of them does not know fails.`;
+
+interface Refused {
+  status: number;
+  path: string;
+  said: { [member: string]: unknown } | undefined;
+}
+
+function refusal({ url, keyFrom }: Server, { status, path, said }: Refused, version: { here: string; there: string }) {
+  const error = (said?.error ?? {}) as { code?: unknown; message?: unknown; param?: unknown };
+  if (typeof error.message !== 'string') return misunderstood(url, `status ${status}`);
+  if (status === 401) return new RefusedError(`${url} refuses the admin key of ${keyFrom}: ${error.message}`);
+  if (status === 403) return new RefusedError(`${url} refuses the key of ${keyFrom}: ${error.message}`);
+  // Whatever is missing by its name is said with a member.
+  if (status === 404 && error.param == null) return new RefusedError(nothingThere(url, path, version));
+  return new RefusedError(`${error.message}${hintFor(status, path, error.param)}`);
+}
+
+function nothingThere(url: string, path: string, { here, there }: { here: string; there: string }): string {
+  const why =
+    here === there
+      ? 'its admin API may be at another address (MODELPORT_ADMIN_LISTEN)'
+      : `it is Modelport ${there}, and this command is of ${here}: use the same version`;
+  return `The server at ${url} has nothing at /admin/v1${path}: ${why}.`;
+}
+
+function hintFor(status: number, path: string, param: unknown): string {
+  if (status !== 404) return '';
+  if (param === 'account') return ' "modelport accounts list" shows those there are.';
+  return path.startsWith('/keys/') ? ' "modelport keys list" shows those there are.' : '';
+}
+
+const misunderstood = (url: string, what: string): UsageError =>
+  new UsageError(`The server at ${url} answers what this version does not understand (${what}).`);
+
+/** An amount as the admin API writes it. */
+export function moneyIn(text: string): Money {
+  const amount = readMoney(text);
+  if (amount === undefined) throw new UsageError(`The server answers "${text}" where an amount should be.`);
+  return amount;
+}
+
+/** A name or an id as a part of a path. */
+export const part = (name: string): string => encodeURIComponent(name);

@@ -1,0 +1,106 @@
+/** Every command over a running server, on every engine. */
+import { describe, expect, test } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ENGINES } from '../../test/engines.ts';
+import { CATALOGUE, type Loopback, startLoopback } from '../../test/loopback.ts';
+import { runAsProcess } from '../../test/run-as-process.ts';
+import { callRecord, holdRequest } from '../ledger/random-load.ts';
+import type { CallRow } from '../store/store.ts';
+
+/** A call whose provider claims 9000 tokens where 12 came. */
+async function disputedCall({ store, rooms: { ledger } }: Loopback, account: string, id: string): Promise<void> {
+  const price = { id: 'price_1', model: 'm', components: '{"input":1000,"output":1000}', createdAt: 1 };
+  await store.savePrice(price);
+  const claimed = { cost: '0.000009007', usage: { input: 7, output: 9000, source: 'reported' } } as const;
+  const usage = { input: 7, output: 5, source: 'counted', claimed } as const;
+  const hold = await ledger.hold({ ...holdRequest(id, 100n), account });
+  await ledger.settle(hold, { ...callRecord(id, 100n, { outcome: 'disputed', usage }), account } as CallRow);
+}
+
+describe.each(ENGINES)('$name', (engine) => {
+  test('all commands that ask a server', async () => {
+    const { settings } = await engine.freshDatabase();
+    const edge = await startLoopback(settings);
+    const used = new Set<string>();
+    const run = async (command: string, ...argv: string[]) => {
+      used.add(command);
+      const { code, out, err } = await runAsProcess(edge, {}, [...command.split(' '), ...argv, '--json']);
+      expect({ command, err, code }).toEqual({ command, err: '', code: 0 });
+      return JSON.parse(out);
+    };
+    const shop = await run('accounts create', 'a shop/1 %ü', '--concurrency', '3');
+    const name: string = shop.name;
+    expect(await run('accounts update', name, '--budget-day', '7')).toMatchObject({ id: shop.id, state: 'active' });
+    expect(await edge.store.account(shop.id)).toMatchObject({ concurrency: 3, budget: { day: 7_000_000_000n } });
+    expect((await run('accounts disable', shop.id)).state).toBe('disabled');
+    expect((await run('accounts enable', shop.id)).state).toBe('active');
+    expect(await run('accounts list')).toHaveLength(2);
+
+    const moved = await run('top-up', name, '5', '--note', 'first', '--idempotency-key', 'once');
+    expect(moved).toEqual({ account: name, added: '5', balance: '5' });
+    expect(await run('top-up', name, '5', '--note', 'first', '--idempotency-key', 'once')).toEqual(moved);
+    expect(await run('refund', name, '1')).toMatchObject({ balance: '6' });
+    expect(await run('adjust', name, '--note', 'twice', '1.5')).toMatchObject({ balance: '7.5' });
+    const { code } = await run('codes create', '2', '--expires', '2100-01-01', '--note', 'spring');
+    expect(await run('redeem', name, code)).toEqual({ account: name, added: '2', balance: '9.5' });
+    expect(await run('redeem', name, code)).toEqual({ account: name, added: '2', balance: '9.5' });
+    expect(await run('codes list')).toMatchObject([{ amount: '2', by: shop.id, expires: '2100-01-01T00:00:00.000Z' }]);
+    expect(await run('balance', name)).toEqual([{ account: name, available: '9.5', held: '0' }]);
+
+    const key = await run('keys create', name, 'laptop', '--expires', '2100-01-01', '--models', 'alpha');
+    expect(key).toMatchObject({ account: name, name: 'laptop' });
+    expect(await edge.store.keyById(key.id)).toMatchObject({ expiresAt: Date.parse('2100-01-01'), models: ['alpha'] });
+    await run('keys update', key.id, '--expires', 'none', '--name', 'desk');
+    expect(await edge.store.keyById(key.id)).not.toHaveProperty('expiresAt');
+    expect((await run('keys rotate', key.id, '--grace', '60')).key).not.toBe(key.key);
+    expect((await run('keys disable', key.id)).state).toBe('disabled');
+    expect((await run('keys enable', key.id)).state).toBe('active');
+    expect(await run('keys list', '--account', name)).toMatchObject([{ id: key.id, name: 'desk', account: shop.id }]);
+    expect(await run('keys delete', key.id)).toEqual({ id: key.id, removed: true });
+
+    const path = join(tmpdir(), `modelport-every-${process.pid}.json`);
+    writeFileSync(path, JSON.stringify(CATALOGUE));
+    expect((await run('apply', '-f', path))['models added']).toEqual(['alpha', 'team/beta-2', 'gamma:8b']);
+    expect(await run('models')).toHaveLength(3);
+    // At once, and not when the server next looks.
+    expect(edge.rooms.catalog.find('team/beta-2')).toBeDefined();
+
+    for (const [id, decision] of [
+      ['call_1', 'accept'],
+      ['call_2', 'reject'],
+    ] as const) {
+      await disputedCall(edge, shop.id, id);
+      expect((await run('disputes list'))[0]).toMatchObject({ id, decision: 'open', claimed: '0.000009007' });
+      expect(await run(`disputes ${decision}`, id)).toMatchObject({ call: id, account: shop.id });
+      if (decision === 'accept') expect((await run('disputes list'))[0].decision).toBe('accept');
+    }
+    expect(await run('calls', '--account', name)).toHaveLength(2);
+    expect(await run('secrets rotate')).toEqual({ 'providers encrypted anew': 2, 'key of': 'MODELPORT_SECRET_KEY' });
+
+    const changes: { action: string; actor: string; after?: string }[] = await run('audit', '--limit', '100');
+    const adminKey = (await edge.store.keys({ limit: 10 })).find(({ kind }) => kind === 'admin')?.id;
+    for (const action of [
+      'account.created',
+      'account.topped-up',
+      'account.redeemed',
+      'code.created',
+      'key.rotated',
+      'call.dispute-accepted',
+      'secrets.rotated',
+    ])
+      expect(changes.find((change) => change.action === action)).toMatchObject({ actor: adminKey! });
+    expect(changes.find(({ action }) => action === 'model.created')?.actor).toMatch(
+      new RegExp(`^file modelport-every-\\d+\\.json [0-9a-f]{8} by ${adminKey}$`),
+    );
+
+    const { out } = await runAsProcess(edge, {}, ['help']);
+    const commands = [...out.matchAll(/^ {2}(\S+(?: \S+)?) {2,}/gm)].map(([, command = '']) => command);
+    const local = ['serve', 'migrate', 'doctor', 'ledger verify', 'ledger repair', 'ledger replay'];
+    expect(commands.filter((command) => !local.includes(command)).sort()).toEqual([...used].sort());
+    const verified = await runAsProcess(edge, {}, ['ledger', 'verify']);
+    expect(verified).toMatchObject({ code: 0, err: '' });
+    await edge.stop();
+  });
+});

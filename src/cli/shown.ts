@@ -1,0 +1,79 @@
+/** What the admin API shows, as far as commands print it. */
+import type { PeoplesPrice } from '../catalog/price-text.ts';
+
+export interface ShownAccount {
+  id: string;
+  name: string;
+  available: string;
+  held: string;
+  createdAt: string;
+  disabledAt?: string;
+}
+
+export interface ShownKey {
+  id: string;
+  account: string;
+  kind: string;
+  name: string;
+  last4: string;
+  createdAt: string;
+  expiresAt?: string;
+  disabledAt?: string;
+  /** Where it is new. */
+  key?: string;
+}
+
+export interface ShownEntry {
+  amount: string;
+  balanceAfter: string;
+}
+
+export interface ShownCode {
+  id: string;
+  last4: string;
+  amount: string;
+  createdAt: string;
+  expiresAt?: string;
+  redeemedAt?: string;
+  redeemedBy?: string;
+  note?: string;
+  /** Where it is new. */
+  code?: string;
+}
+
+export interface ShownModel {
+  name: string;
+  kind: string;
+  price?: PeoplesPrice;
+  targets: { provider: string; model: string }[];
+}
+
+export interface ShownCall {
+  id: string;
+  account: string;
+  at: string;
+  model: string;
+  provider: string;
+  status: number;
+  outcome: string;
+  errorCode?: string | null;
+  cost: string;
+  durationMs: number;
+  dispute?: { claimed: string; charged: string; decision?: string };
+}
+
+export interface ShownChange {
+  id: string;
+  at: string;
+  actor: string;
+  action: string;
+  subject: string;
+  before?: object;
+  after?: object;
+}
+
+export interface ShownApplied {
+  providers: { added: string[]; changed: string[] };
+  models: { added: string[]; changed: string[]; repriced: string[] };
+  messages: { level: string; message: string }[];
+}
