@@ -106,6 +106,7 @@ export interface Config {
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** Pictures a call may ask for. */
   maxImages: number;
+  unpricedExtras: 'refuse' | 'allow';
   /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
   fetchAllowed: readonly string[];
   /** The largest medium fetched for a client, and how long that may take. */
@@ -205,7 +206,7 @@ export function loadConfig(
       members: readWhole(env, 'MODELPORT_MAX_JSON_MEMBERS', 1000, 2 ** 31),
       membersOfOne: MOST_MEMBERS_OF_ONE,
     },
-    maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
+    ...readAskable(env),
     fetchAllowed: readRanges(env, 'MODELPORT_FETCH_ALLOW'),
     maxFetchBytes: readWhole(env, 'MODELPORT_FETCH_MAX_BYTES', 1, 2 ** 32),
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
@@ -278,6 +279,14 @@ function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
     credentialVariable ? [credentialVariable, ...credentialVariables] : credentialVariables,
   );
   return new Set([...SECRETS, ...ofVendors]);
+}
+
+/** What a request may ask for. */
+function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras'> {
+  return {
+    maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
+    unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'allow'] as const),
+  };
 }
 
 function readVideoTimes(env: Environment): Pick<Config, 'videoMs' | 'videoPollMs'> {

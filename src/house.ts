@@ -142,6 +142,7 @@ export function openHouse(config: Config, store: Store, transport: Transport, lo
       maxReplyBytes: config.maxBodyBytes,
       maxMediaBytes: config.maxBodyBytes,
       maxImages: config.maxImages,
+      unpricedExtras: config.unpricedExtras,
     },
     now,
     random: Math.random,
@@ -233,9 +234,9 @@ function openTasks(
   rooms: Omit<TaskRooms, 'files' | 'provider' | 'settings' | 'inHand' | 'now' | 'random'>,
 ): TaskWork {
   const { videoModel: defaultModel, videoMs: taskMs, videoPollMs: pollMs } = config;
-  const { keepFilesMs: keepMs, maxFileBytes: maxResultBytes } = config;
+  const { keepFilesMs: keepMs, maxFileBytes: maxResultBytes, unpricedExtras } = config;
   const files = openFiles(config.files);
-  const settings = { defaultModel, taskMs, pollMs, keepMs, maxResultBytes };
+  const settings = { defaultModel, taskMs, pollMs, keepMs, maxResultBytes, unpricedExtras };
   const all: TaskRooms = {
     ...rooms,
     files,

@@ -40,6 +40,8 @@ export interface OutgoingCalls {
   sent: string[];
   /** Nano-USD held for it. */
   held: bigint;
+  /** The error of ours with which the last call was refused before anything was sent. */
+  refused: GatewayError | undefined;
   /** Its model's catalogue name is `model`. A form has no body. */
   run(format: string, model: string, asked: { text: string } | { form: Form }): Promise<void>;
   close(): Promise<void>;
@@ -49,14 +51,18 @@ export interface OutgoingCalls {
 export async function startOutgoing(
   targets: readonly Target[],
   members: { readonly [kind in Kind]?: object },
+  unpricedExtras: 'refuse' | 'allow' = 'refuse',
 ): Promise<OutgoingCalls> {
   const calls: OutgoingCalls = {
     sent: [],
     held: 0n,
+    refused: undefined,
     async run(format, model, asked) {
       calls.sent = [];
       calls.held = 0n;
-      await run(rooms, caller, format, model, asked);
+      calls.refused = undefined;
+      const error = await run(rooms, caller, format, model, asked);
+      if (calls.sent.length === 0) calls.refused = error;
     },
     async close() {
       await store.close();
@@ -119,6 +125,7 @@ export async function startOutgoing(
       maxRequestBytes: 1e6,
       maxReplyBytes: 1e6,
       maxImages: 10,
+      unpricedExtras,
       maxMediaBytes: 1e6,
     } as GatewayRooms['settings'],
     now,
@@ -135,7 +142,7 @@ async function run(
   format: string,
   model: string,
   asked: { text: string } | { form: Form },
-): Promise<void> {
+): Promise<GatewayError | undefined> {
   const dialect = dialectNamed(format) as Dialect<Call>;
   const isForm = 'form' in asked;
   try {
@@ -163,8 +170,11 @@ async function run(
     await attempt(rooms, await admit(rooms, entrant, new Set()));
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
+    return thrown;
+  } finally {
+    await Bun.sleep(0);
   }
-  await Bun.sleep(0);
+  return undefined;
 }
 
 async function textOf(outgoing: Outgoing): Promise<string> {

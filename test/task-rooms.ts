@@ -50,6 +50,14 @@ export interface TaskBench {
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
+const SETTINGS: TaskRooms['settings'] = {
+  defaultModel: undefined,
+  taskMs: DAY_MS,
+  pollMs: 0,
+  keepMs: 7 * DAY_MS,
+  maxResultBytes: 1_000_000,
+  unpricedExtras: 'refuse',
+};
 const BALANCE = 10_000_000_000n;
 
 export async function startTaskBench(names: readonly string[]): Promise<TaskBench> {
@@ -102,7 +110,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
       resolve: async () => [hookAddress],
     }),
     provider: providerOf,
-    settings: { defaultModel: undefined, taskMs: DAY_MS, pollMs: 0, keepMs: 7 * DAY_MS, maxResultBytes: 1_000_000 },
+    settings: SETTINGS,
     worker: 'bench',
     inHand: new Set(),
     fateOf: () => 'unknown',

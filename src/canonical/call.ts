@@ -255,7 +255,8 @@ export type Tool =
       cache?: CacheMark;
       group?: ToolGroup;
     }
-  | { type: 'web-search'; options: JsonObject; dialect: string }
+  /** `maxUses`: how many searches are held for, where the client did not say. */
+  | { type: 'web-search'; options: JsonObject; dialect: string; maxUses?: number }
   | { type: 'vendor'; dialect: string; item: JsonObject };
 
 /** Where the client's format has groups of tools, a tool's name begins with that of its group. */

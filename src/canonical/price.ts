@@ -18,6 +18,10 @@ export interface TokenRates {
 export interface Price extends TokenRates {
   /** Nano-USD; for each video, and for each search of a ranking whose vendor counts them. */
   perCall?: Money;
+  /** For each call of a tool that runs at the provider (a search …). */
+  perToolCall?: Money;
+  /** Once, where the provider ran any. */
+  perToolUse?: Money;
   /** Where `pictures` has no price that fits. */
   perImage?: Money;
   /** Of each picture handed over to be changed. */

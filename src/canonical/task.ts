@@ -18,6 +18,8 @@ export interface VideoAsk {
   /** `720p` */
   resolution?: string;
   fps?: number;
+  /** How well it is made, in the words of prices (`pro+sound`), where its provider has several ways. */
+  quality?: string;
   seed?: number;
   /** Videos asked for. */
   n: number;

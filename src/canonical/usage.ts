@@ -46,6 +46,8 @@ export interface Usage {
   searches?: number;
   /** Searches and fetches the vendor ran on its side. */
   serverToolCalls?: number;
+  /** Share of them that its vendor has no fee for (fetches). */
+  freeToolCalls?: number;
   /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
   largestInput?: number;
   /** Of a disputed call, whose figures here are our own: what its provider reported, and what that costs in USD. */

@@ -32,6 +32,13 @@ export type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
   perCall?: string;
 };
 
+/** What tools at the provider cost, of the chat models that `of` names: USD for each call, or once where any was made. */
+export interface ToolPrices extends Sourced {
+  of?: RegExp;
+  perToolCall?: string;
+  perToolUse?: string;
+}
+
 /** Where prices are from. What no source confirms has no price: such a model is refused, not free. */
 export interface Sourced {
   /** What was read: the vendor's page, or the table of somebody else. */

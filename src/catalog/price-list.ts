@@ -1,5 +1,5 @@
 /** List prices of the vendors' well-known models, so that a vendor's key alone puts them on sale. */
-import type { Listed, ListedPrice, MediaPrices, Sourced } from './listed-price.ts';
+import type { Listed, ListedPrice, MediaPrices, Sourced, ToolPrices } from './listed-price.ts';
 import {
   DASHSCOPE_OTHERS,
   GOOGLE_OTHERS,
@@ -15,6 +15,35 @@ interface VendorPrices extends Sourced {
   type: string;
   models: readonly Listed[];
   media?: readonly MediaPrices[];
+}
+
+/** Of a web search, the tool most used; a container of OpenAI's code interpreter is dearer, its file search cheaper. */
+const TOOLS: { readonly [type: string]: readonly ToolPrices[] } = {
+  openai: [{ perToolCall: '0.01', source: 'https://developers.openai.com/api/docs/pricing', asOf: '2026-11-22' }],
+  anthropic: [
+    { perToolCall: '0.01', source: 'https://platform.claude.com/docs/en/about-claude/pricing', asOf: '2026-11-22' },
+  ],
+  google: [
+    {
+      of: /^gemini-2\.5/,
+      perToolUse: '0.035',
+      source: 'https://ai.google.dev/gemini-api/docs/pricing: by the grounded prompt',
+      asOf: '2026-11-22',
+    },
+    {
+      perToolCall: '0.014',
+      source: 'https://ai.google.dev/gemini-api/docs/pricing: by the search query',
+      asOf: '2026-11-22',
+    },
+  ],
+  xai: [{ perToolCall: '0.005', source: 'https://docs.x.ai/developers/pricing', asOf: '2026-11-22' }],
+};
+
+function toolPrice(type: string, name: string): { perToolCall?: string; perToolUse?: string } {
+  const found = TOOLS[type]?.find(({ of }) => of === undefined || of.test(name));
+  if (!found) return {};
+  const { perToolCall, perToolUse } = found;
+  return { ...(perToolCall !== undefined && { perToolCall }), ...(perToolUse !== undefined && { perToolUse }) };
 }
 
 const M = 1_000_000;
@@ -247,7 +276,7 @@ const XAI: readonly Listed[] = [
 /**
  * The prices each vendor lists for everybody, without warranty: vendors change them, and operators set their own in
  * modelport.yaml or by the admin API. Surcharges for
- * priority processing, regions and tools are not in them.
+ * priority processing and regions are not in them.
  */
 export const PRICE_LIST: readonly VendorPrices[] = [
   {
@@ -308,7 +337,7 @@ export function listedCatalogue(types: readonly string[]) {
     ...listed.map(([name, price, maxOutputTokens, contextTokens]) => ({
       name,
       kind: 'chat',
-      price,
+      price: { ...price, ...toolPrice(type, name) },
       maxOutputTokens,
       contextTokens,
       targets: [{ provider: type }],

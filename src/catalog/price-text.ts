@@ -40,6 +40,8 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   imageInput: perMillion('imageInput', 'tokens'),
   imageOutput: perMillion('imageOutput', 'tokens'),
   perCall: each('perCall', 'call'),
+  perToolCall: each('perToolCall', 'call of a tool at the provider'),
+  perToolUse: each('perToolUse', 'call that uses tools at the provider'),
   perImage: each('perImage', 'image'),
   perInputImage: each('perInputImage', 'image handed over'),
   perSecond: each('perSecond', 'second'),

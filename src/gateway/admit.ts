@@ -7,8 +7,9 @@ import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { charge } from '../ledger/charge.ts';
 import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
-import { allTokens, choices, outputCeiling, quote } from '../ledger/quote.ts';
+import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
 import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
+import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
 import { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { asSpeech } from './spoken-calls.ts';
@@ -38,6 +39,8 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   // What may fail is reckoned first: who has been let in holds a place, which is given back below.
   let amount = quote(call, model.price, ceiling, estimate);
   if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
+  const extras = mayCostExtra(call) ? judged(rooms, entrant, model, targets, ceiling) : undefined;
+  if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
   const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call));
   const pace = entering instanceof Promise ? await entering : entering;
@@ -59,7 +62,7 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
     const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
     if (media) await inlineForFirst(rooms, entrant, media, model, targets);
     const hold = await rooms.ledger.hold(request);
-    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace }, underWay);
+    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace, extras }, underWay);
   } catch (thrown) {
     pace.end(0);
     throw thrown;
@@ -72,6 +75,37 @@ function withinWindow(entrant: Entrant, model: Model): Entrant {
   if (call.kind !== 'chat' || !call.thread) return entrant;
   const shortened = fitted(call, model);
   return shortened === call ? entrant : { ...entrant, call: shortened };
+}
+
+function judged(
+  rooms: GatewayRooms,
+  entrant: Entrant,
+  model: Model,
+  targets: readonly ModelTarget[],
+  ceiling: number,
+): Extras | undefined {
+  return extrasOf(entrant.call, {
+    price: model.price,
+    ceiling,
+    allowsUnpriced: rooms.settings.unpricedExtras === 'allow',
+    destinations: () => destinationsOf(rooms, entrant, model, targets),
+  });
+}
+
+/** Where the call may go. A target that cannot be reached is sent nothing. */
+function destinationsOf(
+  rooms: GatewayRooms,
+  { call, dialect }: Entrant,
+  model: Model,
+  targets: readonly ModelTarget[],
+): Destination[] {
+  return targets.flatMap((target) => {
+    try {
+      return { type: target.type, dialect: wayTo(rooms, call, dialect, target, model).dialect.name };
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Images are asked for in conversations too, and speech where the format has a word for it; that is never a matter of the price. */

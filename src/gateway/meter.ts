@@ -1,10 +1,18 @@
 /** Watches the frames of a reply go by and knows at any moment what has been consumed. */
+import type { JsonObject } from '../canonical/json.ts';
 import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
 import { Tally } from './tally.ts';
 
 /** Counts the tokens of texts. */
 export type CountTexts = (texts: readonly string[]) => Promise<number[]>;
+
+/** Items of a reply by which providers show that they ran a tool of theirs; few count them in their usage. */
+const TOOL_RUN = /^(web_search|file_search|code_interpreter|x_search|collections_search|code_execution)_call$/;
+
+function isToolRun({ type, name }: JsonObject): boolean {
+  return type === 'server_tool_use' ? name === 'web_search' : typeof type === 'string' && TOOL_RUN.test(type);
+}
 
 export class Meter {
   /** The reply has come to its proper end. */
@@ -145,6 +153,7 @@ export class Meter {
     if (opens.type === 'text') this.tallyOf(choice).speaks = true;
     if (opens.type === 'tool-call') this.tallyOf(choice).addText(opens.name);
     if (opens.type === 'reasoning') this.thinks = true;
+    if (opens.type === 'vendor' && isToolRun(opens.item)) this.tallyOf(choice).addToolCall();
     if (opens.type !== 'audio' && opens.type !== 'image') return;
     this.media ??= new Map();
     this.media.set(`${choice}.${part}`, opens.type);

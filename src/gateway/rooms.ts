@@ -52,6 +52,8 @@ export interface GatewaySettings {
   maxReplyBytes: number;
   /** Pictures a call may ask for, where its model does not say otherwise. */
   maxImages: number;
+  /** What becomes of members that cost something for which a model has no price. */
+  unpricedExtras: 'refuse' | 'allow';
   /** What the media of a call may hold in all that are fetched for it. */
   maxMediaBytes: number;
 }

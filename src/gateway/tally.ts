@@ -19,6 +19,7 @@ export class Tally {
   private bytes = 0;
   private audioCharacters = 0;
   private images = 0;
+  private toolCalls = 0;
 
   /**
    * What the vendor has said; nothing, where it says that text came of no tokens at all: nobody gives that away. Tool calls
@@ -56,13 +57,18 @@ export class Tally {
     this.images++;
   }
 
+  /** The provider has run a tool on its side. */
+  addToolCall(): void {
+    this.toolCalls++;
+  }
+
   text(): string {
     return this.joined + this.small.join('');
   }
 
   /** With the pictures that came: few formats count them in their usage. The tokens of what was delivered, `textTokens` of them text; those of the text are estimated unless given. */
   usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
-    return this.withImages(this.consumed(input, textTokens));
+    return this.withSeen(this.consumed(input, textTokens));
   }
 
   /** The same, whatever was reported. */
@@ -70,11 +76,16 @@ export class Tally {
     const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
     const usage: Usage = { input, output: textTokens + audio, source: 'counted' };
     if (audio > 0) usage.audioOutput = audio;
-    return this.withImages(usage);
+    return this.withSeen(usage);
   }
 
-  private withImages(used: Usage): Usage {
-    return this.images === 0 || used.images !== undefined ? used : { ...used, images: this.images };
+  /** With what few formats count in their usage. */
+  private withSeen(used: Usage): Usage {
+    const { images, toolCalls } = this;
+    const hasImages = images > 0 && used.images === undefined;
+    const hasCalls = toolCalls > 0 && used.serverToolCalls === undefined;
+    if (!hasImages && !hasCalls) return used;
+    return { ...used, ...(hasImages && { images }), ...(hasCalls && { serverToolCalls: toolCalls }) };
   }
 
   private consumed(input: number, textTokens: number): Usage {

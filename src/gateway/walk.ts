@@ -13,12 +13,13 @@ import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt } from '../ledger/doubt.ts';
 import { estimatedUsage } from '../ledger/estimated-usage.ts';
 import type { Hold } from '../ledger/ledger.ts';
-import { choices } from '../ledger/quote.ts';
+import { choices, type Extras } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/transport.ts';
 import type { AddressedMedia } from './addressed-media.ts';
 import { disputedUsage } from './doubt.ts';
+import { TOOL_FORMATS } from './extra-members.ts';
 import type { Meter } from './meter.ts';
 import type { GatewayRooms } from './rooms.ts';
 import { Witness } from './witness.ts';
@@ -51,6 +52,8 @@ export interface Admission {
   readonly media: AddressedMedia | undefined;
   /** Its place under the limits of key and account. */
   readonly pace: Admitted;
+  /** What it asks for beside its tokens. */
+  readonly extras: Extras | undefined;
 }
 
 export class Walk implements Entrant, Admission {
@@ -69,6 +72,7 @@ export class Walk implements Entrant, Admission {
   readonly meter: Meter;
   readonly media: AddressedMedia | undefined;
   readonly pace: Admitted;
+  readonly extras: Extras | undefined;
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
@@ -107,6 +111,7 @@ export class Walk implements Entrant, Admission {
     this.meter = admission.meter;
     this.media = admission.media;
     this.pace = admission.pace;
+    this.extras = admission.extras;
     this.underWay = underWay;
     underWay.add(this);
   }
@@ -144,6 +149,7 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
   const using = usageOf(rooms, walk, conclusion);
   const counted = using instanceof Promise ? await using : using;
   let used = counted && walk.model.kind === 'image' ? { ...askedPiece(walk.call), ...counted } : counted;
+  if (used && walk.extras) used = withCertainCalls(used, walk.extras, walk);
   let cost = used ? charge(used, walk.model.price) : 0n;
   let ending = conclusion;
   const doubted = used && !isBeyondDoubt(cost, walk.hold.amount) && (await disputedUsage(rooms, walk, used, cost));
@@ -164,6 +170,12 @@ async function settle(rooms: GatewayRooms, walk: Walk, conclusion: Conclusion): 
     walk.load.end();
   }
   return cost;
+}
+
+/** Searches that are made in any case and that their provider does not report. */
+function withCertainCalls(used: Usage, { certainCalls }: Extras, { upstreamDialect, meter }: Walk): Usage {
+  const isMade = certainCalls > 0 && TOOL_FORMATS[upstreamDialect]?.once && meter.delivered;
+  return isMade && !used.serverToolCalls ? { ...used, serverToolCalls: certainCalls } : used;
 }
 
 function usageOf(rooms: GatewayRooms, walk: Walk, { outcome }: Conclusion): Usage | Promise<Usage> | undefined {

@@ -33,6 +33,7 @@ export function charge(usage: Usage, price: Price): Money {
   let cost = sum.total();
   if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
   if (price.perCall !== undefined) cost += BigInt(calls(usage)) * price.perCall;
+  if (usage.serverToolCalls !== undefined) cost += chargeTools(usage, price);
   return cost;
 }
 
@@ -54,6 +55,11 @@ function addPictures(sum: RateSum, usage: Usage, price: Price): void {
   if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
     sum.add(pictures, each * PICO_PER_NANO);
   else sum.add(pictures, BigInt(IMAGE_TOKENS) * price.imageOutput);
+}
+
+function chargeTools({ serverToolCalls, freeToolCalls }: Usage, { perToolCall = 0n, perToolUse = 0n }: Price): Money {
+  const charged = Math.max(0, units(serverToolCalls) - units(freeToolCalls));
+  return charged === 0 ? 0n : BigInt(charged) * perToolCall + perToolUse;
 }
 
 /** Several videos are several calls, and so is a ranking of many documents where its vendor counts it so. */

@@ -6,6 +6,50 @@ import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens, type InputEstimate } from './estimate-tokens.ts';
 import { askedPiece, dearestPiece, ratesFor } from './rates.ts';
 
+/** What a call asks for beside what it says in our own words: for each choice or image. */
+export interface Extras {
+  /** Output tokens beyond its limit. */
+  readonly output: number;
+  /** Tokens more for each image handed over. */
+  readonly imageInput: number;
+  readonly imageOutput: number;
+  /** Calls of tools that the provider may run, and those that it makes in any case and does not report. */
+  readonly toolCalls: number;
+  readonly certainCalls: number;
+}
+
+/** The most that these cost. */
+export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
+  const sum = new RateSum();
+  const image = call.kind === 'image';
+  const handedOver = image ? call.pictures.length + (call.mask ? 1 : 0) : 0;
+  if (call.kind === 'chat') sum.add(extras.output, outputRate(call, dearestRates(price)));
+  sum.add(extras.imageInput * handedOver, dearest(price.input ?? 0n, price.imageInput));
+  sum.add(extras.imageOutput, dearest(price.output ?? 0n, price.imageOutput));
+  const tools = BigInt(extras.toolCalls) * (price.perToolCall ?? 0n);
+  const used = extras.toolCalls > 0 ? (price.perToolUse ?? 0n) : 0n;
+  return times(choices(call), sum.total() + tools + used);
+}
+
+/** Of all tiers. */
+function dearestRates(price: Price): TokenRates {
+  const outputs = [price, ...(price.tiers ?? [])];
+  const most = (rate: 'output' | 'reasoning' | 'imageOutput' | 'audioOutput') =>
+    outputs.reduce<Pico | undefined>((top, one) => ((one[rate] ?? 0n) > (top ?? 0n) ? one[rate] : top), undefined);
+  const [output, reasoning, imageOutput, audioOutput] = [
+    most('output'),
+    most('reasoning'),
+    most('imageOutput'),
+    most('audioOutput'),
+  ];
+  return {
+    ...(output !== undefined && { output }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(imageOutput !== undefined && { imageOutput }),
+    ...(audioOutput !== undefined && { audioOutput }),
+  };
+}
+
 /** Tokens of the input, all kinds together. */
 export function allTokens({ text, image, audio }: InputEstimate): number {
   return text + image + audio;

@@ -85,7 +85,6 @@ function newer(ask: VideoAsk): Said {
 function older(ask: VideoAsk, takesLast: boolean): Said {
   const first = pictureOf(ask, 'first');
   const last = pictureOf(ask, 'last');
-  const { width, height } = ask;
   if (takesLast) {
     const input = said({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
     return {
@@ -95,13 +94,33 @@ function older(ask: VideoAsk, takesLast: boolean): Said {
       lost: ['reference', 'aspectRatio'],
     };
   }
-  const size = width !== undefined && height !== undefined ? `${width}*${height}` : undefined;
   return {
     kind: 'video-generation',
     input: first ? { img_url: addressOf(first) } : {},
-    parameters: first ? said({ resolution: classOf(ask) }) : said({ size }),
-    lost: ['last', 'reference', 'aspectRatio', ...(first ? [] : (['resolution'] as const))],
+    parameters: first ? said({ resolution: classOf(ask) }) : said({ size: sizeOf(ask) }),
+    lost: ['last', 'reference', ...(isShaped(ask) && !first ? [] : (['aspectRatio'] as const))],
   };
+}
+
+/** Of models that are told pixels alone: https://www.alibabacloud.com/help/en/model-studio/text-to-video-api-reference. */
+const SIZES: readonly (readonly [lines: number, sizes: { readonly [ratio: string]: string }])[] = [
+  [480, { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' }],
+  [720, { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960' }],
+  [1080, { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440' }],
+];
+
+/** Without a size it would make the largest: a resolution becomes the size of the nearest class below it. */
+function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): string | undefined {
+  if (width !== undefined && height !== undefined) return `${width}*${height}`;
+  if (resolution === undefined) return undefined;
+  const lines = resolution.toLowerCase() === '4k' ? 2160 : Number.parseInt(resolution, 10);
+  const [, sizes] = SIZES.findLast(([least]) => lines >= least) ?? SIZES[0]!;
+  return sizes[aspectRatio] ?? sizes['16:9'];
+}
+
+/** Whether its aspect ratio is told by its size. */
+function isShaped({ width, resolution, aspectRatio = '' }: VideoAsk): boolean {
+  return width === undefined && resolution !== undefined && SIZES[0]![1][aspectRatio] !== undefined;
 }
 
 /** `720P` */

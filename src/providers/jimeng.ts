@@ -44,6 +44,7 @@ const LIMITED: ReadonlySet<Json | undefined> = new Set([50_429, 50_430]);
 const video: VideoAdapter = {
   words: 'vendor-b',
   defaultSeconds: 5,
+  ignoresResolution: true,
   start(ask, { baseUrl, model }) {
     const framed = ask.pictures.length > 0;
     const members = said({

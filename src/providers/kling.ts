@@ -40,6 +40,8 @@ const UNPAID: ReadonlySet<Json | undefined> = new Set([1101, 1102]);
 const video: VideoAdapter = {
   words: 'vendor-a',
   defaultSeconds: 5,
+  ignoresResolution: true,
+  qualityOf,
   start(ask, target, id) {
     const first = pictureOf(ask, 'first');
     const last = pictureOf(ask, 'last');
@@ -111,6 +113,14 @@ function kindFor(pictures: readonly Picture[]): string {
 
 function placeOf({ baseUrl }: Target, kind: string): string {
   return joinUrl(baseUrl, `/v1/videos/${kind}`);
+}
+
+/** `mode` is `std` or dearer; with sound it costs more, and with voices of one's own more again: https://app.klingai.com/global/dev/document-api/productBilling/prePaidResourcePackage. */
+function qualityOf({ mode, sound, voice_list: voices }: JsonObject): string {
+  const words = [mode === undefined || mode === null ? 'std' : String(mode).toLowerCase()];
+  if (sound !== undefined && sound !== null && sound !== 'off' && sound !== false) words.push('sound');
+  if (Array.isArray(voices) ? voices.length > 0 : voices !== undefined && voices !== null) words.push('voice');
+  return words.join('+');
 }
 
 /** Base64 without a data URL's head. */

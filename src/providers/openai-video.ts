@@ -22,6 +22,7 @@ export function openaiVideoAt(addressAt: (target: Target, path: string) => strin
     addressAt(target, `/videos/${encodeURIComponent(String(handle))}${action}`);
   return {
     defaultSeconds: 4,
+    ignoresResolution: true,
     start: (ask, target, id) => startAt(addressAt(target, '/videos'), ask, target.model, id),
     readStart(answered) {
       const video = membersIn(answered);

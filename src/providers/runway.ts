@@ -46,6 +46,7 @@ const VEO = /^veo/;
 
 const video: VideoAdapter = {
   defaultSeconds: 5,
+  ignoresResolution: true,
   // It wants no more than a look in five seconds, and looks come up to a fifth early.
   firstLookMs: 6500,
   start(ask, target) {

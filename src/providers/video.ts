@@ -1,6 +1,6 @@
 /** How a vendor makes videos: each step as data to send and data that came back, no I/O. */
 import { GatewayError } from '../canonical/errors.ts';
-import type { Json } from '../canonical/json.ts';
+import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Progress, VideoAsk } from '../canonical/task.ts';
 import type { Outgoing, Target } from './provider.ts';
 
@@ -31,6 +31,10 @@ export interface VideoAdapter {
   readonly defaultSeconds: number;
   /** How many videos the vendor makes of one order; absent: one. */
   readonly mostVideos?: number;
+  /** It takes no resolution (`720p`): none is told, and none is paid for. */
+  readonly ignoresResolution?: true;
+  /** How well a video is made by what is said of that in its own words; absent: in one way. Prices name the same words. */
+  qualityOf?(metadata: JsonObject): string;
   /** What the clients' format is called in which members are this vendor's own words (`VideoAsk.words`). */
   readonly words?: string;
   /** The vendor recognises a start by our id: after a crash it may be repeated. */

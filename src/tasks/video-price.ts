@@ -7,7 +7,7 @@ import { figure, type Usage } from '../canonical/usage.ts';
 import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 
-type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'n'>;
+type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 
 /** Where a vendor bills tokens: width x height x frames / 1024, by its own rule; the largest picture where none is named. */
 const PIXELS_A_TOKEN = 1024;
@@ -54,13 +54,14 @@ function mostOf(ask: Asked) {
 /** Usage of so many videos: seconds in all, as the vendor says, else as asked; size in the words it was asked for. */
 export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] = {}): Usage {
   const billed = figuresIn(said);
-  const { width, height, resolution } = ask;
+  const { width, height, resolution, quality } = ask;
   const size = width !== undefined && height !== undefined ? writePixels({ width, height }) : resolution;
   return {
     input: 0,
     output: billed.outputTokens ?? 0,
     videos,
     ...(size !== undefined && { size }),
+    ...(quality !== undefined && { quality }),
     seconds: billed.seconds ?? (ask.seconds ?? 0) * videos,
     source: billed.seconds === undefined && billed.outputTokens === undefined ? 'counted' : 'reported',
   };

@@ -17,6 +17,7 @@ import { settledWithin } from './settled-within.ts';
 import { inDoubt, start } from './starting.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
 import { quoteVideo } from './video-price.ts';
+import { withQuality, withTakenSize } from './video-quality.ts';
 
 export interface Submission {
   caller: Caller;
@@ -61,7 +62,7 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     const task = newTask(rooms, {
       caller,
       door,
-      ask: withLength(rooms, ordered, model, targets),
+      ask: orderFor(rooms, ordered, model, targets),
       model,
       now,
       fingerprint,
@@ -295,10 +296,15 @@ function noRemix(): GatewayError {
   );
 }
 
-/** The length is always said, so that it is known what is paid for. */
-function withLength(rooms: TaskRooms, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
-  const lengths = targets.flatMap((choice) => makerAt(rooms, choice)?.video.defaultSeconds ?? []);
-  return { ...ask, model: model.name, seconds: ask.seconds ?? Math.max(0, ...lengths) };
+/** The length is always said, so that it is known what is paid for; and how well it is made, where there is a choice. */
+function orderFor(rooms: TaskRooms, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
+  const makers = targets.flatMap((choice) => makerAt(rooms, choice)?.video ?? []);
+  const seconds = ask.seconds ?? Math.max(0, ...makers.map(({ defaultSeconds }) => defaultSeconds));
+  const allowsUnpriced = rooms.settings.unpricedExtras === 'allow';
+  return withQuality(
+    { ...withTakenSize(ask, makers), model: model.name, seconds },
+    { makers, price: model.price, allowsUnpriced },
+  );
 }
 
 function newTask(

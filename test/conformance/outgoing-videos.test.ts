@@ -1,6 +1,7 @@
 /**
  * Bill what is sent, of videos: whatever an order says at any door, what leaves for a provider of any type asks for no more
- * pixels, seconds and videos, and none in a dearer mode, than was held for.
+ * pixels, seconds and videos than was held for where tokens are billed; and where seconds are, by size and quality, for no
+ * larger size and no dearer mode either.
  */
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
@@ -15,6 +16,7 @@ import { videoGenerations } from '../../src/dialects/videos/video-generations.ts
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { toldTo } from '../../src/providers/told-to.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
+import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
 
 /** Nano-USD for a token, which is so many pixels of a frame. */
 const PRICE = { output: 1_000_000n };
@@ -105,11 +107,34 @@ const NAMES = fc.constantFrom(
   ...['duration_ms', 'frames', 'num_frames', 'length', 'fps', 'frame_rate', 'size', 'resolution', 'Resolution'],
   ...['width', 'height', 'video_size'],
 );
-const VALUES = fc.constantFrom<Json>(1, 2, 4, '3', 9, 12, 60, 121, '8', 720, 1080, '720p', '1080p', '4k', '2160p');
-const SIZES = fc.constantFrom<Json>('1280x720', '1920x1080', '960x540', '3840x2160');
+const VALUES = fc.constantFrom<Json>(
+  1,
+  2,
+  4,
+  '3',
+  9,
+  12,
+  60,
+  121,
+  '8',
+  720,
+  1080,
+  '480p',
+  '720p',
+  '1080p',
+  '4k',
+  '2160p',
+);
+const SIZES = fc.constantFrom<Json>('854x480', '1280x720', '1920x1080', '960x540', '3840x2160');
 const NESTS = fc.constantFrom('', '', 'metadata', 'metadata', 'parameters', 'extra_body');
 const SIZED = fc.tuple(NESTS, fc.constantFrom('size', 'video_size', 'output_size'), SIZES);
-const BESIDE = fc.array(fc.oneof(fc.tuple(NESTS, NAMES, VALUES), SIZED), {
+/** Kling's words for what makes a video dearer. */
+const DEARER = fc.tuple(
+  NESTS,
+  fc.constantFrom('mode', 'Mode', 'sound', 'SOUND', 'voice_list'),
+  fc.constantFrom<Json>('std', 'pro', 'on', 'off', null, [], [{ voice_id: 'v' }]),
+);
+const BESIDE = fc.array(fc.oneof(fc.tuple(NESTS, NAMES, VALUES), SIZED, DEARER), {
   maxLength: 5,
 });
 const PLAIN = fc.constant('A cat');
@@ -129,6 +154,61 @@ function orderOf(base: JsonObject, prompt: string, beside: readonly (readonly [s
   return fields;
 }
 
+/** What a second costs: so many nano-USD a line of a picture of 16:9, times the quality. */
+const LINES_PRICED = [240, 360, 480, 512, 540, 720, 768, 1080, 1440, 2160];
+const SIZES_PRICED = ['854x480', '960x540', '1280x720', '1920x1080', '3840x2160'];
+const TIMES: { readonly [quality: string]: number } = { std: 1, pro: 2, 'std+sound': 3, 'pro+sound': 4 };
+const NANO_PER_LINE = 1000;
+
+const linesOf = (size: string) => {
+  const [width = 0, height = 0] = size.split('x').map(Number);
+  return Math.sqrt((width * height * 9) / 16);
+};
+const sizesPriced = [
+  ...LINES_PRICED.map((lines) => [`${lines}p`, lines] as const),
+  ...SIZES_PRICED.map((size) => [size, linesOf(size)] as const),
+  ['4k', 2160] as const,
+];
+const clips = sizesPriced.flatMap(([size, lines]) => {
+  const price = BigInt(Math.round(lines * NANO_PER_LINE));
+  return [
+    { size, price },
+    ...Object.entries(TIMES).map(([quality, times]) => ({ size, quality, price: price * BigInt(times) })),
+  ];
+});
+const BY_SECOND = { clips };
+
+/** Lines times seconds times videos, by the most that any server could make of this body; `asked`: where a body says no size. */
+function permittedLines(body: string, defaultSeconds: number, asked: number): number {
+  const tokens = (of: string) => permitted(of, defaultSeconds, { width: 16, height: 9 } as VideoAsk);
+  const pixels = (tokens(body) / tokens(withoutSizes(body))) * 16 * 9;
+  const lines = pixels > 16 * 9 ? Math.sqrt((pixels * 9) / 16) : asked;
+  const seconds =
+    (tokens(withoutSizes(body.replace(/"(fps|frame_?rate|framespersecond)"/gi, '"_"'))) * PIXELS_A_TOKEN) / 16 / 9;
+  return (lines * seconds) / FRAMES_A_SECOND;
+}
+
+const withoutSizes = (body: string) =>
+  body
+    .replace(SIDES, '')
+    .replace(LINES, '')
+    .replace(/"(4k|uhd|2k)"/gi, '""')
+    .replace(/"(width|height)"/gi, '"_"');
+
+/** A provider that takes no size has one of its own, and its price. */
+function saidLines({ width, height }: VideoAsk): number {
+  if (width !== undefined && height !== undefined) return linesOf(`${width}x${height}`);
+  return 720;
+}
+
+/** How much dearer Kling's own words make it, anywhere in a body. */
+function dearerBy(body: string): number {
+  const plain = body.toLowerCase();
+  const mode = /"mode"\s*:\s*(?!"std"|null)/.test(plain) ? 2 : 1;
+  const sound = /"sound"\s*:\s*(?!"off"|false|null)/.test(plain) ? 2 : 0;
+  return /"voice_?list"\s*:\s*(?!\[\]|null)/.test(plain) ? Number.POSITIVE_INFINITY : mode + sound;
+}
+
 const RUNS = 60;
 
 describe.each(TARGETS)('$name', ({ name, video, target }) => {
@@ -139,6 +219,7 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
         const fields = orderOf(base, prompt, beside);
         let bodies: string[];
         let held: number;
+        let heldBySecond: number;
         let ask: VideoAsk;
         try {
           const asked = door.readAsk({ fields });
@@ -149,9 +230,11 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
             ...(count > 1 && { n: 1 }),
             seconds: asked.seconds ?? video.defaultSeconds,
           };
+          ask = withQuality(withTakenSize(ask, [video]), { makers: [video], price: BY_SECOND, allowsUnpriced: false });
           const { outgoing } = video.start(toldTo(video, ask).ask, target, 'task-1');
           bodies = Array.from({ length: count }, () => Buffer.from(outgoing.body ?? []).toString());
           held = (Number(quoteVideo(ask, PRICE)) / NANO_PER_TOKEN) * count;
+          heldBySecond = (Number(quoteVideo(ask, BY_SECOND)) / NANO_PER_LINE) * count;
         } catch (thrown) {
           if (thrown instanceof GatewayError) return;
           throw thrown;
@@ -160,6 +243,11 @@ describe.each(TARGETS)('$name', ({ name, video, target }) => {
         const permits = bodies.reduce((sum, body) => sum + permitted(body, video.defaultSeconds, ask), 0);
         // A length may be told in whole seconds, and a class of sizes is the nearest.
         if (permits > held * 1.3) throw new Error(JSON.stringify({ fields, bodies, permits, held }));
+        const lines = bodies.reduce((sum, body) => {
+          const times = video.qualityOf ? dearerBy(body) : 1;
+          return sum + times * permittedLines(body, video.defaultSeconds, saidLines(ask));
+        }, 0);
+        if (lines > heldBySecond * 1.3) throw new Error(JSON.stringify({ fields, bodies, lines, heldBySecond }));
       }),
       { numRuns: RUNS, seed: 20261122 },
     );

@@ -124,6 +124,7 @@ describe('a reply of the vendor', () => {
       output: 59,
       reasoning: 2,
       serverToolCalls: 3,
+      freeToolCalls: 2,
       source: 'reported',
     });
   });

@@ -33,14 +33,25 @@ function readPass(raw: JsonObject, source: UsageSource): Usage {
   setCount(usage, 'cacheWrite', written - inHours);
   setCount(usage, 'cacheWriteHour', inHours);
   if (isObject(details)) setCount(usage, 'reasoning', Math.min(output, figure(details.thinking_tokens)));
-  if (isObject(tools))
+  if (isObject(tools)) {
     setCount(usage, 'serverToolCalls', figure(tools.web_search_requests) + figure(tools.web_fetch_requests));
+    setCount(usage, 'freeToolCalls', figure(tools.web_fetch_requests));
+  }
   return usage;
 }
 
 /** The object a client reads: `output` tokens of a reply that has just begun are 1. */
 export function writeUsage(usage: Usage): JsonObject {
-  const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour = 0, reasoning, serverToolCalls } = usage;
+  const {
+    input,
+    output,
+    cachedInput = 0,
+    cacheWrite = 0,
+    cacheWriteHour = 0,
+    reasoning,
+    serverToolCalls,
+    freeToolCalls = 0,
+  } = usage;
   return {
     input_tokens: Math.max(0, input - cachedInput - cacheWrite - cacheWriteHour),
     cache_creation_input_tokens: cacheWrite + cacheWriteHour,
@@ -48,7 +59,12 @@ export function writeUsage(usage: Usage): JsonObject {
     cache_creation: { ephemeral_5m_input_tokens: cacheWrite, ephemeral_1h_input_tokens: cacheWriteHour },
     output_tokens: output,
     ...(reasoning && { output_tokens_details: { thinking_tokens: reasoning } }),
-    ...(serverToolCalls && { server_tool_use: { web_search_requests: serverToolCalls, web_fetch_requests: 0 } }),
+    ...(serverToolCalls && {
+      server_tool_use: {
+        web_search_requests: Math.max(0, serverToolCalls - freeToolCalls),
+        web_fetch_requests: freeToolCalls,
+      },
+    }),
   };
 }
 

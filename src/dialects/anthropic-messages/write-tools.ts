@@ -103,7 +103,10 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       losses.add('A tool of free text was given as a function with one text: the model has no such tools.');
       return marked(toolNamed(tool, customToolSchema(tool)), tool.cache);
     case 'web-search':
-      return tool.dialect === ANTHROPIC_MESSAGES ? { ...tool.options } : webSearch(tool.options, losses);
+      return {
+        ...(tool.dialect === ANTHROPIC_MESSAGES ? tool.options : webSearch(tool.options, losses)),
+        ...(tool.maxUses !== undefined && { max_uses: tool.maxUses }),
+      };
     case 'vendor':
       if (tool.dialect === ANTHROPIC_MESSAGES) return { ...tool.item };
       losses.add(`A tool that only ${tool.dialect} knows was dropped.`);

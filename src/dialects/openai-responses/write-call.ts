@@ -158,11 +158,19 @@ function writeSettings(call: ChatCall, extras: JsonObject, losses: Set<string>):
   return {
     ...(isOwn
       ? { user: user === extras.safety_identifier ? undefined : user }
-      : { safety_identifier: user === undefined ? undefined : shortUser(user) }),
+      : {
+          safety_identifier: user === undefined ? undefined : shortUser(user),
+          max_tool_calls: searchesHeldFor(call),
+        }),
     prompt_cache_key: call.cacheKey,
     service_tier: isKnownTier ? tier : undefined,
     metadata: takesMetadata ? metadata : undefined,
   };
+}
+
+function searchesHeldFor({ tools }: ChatCall): number | undefined {
+  const search = tools.find((tool) => tool.type === 'web-search');
+  return search?.type === 'web-search' ? search.maxUses : undefined;
 }
 
 /** The vendor takes names of bounded length; some clients send longer ones. */

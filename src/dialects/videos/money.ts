@@ -23,6 +23,13 @@ const OTHERS: ReadonlySet<string> = new Set([
 
 const RATES: ReadonlySet<string> = new Set(['fps', 'framerate', 'framespersecond']);
 
+/** What makes a video dearer in its provider's own words: read there at the top, under the name that the provider has for it. */
+const QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['mode', 'mode'],
+  ['sound', 'sound'],
+  ['voicelist', 'voice_list'],
+]);
+
 const folded = (name: string) => name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
 const MAX_DEPTH = 32;
 
@@ -71,6 +78,7 @@ const SAME_CLASS = 1.15;
 function whyDropped(name: string): string {
   if (LENGTHS.has(name) || name.includes('frames') || name.startsWith('length'))
     return '`seconds` says how long a video is';
+  if (QUALITIES.has(name)) return `\`${QUALITIES.get(name)}\` at the top says how it is made`;
   if (RATES.has(name)) return '`fps` says how many frames a second has';
   if (name.startsWith('model') || name === 'servicetier') return '`model` alone says what makes the video';
   return '`size` and `resolution` say how large a video is';
@@ -83,6 +91,11 @@ function without(members: JsonObject, path: string, found: Found[], depth: numbe
     const name = folded(member);
     const at = `${path}.${member}`;
     if (depth >= MAX_DEPTH) throw wrong(path, 'is nested too deep');
+    const quality = QUALITIES.get(name);
+    if (quality !== undefined && (depth > 0 || member !== quality)) {
+      found.push({ path: at, name, value });
+      continue;
+    }
     if (isObject(value)) kept[member] = without(value, at, found, depth + 1);
     else if (Array.isArray(value) && !isMoney(name))
       kept[member] = value.map((one, place) =>

@@ -1,0 +1,216 @@
+/**
+ * Members of a request that pass through and cost something beside its tokens, and tools that run at the provider.
+ * The one table: `extras.ts` reads it, docs/reference/priced-members.md explains it.
+ */
+import type { Json } from '../canonical/json.ts';
+import { isObject } from '../canonical/json.ts';
+
+/** Calls of tools held for where the request does not say how many it allows. */
+export const USUAL_TOOL_CALLS = 20;
+
+/**
+ * What a member does to the price, and so what becomes of it:
+ * - `tools`: so many calls of tools at the provider: held and charged by `perToolCall` and `perToolUse`, refused where the price has neither;
+ * - `output`, `imageInput`, `imageOutput`: so many tokens more than the request's own words allow: held for;
+ * - `thinking`: thinking beside the output limit, without a bound: bounded by that limit, and held for;
+ * - `route`: chooses among hosts that cost different amounts: bounded by the model's own price;
+ * - `rate`: another rate for the whole call: refused.
+ */
+export type Effect =
+  | { readonly tools: number }
+  | { readonly output: number }
+  | { readonly imageInput: number }
+  | { readonly imageOutput: number }
+  | 'thinking'
+  | 'route'
+  | 'rate';
+
+export interface MemberRow {
+  readonly member: string;
+  /** The formats that have it. */
+  readonly formats: readonly string[];
+  /** The provider types that know it; absent: all. */
+  readonly types?: readonly string[];
+  /** `undefined`: with this value it costs nothing. */
+  effect(value: Json, siblings: { readonly [member: string]: Json }): Effect | undefined;
+  /** Where it was read. */
+  readonly source: string;
+}
+
+const CHAT = ['openai-chat'];
+const BYTES_PER_TOKEN = 2;
+/** A portrait or a landscape; a square takes 4,160. */
+const FIDELITY_TOKENS = 6240;
+const PARTIAL_IMAGE_TOKENS = 100;
+const MOST_PARTIAL_IMAGES = 3;
+/** Plugins of OpenRouter that cost nothing of their own. */
+const FREE_PLUGINS: ReadonlySet<string> = new Set(['response-healing', 'context-compression', 'moderation']);
+const FREE_PDF_ENGINES: ReadonlySet<string> = new Set(['pdf-text', 'native', 'cloudflare-ai']);
+
+export const EXTRA_MEMBERS: readonly MemberRow[] = [
+  {
+    member: 'prediction',
+    formats: CHAT,
+    effect: (value) => ({ output: Math.ceil(Buffer.byteLength(JSON.stringify(value)) / BYTES_PER_TOKEN) }),
+    source: 'https://platform.openai.com/docs/guides/predicted-outputs: rejected tokens are billed as output',
+  },
+  {
+    member: 'plugins',
+    formats: CHAT,
+    types: ['openrouter'],
+    effect: (value) => (Array.isArray(value) ? ofPlugins(value) : 'rate'),
+    source:
+      'https://openrouter.ai/docs/features/web-search: USD per 1,000 results; file-parser: by the page with mistral-ocr',
+  },
+  {
+    member: 'provider',
+    formats: CHAT,
+    types: ['openrouter'],
+    effect: (value) => (isObject(value) ? 'route' : 'rate'),
+    source: 'https://openrouter.ai/docs/features/provider-routing: `max_price` bounds what a host may cost',
+  },
+  {
+    member: 'search_parameters',
+    formats: CHAT,
+    types: ['xai'],
+    effect: (value) =>
+      isObject(value) && value.mode === 'off'
+        ? undefined
+        : { tools: countIn(isObject(value) ? value.max_search_results : undefined) ?? USUAL_TOOL_CALLS },
+    source: 'https://docs.x.ai/docs/guides/live-search: USD per source, `max_search_results` of them, 20 unless said',
+  },
+  {
+    member: 'enable_search',
+    formats: CHAT,
+    types: ['dashscope'],
+    effect: (value) => (value === true ? { tools: 1 } : undefined),
+    source: 'https://help.aliyun.com/zh/model-studio/web-search: USD per call that searches',
+  },
+  {
+    member: 'thinking_budget',
+    formats: CHAT,
+    types: ['dashscope'],
+    effect: (value) => ({ output: countIn(value) ?? 0 }),
+    source: 'https://help.aliyun.com/zh/model-studio/deep-thinking: `max_tokens` does not limit what is thought',
+  },
+  {
+    member: 'enable_thinking',
+    formats: CHAT,
+    types: ['dashscope'],
+    effect: (value, { thinking_budget: budget }) =>
+      value === true && countIn(budget) === undefined ? 'thinking' : undefined,
+    source: 'https://help.aliyun.com/zh/model-studio/deep-thinking: `max_tokens` does not limit what is thought',
+  },
+  {
+    member: 'inference_geo',
+    formats: ['anthropic-messages', 'openai-chat'],
+    effect: (value) => (value === 'global' || value === 'not_available' ? undefined : 'rate'),
+    source: 'https://platform.claude.com/docs/en/about-claude/pricing: 1.1 times all rates in the US alone',
+  },
+  {
+    member: 'input_fidelity',
+    formats: ['openai-images'],
+    effect: (value) => (value === 'low' ? undefined : { imageInput: FIDELITY_TOKENS }),
+    source: 'https://platform.openai.com/docs/guides/images-vision: 4,160 or 6,240 tokens more for an image',
+  },
+  {
+    member: 'partial_images',
+    formats: ['openai-images'],
+    effect: (value) => {
+      const count = countIn(value) ?? countIn(Number(value)) ?? MOST_PARTIAL_IMAGES;
+      return count > 0 ? { imageOutput: PARTIAL_IMAGE_TOKENS * count } : undefined;
+    },
+    source: 'https://platform.openai.com/docs/guides/image-generation: 100 tokens more for each partial image',
+  },
+];
+
+function countIn(value: Json | undefined): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+}
+
+/** Each is a request of its own for what it does. */
+function ofPlugins(plugins: readonly Json[]): Effect | undefined {
+  let tools = 0;
+  for (const plugin of plugins) {
+    if (!isObject(plugin) || typeof plugin.id !== 'string') return 'rate';
+    if (plugin.enabled === false || FREE_PLUGINS.has(plugin.id)) continue;
+    if (plugin.id === 'web') tools++;
+    else if (plugin.id !== 'file-parser' || !isFreeParser(plugin.pdf)) return 'rate';
+  }
+  return tools > 0 ? { tools } : undefined;
+}
+
+function isFreeParser(pdf: Json | undefined): boolean {
+  return isObject(pdf) && typeof pdf.engine === 'string' && FREE_PDF_ENGINES.has(pdf.engine);
+}
+
+/** Tools of a format that run at the provider and cost nothing but tokens, or that the client runs itself. What is not listed costs by the call. */
+export const FREE_TOOLS: { readonly [dialect: string]: { readonly names: RegExp; readonly source: string } } = {
+  'anthropic-messages': {
+    names: /^(bash|text_editor|computer|memory|tool_search|mcp_toolset|web_fetch|advisor)/,
+    source: 'https://platform.claude.com/docs/en/about-claude/pricing: web fetch has no charge of its own',
+  },
+  'openai-responses': {
+    names: /^(local_shell|apply_patch|computer|namespace|tool_search|mcp)/,
+    source: 'https://platform.openai.com/docs/pricing: built-in tools',
+  },
+  gemini: {
+    names: /^(codeExecution|urlContext|computerUse|fileSearch|mcpServers)$/,
+    source: 'https://ai.google.dev/gemini-api/docs/pricing: tools',
+  },
+};
+
+/** How a format names a search, and how it says how many calls there may be. */
+export interface ToolFormat {
+  readonly search: string;
+  /** A search is made once a request, and not reported. */
+  readonly once?: true;
+  /** The bound is a member of each search, or of the whole request. */
+  readonly bound?: 'max_uses' | 'max_tool_calls';
+}
+
+export const TOOL_FORMATS: { readonly [dialect: string]: ToolFormat } = {
+  'openai-chat': { search: 'web_search', once: true },
+  'openai-responses': { search: 'web_search', bound: 'max_tool_calls' },
+  'anthropic-messages': { search: 'web_search', bound: 'max_uses' },
+  gemini: { search: 'googleSearch' },
+};
+
+/** Makes images of their own, which are priced as such. */
+export const IMAGE_TOOL = 'image_generation';
+
+/** `all`: also a search said in another format's words; `own`: tools in the provider's own words alone. */
+type Taken = { readonly [dialect: string]: 'all' | 'own' };
+
+/** Provider types that run tools for a fee, by the formats in which they take them. Others run none, or nobody here knows them: your own servers, `openai-compatible`. */
+export const TOOL_FEES: { readonly [type: string]: { readonly taken: Taken; readonly source: string } } = {
+  openai: {
+    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
+    source: 'https://platform.openai.com/docs/pricing',
+  },
+  azure: {
+    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
+    source: 'https://azure.microsoft.com/pricing/details/azure-openai/',
+  },
+  anthropic: {
+    taken: { 'anthropic-messages': 'all' },
+    source: 'https://platform.claude.com/docs/en/about-claude/pricing',
+  },
+  google: { taken: { gemini: 'all' }, source: 'https://ai.google.dev/gemini-api/docs/pricing' },
+  vertex: {
+    taken: { gemini: 'all', 'anthropic-messages': 'all' },
+    source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
+  },
+  openrouter: {
+    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
+    source: 'https://openrouter.ai/docs/features/web-search',
+  },
+  xai: {
+    taken: { 'openai-chat': 'all', 'openai-responses': 'all' },
+    source: 'https://docs.x.ai/developers/pricing',
+  },
+  groq: { taken: { 'openai-chat': 'own' }, source: 'https://groq.com/pricing' },
+  moonshot: { taken: { 'openai-chat': 'own' }, source: 'https://platform.kimi.ai/docs/pricing/tools' },
+  zhipu: { taken: { 'openai-chat': 'own' }, source: 'https://open.bigmodel.cn/pricing' },
+  zai: { taken: { 'openai-chat': 'own' }, source: 'https://docs.z.ai/guides/overview/pricing' },
+};

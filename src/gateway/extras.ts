@@ -1,0 +1,249 @@
+/** What a call asks for beside its tokens, by the table in `extra-members.ts`: held for, bounded or refused before anything is sent. */
+import type { Call, ChatCall, Tool } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
+import { writePricePerMillion } from '../canonical/money.ts';
+import type { Price } from '../canonical/price.ts';
+import { patchMembers, pickMembers } from '../dialects/json.ts';
+import type { Extras } from '../ledger/quote.ts';
+import {
+  EXTRA_MEMBERS,
+  FREE_TOOLS,
+  IMAGE_TOOL,
+  type MemberRow,
+  TOOL_FEES,
+  TOOL_FORMATS,
+  USUAL_TOOL_CALLS,
+} from './extra-members.ts';
+
+/** Where a call may be sent: the provider's type, and the format spoken there. */
+export interface Destination {
+  readonly type: string;
+  readonly dialect: string;
+}
+
+export interface Judging {
+  readonly price: Price;
+  /** Output tokens held for each choice. */
+  readonly ceiling: number;
+  /** What no price covers is passed on all the same. */
+  readonly allowsUnpriced: boolean;
+  destinations(): readonly Destination[];
+}
+
+const ROWS: ReadonlyMap<string, readonly MemberRow[]> = Map.groupBy(EXTRA_MEMBERS, ({ member }) => member);
+
+/** Whether there is anything to judge: cheap, for the way of every call. */
+export function mayCostExtra(call: Call): boolean {
+  for (const dialect in call.extras) {
+    for (const member in call.extras[dialect]) if (member === 'extra_body' || ROWS.has(member)) return true;
+  }
+  if (call.kind === 'image') return call.partialImages !== undefined;
+  if (call.kind === 'chat')
+    for (const { type } of call.tools) if (type !== 'function' && type !== 'custom') return true;
+  return false;
+}
+
+/**
+ * What is held for beside what the call says in our own words; `undefined`: nothing, the common case. What has to be bounded is
+ * bounded in the call. Throws `invalid_request` naming a member that the model's price does not cover.
+ */
+export function extrasOf(call: Call, judging: Judging): Extras | undefined {
+  const judge = new Judge(call, judging);
+  for (const dialect in call.extras) {
+    const members = call.extras[dialect]!;
+    for (const member in members) if (ROWS.has(member)) judge.member(dialect, member, members);
+    if (isObject(members.extra_body)) judge.nested(dialect, members.extra_body);
+  }
+  if (call.kind === 'image' && call.partialImages !== undefined)
+    judge.member(call.origin.dialect, 'partial_images', { partial_images: call.partialImages });
+  if (call.kind === 'chat')
+    for (const tool of call.tools) if (tool.type === 'web-search' || tool.type === 'vendor') judge.tool(call, tool);
+  return judge.finish();
+}
+
+/** Provider types that take `max_tool_calls`. */
+const COUNTS_TOOLS: ReadonlySet<string> = new Set(['openai', 'azure', 'openrouter']);
+
+type RunTool = Extract<Tool, { type: 'web-search' | 'vendor' }>;
+
+class Judge {
+  readonly #call: Call;
+  readonly #judging: Judging;
+  #found: { -readonly [unit in keyof Extras]: Extras[unit] } | undefined;
+  #destinations: readonly Destination[] | undefined;
+  #changed: { [member: string]: Json } | undefined;
+  #boundsTools = false;
+
+  constructor(call: Call, judging: Judging) {
+    this.#call = call;
+    this.#judging = judging;
+  }
+
+  member(dialect: string, member: string, members: JsonObject): void {
+    const value = members[member] ?? null;
+    if (value === null) return;
+    for (const row of ROWS.get(member) ?? []) {
+      if (!row.formats.includes(dialect) || !this.#isSentBy(row, dialect)) continue;
+      const effect = row.effect(value, members);
+      if (effect === undefined) continue;
+      if (effect === 'rate')
+        this.#unpriced(member, 'changes what the whole call costs, and there is no price for that');
+      else if (effect === 'route') this.#boundRoute(dialect, member, value as JsonObject);
+      else if (effect === 'thinking') this.#boundThinking(dialect);
+      else if ('tools' in effect) this.#tools(member, effect.tools, true);
+      else this.#add(effect);
+    }
+  }
+
+  /** Some servers merge it into the body, others do not read it. */
+  nested(dialect: string, members: JsonObject): void {
+    for (const member in members) {
+      const value = members[member] ?? null;
+      const isCharged = ROWS.get(member)?.some(
+        (row) => row.formats.includes(dialect) && value !== null && row.effect(value, members) !== undefined,
+      );
+      if (isCharged) this.#unpriced(`extra_body.${member}`, 'must stand at the top of the body, where it is held for');
+    }
+  }
+
+  tool(call: ChatCall, tool: RunTool): void {
+    const name = nameOf(tool);
+    if (FREE_TOOLS[tool.dialect]?.names.test(name)) return;
+    const { perToolCall, perToolUse } = this.#judging.price;
+    // Who has a price is taken to have a reason for it, whatever the provider is.
+    const unknown = perToolCall || perToolUse ? 'all' : undefined;
+    const isSent = this.#sent().some(({ type, dialect }) => {
+      const fees = TOOL_FEES[type];
+      const taken = fees ? fees.taken[dialect] : unknown;
+      return tool.type === 'vendor' ? taken !== undefined && tool.dialect === dialect : taken === 'all';
+    });
+    if (!isSent) return;
+    if (name.startsWith(IMAGE_TOOL)) {
+      const { imageOutput, perImage, pictures } = this.#judging.price;
+      if (imageOutput === undefined && perImage === undefined && !pictures)
+        this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
+      return;
+    }
+    const inChat = this.#sent().every(({ dialect }) => TOOL_FORMATS[dialect]?.once);
+    this.#tools('tools', mostCalls(call, tool, inChat), tool.type === 'web-search', name);
+    if (this.#judging.price.perToolCall) this.#boundTool(call, tool);
+  }
+
+  /** Says how many calls are held for, in the words of formats that have one for it. */
+  #boundTool(call: ChatCall, tool: RunTool): void {
+    if (tool.type === 'web-search' && !isCount(tool.options.max_uses)) tool.maxUses = USUAL_TOOL_CALLS;
+    const { dialect } = call.origin;
+    if (tool.dialect !== dialect) return;
+    const bound = TOOL_FORMATS[dialect]?.bound;
+    if (bound === 'max_uses') this.#boundsTools = true;
+    if (bound !== 'max_tool_calls' || call.extras[dialect]?.max_tool_calls !== undefined) return;
+    const isSaidThere = this.#sent().some((one) => one.dialect === dialect && COUNTS_TOOLS.has(one.type));
+    if (isSaidThere) this.#set(dialect, bound, USUAL_TOOL_CALLS);
+  }
+
+  finish(): Extras | undefined {
+    const { origin } = this.#call;
+    let changed = this.#changed;
+    if (this.#boundsTools) changed = { ...changed, ...boundedTools(origin.body) };
+    if (changed && origin.body.length > 0) origin.body = patchMembers(origin.body, changed);
+    return this.#found;
+  }
+
+  #isSentBy({ types }: MemberRow, dialect: string): boolean {
+    return this.#sent().some((one) => one.dialect === dialect && (types === undefined || types.includes(one.type)));
+  }
+
+  #sent(): readonly Destination[] {
+    this.#destinations ??= this.#judging.destinations();
+    return this.#destinations;
+  }
+
+  #add(tokens: Partial<Extras>): void {
+    this.#found ??= { output: 0, imageInput: 0, imageOutput: 0, toolCalls: 0, certainCalls: 0 };
+    const found = this.#found;
+    for (const unit of Object.keys(tokens) as (keyof Extras)[]) found[unit] += tokens[unit] ?? 0;
+  }
+
+  /** `isCertain`: nobody reports it, and the provider does it once in any case. */
+  #tools(member: string, count: number, isCertain: boolean, tool?: string): void {
+    const { perToolCall, perToolUse } = this.#judging.price;
+    if (perToolCall === undefined && perToolUse === undefined) {
+      const what = tool === undefined ? 'runs tools at the provider' : `the tool \`${tool}\` runs at the provider`;
+      this.#unpriced(member, `${what}, and the price of the model has neither \`perToolCall\` nor \`perToolUse\``);
+    } else this.#add({ toolCalls: count, ...(isCertain && { certainCalls: 1 }) });
+  }
+
+  /** No host may cost more than what the model is sold for. */
+  #boundRoute(dialect: string, member: string, value: JsonObject): void {
+    const { input, output, perCall } = this.#judging.price;
+    if (input === undefined && output === undefined && perCall === undefined) return;
+    const said = isObject(value.max_price) ? value.max_price : {};
+    const most: JsonObject = { ...said };
+    if (input !== undefined) most.prompt = lower(said.prompt, writePricePerMillion(input));
+    if (output !== undefined) most.completion = lower(said.completion, writePricePerMillion(output));
+    this.#set(dialect, member, { ...value, max_price: most });
+  }
+
+  #boundThinking(dialect: string): void {
+    const { ceiling } = this.#judging;
+    this.#set(dialect, 'thinking_budget', ceiling);
+    this.#add({ output: ceiling });
+  }
+
+  #set(dialect: string, member: string, value: Json): void {
+    this.#changed = { ...this.#changed, [member]: value };
+    this.#call.extras = {
+      ...this.#call.extras,
+      [dialect]: { ...this.#call.extras[dialect], [member]: value },
+    };
+  }
+
+  #unpriced(param: string, why: string): void {
+    if (this.#judging.allowsUnpriced) return;
+    const sentence = `\`${param}\`: ${why}. Leave it out, or ask the operator: docs/reference/priced-members.md.`;
+    throw new GatewayError('invalid_request', sentence, { param });
+  }
+}
+
+/** Anthropic's searches, each with the number that is held for where the client names none. */
+function boundedTools(body: Uint8Array): { tools?: Json } {
+  const { tools } = pickMembers(body, new Set(['tools']));
+  if (!Array.isArray(tools)) return {};
+  const isOpen = (tool: Json) =>
+    isObject(tool) && /^web_(search|fetch)/.test(String(tool.type)) && !isCount(tool.max_uses);
+  if (!tools.some(isOpen)) return {};
+  return {
+    tools: tools.map((tool) => (isOpen(tool) ? { ...(tool as JsonObject), max_uses: USUAL_TOOL_CALLS } : tool)),
+  };
+}
+
+/** In the words of its format: `web_search`, `googleSearch`. */
+function nameOf(tool: RunTool): string {
+  if (tool.type === 'web-search') return TOOL_FORMATS[tool.dialect]?.search ?? 'web_search';
+  return textOr(tool.item.type, Object.keys(tool.item)[0] ?? 'tool');
+}
+
+function textOr(value: Json | undefined, other: string): string {
+  return typeof value === 'string' ? value : other;
+}
+
+/** As many as the request allows; `inChat`: a search is made once. */
+function mostCalls(call: ChatCall, tool: RunTool, inChat: boolean): number {
+  const options = tool.type === 'web-search' ? tool.options : tool.item;
+  const { max_uses: uses } = options;
+  if (isCount(uses)) return uses;
+  const most = call.extras[call.origin.dialect]?.max_tool_calls;
+  if (isCount(most)) return most;
+  return inChat ? 1 : USUAL_TOOL_CALLS;
+}
+
+function isCount(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function lower(said: Json | undefined, ours: string): number {
+  const most = Number(ours);
+  const asked = typeof said === 'number' || typeof said === 'string' ? Number(said) : Number.NaN;
+  return asked >= 0 && asked < most ? asked : most;
+}

@@ -1,0 +1,44 @@
+/** How well a video is made, where its provider has several ways at several prices. */
+import { GatewayError } from '../canonical/errors.ts';
+import type { Price } from '../canonical/price.ts';
+import type { VideoAsk } from '../canonical/task.ts';
+import { toldTo } from '../providers/told-to.ts';
+import type { VideoAdapter } from '../providers/video.ts';
+
+export interface Qualities {
+  /** Of the providers that may make it. */
+  readonly makers: readonly VideoAdapter[];
+  readonly price: Price;
+  /** What no price covers is passed on all the same. */
+  readonly allowsUnpriced: boolean;
+}
+
+/** The order without a resolution that one of its makers is not told: it would be paid for at the price of another size. */
+export function withTakenSize(ask: VideoAsk, makers: readonly VideoAdapter[]): VideoAsk {
+  const { resolution, ...rest } = ask;
+  if (resolution === undefined || !makers.some(({ ignoresResolution }) => ignoresResolution)) return ask;
+  const warning = "`resolution` was dropped: the model's vendor does not take it.";
+  return { ...rest, dropped: [...(ask.dropped ?? []), warning] };
+}
+
+/** The order with its quality, in the words of prices. Throws `invalid_request` where its model has no price for that. */
+export function withQuality(ask: VideoAsk, { makers, price, allowsUnpriced }: Qualities): VideoAsk {
+  const found = makers.flatMap((video) => {
+    const quality = video.qualityOf?.(toldTo(video, ask).ask.metadata);
+    return quality === undefined ? [] : [{ quality, plain: video.qualityOf?.({}) }];
+  });
+  const dearer = found.find(({ quality, plain }) => quality !== plain);
+  const { quality } = dearer ?? found[0] ?? {};
+  if (quality === undefined) return ask;
+  const isPriced = !dearer || price.clips?.some((clip) => clip.quality === quality);
+  if (!isPriced && !allowsUnpriced) throw unpriced(ask, quality);
+  return { ...ask, quality };
+}
+
+function unpriced({ words, metadata }: VideoAsk, quality: string): GatewayError {
+  const [mode] = quality.split('+');
+  const member = mode === 'std' ? (metadata.sound === undefined ? 'voice_list' : 'sound') : 'mode';
+  const param = words === undefined ? `metadata.${member}` : member;
+  const sentence = `\`${param}\`: the price of the model has no \`perSecond\` of quality \`${quality}\`. Leave it out, or ask the operator: docs/reference/priced-members.md.`;
+  return new GatewayError('invalid_request', sentence, { param });
+}

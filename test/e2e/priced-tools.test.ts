@@ -1,0 +1,118 @@
+/** Tools that run at the provider, as clients of each format meet them: refused without a price, charged by one; and the modes of a video. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { type Scene, startScene } from '../scene.ts';
+import { VENDORS } from '../vendor-answers.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } });
+}, 30_000);
+afterEach(() => scene.assertClean());
+afterAll(() => scene.close(), 30_000);
+
+const PRICE = { input: 1, output: 1, perToolCall: 0.01 };
+const hello = [{ role: 'user', content: 'Hi' }];
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'gpt-6',
+  output: [
+    { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'a' } },
+    { type: 'web_search_call', id: 'ws_2', status: 'completed', action: { type: 'search', query: 'b' } },
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1000, output_tokens: 1000, total_tokens: 2000 },
+};
+
+test('searches that a response shows are charged, though its usage does not count them', async () => {
+  const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price: PRICE });
+  stage.script({ json: RESPONSE });
+  const body = { model: stage.model, input: 'Hi', tools: [{ type: 'web_search' }] };
+  const response = await stage.post('/v1/responses', body);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-modelport-cost')).toBe('0.022');
+  expect(stage.journal()[0]?.body).toMatchObject({ tools: [{ type: 'web_search' }], max_tool_calls: 20 });
+  const [call] = await stage.settled();
+  expect(call).toMatchObject({ cost: '0.022' });
+});
+
+test("Anthropic's searches are charged and bounded, its fetches are not charged", async () => {
+  const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-opus-4-5', price: PRICE });
+  const { json } = VENDORS.messages.whole({ texts: ['Hi'] }) as { json: object };
+  const usage = {
+    input_tokens: 1000,
+    output_tokens: 1000,
+    server_tool_use: { web_search_requests: 3, web_fetch_requests: 4 },
+  };
+  stage.script({ json: { ...json, usage } });
+  const tools = [
+    { type: 'web_search_20250305', name: 'web_search' },
+    { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 4 },
+  ];
+  const response = await fetch(`${scene.gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'x-api-key': stage.caller.key, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: stage.model, max_tokens: 50, messages: hello, tools }),
+  });
+  expect(response.headers.get('x-modelport-cost')).toBe('0.032');
+  expect(stage.journal()[0]?.body).toMatchObject({ tools: [{ max_uses: 20 }, { max_uses: 4 }] });
+  await stage.settled();
+});
+
+test('the search of a chat, which nobody reports, is charged once', async () => {
+  const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-4o-search-preview', price: PRICE });
+  stage.script(
+    VENDORS.chat.whole({ texts: ['Hi'], tokens: { input: 1000, cachedInput: 0, output: 1000, reasoning: 0 } }),
+  );
+  const body = { model: stage.model, messages: hello, web_search_options: {} };
+  const response = await stage.post('/v1/chat/completions', body);
+  expect(response.headers.get('x-modelport-cost')).toBe('0.012');
+  await stage.settled();
+});
+
+test('without a price it is refused by name, and nothing is held or sent', async () => {
+  const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6' });
+  const body = { model: stage.model, input: 'Hi', tools: [{ type: 'web_search' }] };
+  const response = await stage.post('/v1/responses', body);
+  expect(response.status).toBe(400);
+  const { error } = (await response.json()) as { error: { param: string; message: string } };
+  expect(error.param).toBe('tools');
+  expect(error.message).toContain('`web_search`');
+  expect(error.message).toContain('`perToolCall`');
+  expect(stage.journal()).toEqual([]);
+});
+
+test("Kling's modes: the plain one by the usual price, others by their own or not at all", async () => {
+  const perSecond = [
+    { quality: 'std', price: 0.05 },
+    { quality: 'pro', price: 0.1 },
+  ];
+  const stage = await scene.stage({ type: 'kling', kind: 'video', price: { perSecond } });
+  const failed = {
+    json: { code: 0, message: '', data: { task_id: 'k1', task_status: 'failed', task_status_msg: 'No.' } },
+  };
+  const poll = `/${stage.model.replace('model-', '')}/t0/v1/videos/text2video/k1`;
+  const order = async (more: object) => {
+    stage.script(failed);
+    scene.upstream.script(poll, failed);
+    const body = { model_name: stage.model, prompt: 'A cat', duration: '5', ...more };
+    const response = await stage.post('/kling/v1/videos/text2video', body);
+    return { status: response.status, text: await response.text() };
+  };
+  expect((await order({ mode: 'pro' })).status).toBe(200);
+  expect((await order({})).status).toBe(200);
+  const refused = await order({ mode: 'pro', sound: 'on' });
+  expect(refused.status).toBe(400);
+  expect(refused.text).toContain('pro+sound');
+  const sent = stage.journal().filter(({ method }) => method === 'POST');
+  expect(sent.map(({ body }) => (body as { mode?: string }).mode)).toEqual(['pro', undefined]);
+  await stage.settled();
+}, 30_000);
