@@ -1,7 +1,7 @@
 /** Opens the rooms on one database and wires them together. */
 import { type Access, createAccess } from './access/access.ts';
 import { auditRow } from './access/audit.ts';
-import { inRanges, readRange } from './access/cidr.ts';
+import { createRanges, readRange } from './access/cidr.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { memoryBudget } from './access/memory-budget.ts';
@@ -84,9 +84,8 @@ export function openTransport(proxied: boolean): Transport {
 
 /** What fetches for clients: from public addresses, and from those the operator allows. */
 function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFetch {
-  const ranges = fetchAllowed.flatMap((text) => readRange(text) ?? []);
-  const allows = (address: string) => inRanges(address, ranges);
-  return createGuardedFetch({ allows, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
+  const ranges = createRanges(fetchAllowed.flatMap((text) => readRange(text) ?? []));
+  return createGuardedFetch({ allows: ranges.has, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
 }
 
 const ALONE: Standing = { index: 0, count: 1 };

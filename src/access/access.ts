@@ -1,7 +1,7 @@
 /** Who is calling: keys, what they may do, and how fast. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
-import { inRanges, type Range, readRange } from './cidr.ts';
+import { createRanges, type Ranges, readRange } from './cidr.ts';
 import { hashKey } from './key.ts';
 import { type Admitted, type Limits, type Paced, refuseImpossible, UNLIMITED } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
@@ -65,7 +65,7 @@ interface Known {
   /** The account is disabled. */
   isAccountDisabled: boolean;
   /** Absent: from everywhere. A range that cannot be read lets nobody in. */
-  ranges: readonly Range[] | undefined;
+  ranges: Ranges | undefined;
 }
 
 /** How long a key is remembered without being asked again; a change is noticed earlier, by `forget`. */
@@ -194,7 +194,7 @@ function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined
     },
     until: row.hash === hash ? undefined : (row.priorUntil ?? 0),
     isAccountDisabled: accountRow?.disabledAt !== undefined,
-    ranges: addresses?.map(readRange).filter((range) => range !== undefined),
+    ranges: addresses && createRanges(addresses.flatMap((address) => readRange(address) ?? [])),
   };
 }
 
@@ -229,7 +229,7 @@ function admitted(known: Known | undefined, presented: Presented, now: number, k
   if (known.isAccountDisabled && kind === 'caller') {
     throw new GatewayError('key_disabled', 'The account of this API key is disabled: ask for it to be enabled.');
   }
-  if (ranges && !inRanges(presented.address, ranges)) {
+  if (ranges && !ranges.has(presented.address)) {
     throw new GatewayError('address_not_allowed', 'This API key may not be used from this address.');
   }
   return caller;

@@ -1,15 +1,13 @@
 import { expect, test } from 'bun:test';
-import { inRanges, readRange } from './cidr.ts';
+import { createRanges, readRange } from './cidr.ts';
 
 function within(address: string, ...ranges: string[]): boolean {
-  return inRanges(
-    address,
-    ranges.map((text) => {
-      const range = readRange(text);
-      if (!range) throw new Error(`${text} is no range`);
-      return range;
-    }),
-  );
+  const read = ranges.map((text) => {
+    const range = readRange(text);
+    if (!range) throw new Error(`${text} is no range`);
+    return range;
+  });
+  return createRanges(read).has(address);
 }
 
 test.each([
@@ -35,6 +33,10 @@ test.each([
   ['10.0.0.1', '::ffff:10.0.0.0/104', true],
   ['11.0.0.1', '::ffff:10.0.0.0/104', false],
   ['10.0.0.1', '::/0', false],
+  ['::ffff:10.0.0.1', '::/0', false],
+  ['fe80::1%eth0', 'fe80::1%eth0', true],
+  ['fe80::1', 'fe80::2%eth0/64', true],
+  ['10.0.0.1', '::ffff:0:0/96', true],
   ['::1', '0.0.0.0/0', false],
   ['not an address', '0.0.0.0/0', false],
   ['', '0.0.0.0/0', false],
