@@ -13,6 +13,7 @@ const STEPS: readonly Step[] = [
   { name: 'arrows', command: ['scripts/check-arrows.ts'] },
   { name: 'sizes', command: ['scripts/check-sizes.ts'] },
   { name: 'docs', command: ['scripts/check-docs.ts'] },
+  { name: 'tables', command: ['scripts/reference-docs.ts', '--check'] },
   { name: 'unused', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
   { name: 'tests', command: ['scripts/test.ts', '--all'] },
 ];

@@ -1,0 +1,109 @@
+/**
+ * `npm run docs`: writes the tables of the reference pages that follow from the code: providers, commands, metrics. `--check` (a step of
+ * `npm run check`) only says where a page differs. What is written stands between `<!-- table: NAME -->` and `<!-- end -->`.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCommand } from '../src/cli/run-command.ts';
+import { createMetrics } from '../src/http/metrics.ts';
+import { PROVIDERS } from '../src/providers/index.ts';
+import { type Fault, ROOT, report } from './source-files.ts';
+
+interface Table {
+  page: string;
+  name: string;
+  write(): string | Promise<string>;
+}
+
+const TABLES: readonly Table[] = [
+  { page: 'docs/reference/providers.md', name: 'providers', write: providersTable },
+  { page: 'docs/reference/cli.md', name: 'commands', write: commandsText },
+  { page: 'docs/reference/metrics.md', name: 'metrics', write: metricsTable },
+];
+
+const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+const code = (text: string) => `\`${text}\``;
+const head = (...names: string[]) => [row(names), row(names.map(() => '---'))];
+
+function providersTable(): string {
+  const lines = [...PROVIDERS.values()].map((provider) => {
+    const { name, baseUrl, credentialVariable, credentialVariables = [], baseUrlVariable, speaks, video } = provider;
+    const variables = [
+      ...(credentialVariable ? [code(credentialVariable)] : []),
+      ...(credentialVariables.length > 0 ? [credentialVariables.map(code).join(' and ')] : []),
+      ...(baseUrlVariable ? [code(baseUrlVariable)] : []),
+    ];
+    const kinds = Object.entries(speaks).map(([kind, formats]) => `${kind}: ${formats.map(code).join(', ')}`);
+    const made = [...kinds, ...(video && !speaks.video ? ['video'] : [])];
+    const address = baseUrl ? code(baseUrl) : provider.addressOf ? 'from its settings' : 'yours';
+    return row([code(name), variables.join(' or '), address, made.join('; ')]);
+  });
+  return [...head('type', 'environment variable', 'address', 'kinds and the formats they are sent in'), ...lines].join(
+    '\n',
+  );
+}
+
+async function commandsText(): Promise<string> {
+  const names = (await help()).flatMap((line) => /^ {2}([a-z][a-z -]*?) {2,}\S/.exec(line)?.[1] ?? []);
+  const lines: string[] = [];
+  for (const name of names) {
+    const said = await help(name);
+    const at = said.findIndex((line) => line === `modelport ${name}` || line.startsWith(`modelport ${name} `));
+    const [usage = '', summary = ''] = said.slice(at);
+    const shown = code(usage.replaceAll('|', '\\|'));
+    lines.push(row([shown, summary.trim().replaceAll('|', '\\|')]));
+  }
+  return [...head('command', 'what it does'), ...lines].join('\n');
+}
+
+async function help(command?: string): Promise<string[]> {
+  const lines: string[] = [];
+  const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
+  // Help opens nothing.
+  const open = { terminal, version: '', close: () => Promise.resolve() } as unknown as Parameters<typeof runCommand>[1];
+  await runCommand(['help', ...(command === undefined ? [] : [command])], open);
+  return lines;
+}
+
+/** From what `/metrics` writes after one call, so that every label is there. */
+async function metricsTable(): Promise<string> {
+  const metrics = createMetrics(0);
+  const call = { model: 'm', outcome: 'disputed', errorCode: 'e', provider: 'p', attempts: 1, durationMs: 1, cost: 1n };
+  metrics.answered(200);
+  metrics.called(call as unknown as Parameters<typeof metrics.called>[0]);
+  const rooms = { gateway: { active: 0 }, catalog: { list: () => [] }, store: { holds: () => Promise.resolve([]) } };
+  const text = await metrics.write(rooms as unknown as Parameters<typeof metrics.write>[0]);
+  const lines = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)\n(?:\S+\{(.*)\} )?/gm)].map(
+    ([, name = '', meaning = '', type = '', labels = '']) => {
+      const labelNames = [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => code(label));
+      return row([code(name), type, labelNames.join(', '), meaning]);
+    },
+  );
+  return [...head('metric', 'type', 'labels', 'meaning'), ...lines].join('\n');
+}
+
+const START = (name: string) => `<!-- table: ${name} -->`;
+const END = '<!-- end -->';
+
+/** The page with the table in its place; `undefined` where the page has no place for it. */
+export function withTable(page: string, name: string, table: string): string | undefined {
+  const from = page.indexOf(START(name));
+  const to = page.indexOf(END, from);
+  if (from < 0 || to < 0) return undefined;
+  return `${page.slice(0, from)}${START(name)}\n\n${table}\n\n${page.slice(to)}`;
+}
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check');
+  const faults: Fault[] = [];
+  for (const { page, name, write } of TABLES) {
+    const path = join(ROOT, page);
+    const before = readFileSync(path, 'utf8');
+    const after = withTable(before, name, await write());
+    if (after === undefined) faults.push(`${page}: has no place for the table "${name}"`);
+    else if (check && after !== before)
+      faults.push(`${page}: the table "${name}" is not what the code says: npm run docs`);
+    else if (!check) writeFileSync(path, after);
+  }
+  report('reference docs', faults);
+}
