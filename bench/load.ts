@@ -48,7 +48,7 @@ interface Line {
   close(): void;
 }
 
-interface Tally {
+interface UsageCounter {
   latencies: number[];
   firstBytes: number[];
   failures: number;
@@ -56,22 +56,22 @@ interface Tally {
   lateChunks: number;
 }
 
-async function openLine(load: Load, request: Buffer, tally: Tally): Promise<Line> {
+async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter): Promise<Line> {
   let waiting: ((ok: boolean) => void) | undefined;
   let askedAt = 0;
   let firstByteAt = 0;
   let ok = false;
   let streamed = false;
   let alive = true;
-  const count = chunkCounter(tally, load.lateMs);
+  const count = chunkCounter(usageCounter, load.lateMs);
   const finish = (success: boolean) => {
     const done = waiting;
     waiting = undefined;
     if (!done) return;
     if (success) {
-      tally.latencies.push(performance.now() - askedAt);
-      tally.firstBytes.push(firstByteAt - askedAt);
-    } else tally.failures++;
+      usageCounter.latencies.push(performance.now() - askedAt);
+      usageCounter.firstBytes.push(firstByteAt - askedAt);
+    } else usageCounter.failures++;
     done(success);
   };
   const feed = messageCutter({
@@ -130,7 +130,7 @@ function connect(port: number, data: Connection): Promise<Socket<Connection>> {
 const MARK = Buffer.from(TIME_MARK);
 
 /** Counts the chunks in a stream's bytes, and those that came late by the time they carry. */
-function chunkCounter(tally: Tally, lateMs: number): (bytes: Buffer) => void {
+function chunkCounter(usageCounter: UsageCounter, lateMs: number): (bytes: Buffer) => void {
   let carry: Buffer | undefined;
   return (bytes) => {
     const all = carry ? Buffer.concat([carry, bytes]) : bytes;
@@ -139,8 +139,8 @@ function chunkCounter(tally: Tally, lateMs: number): (bytes: Buffer) => void {
     const now = Date.now();
     for (let at = all.indexOf(MARK); at !== -1 && at < end; at = all.indexOf(MARK, at + MARK.length)) {
       const digits = at + MARK.length;
-      tally.chunks++;
-      if (now - Number(all.toString('latin1', digits, digits + TIME_DIGITS)) > lateMs) tally.lateChunks++;
+      usageCounter.chunks++;
+      if (now - Number(all.toString('latin1', digits, digits + TIME_DIGITS)) > lateMs) usageCounter.lateChunks++;
     }
   };
 }
@@ -154,25 +154,25 @@ function writeHttp({ port, path, headers, body }: Load): Buffer {
 }
 
 export async function runLoad(load: Load): Promise<LoadReport> {
-  const tally: Tally = { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 };
+  const usageCounter: UsageCounter = { latencies: [], firstBytes: [], failures: 0, chunks: 0, lateChunks: 0 };
   const request = writeHttp(load);
-  const open = () => openLine(load, request, tally);
+  const open = () => openLine(load, request, usageCounter);
   const { shape } = load;
   const started = performance.now();
-  if (shape.type === 'closed') await runClosed(open, shape, tally);
-  else if (shape.type === 'paced') await runPaced(open, shape, tally);
-  else await runOnce(open, shape, tally);
+  if (shape.type === 'closed') await runClosed(open, shape, usageCounter);
+  else if (shape.type === 'paced') await runPaced(open, shape, usageCounter);
+  else await runOnce(open, shape, usageCounter);
   const seconds = (performance.now() - started) / 1000;
   return {
-    answers: tally.latencies.length,
-    failures: tally.failures,
+    answers: usageCounter.latencies.length,
+    failures: usageCounter.failures,
     seconds,
-    p50Ms: percentile(tally.latencies, 0.5),
-    p99Ms: percentile(tally.latencies, 0.99),
-    firstByteP50Ms: percentile(tally.firstBytes, 0.5),
-    firstByteP99Ms: percentile(tally.firstBytes, 0.99),
-    chunks: tally.chunks,
-    lateChunks: tally.lateChunks,
+    p50Ms: percentile(usageCounter.latencies, 0.5),
+    p99Ms: percentile(usageCounter.latencies, 0.99),
+    firstByteP50Ms: percentile(usageCounter.firstBytes, 0.5),
+    firstByteP99Ms: percentile(usageCounter.firstBytes, 0.99),
+    chunks: usageCounter.chunks,
+    lateChunks: usageCounter.lateChunks,
   };
 }
 
@@ -189,9 +189,13 @@ async function openLines(open: Open, count: number): Promise<Line[]> {
 }
 
 /** Every connection asks again as soon as it has its answer. */
-async function runClosed(open: Open, { connections, seconds }: Shape<'closed'>, tally: Tally): Promise<void> {
+async function runClosed(
+  open: Open,
+  { connections, seconds }: Shape<'closed'>,
+  usageCounter: UsageCounter,
+): Promise<void> {
   const until = performance.now() + seconds * 1000;
-  const going = () => performance.now() < until && tally.failures < MAX_FAILURES;
+  const going = () => performance.now() < until && usageCounter.failures < MAX_FAILURES;
   const runLine = async (first: Line) => {
     let line = first;
     for (;;) {
@@ -209,7 +213,7 @@ async function runClosed(open: Open, { connections, seconds }: Shape<'closed'>, 
 }
 
 /** Requests leave at a steady rate, whatever comes back; each on a free connection, or on a new one. */
-async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, tally: Tally): Promise<void> {
+async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, usageCounter: UsageCounter): Promise<void> {
   const free = await openLines(open, 16);
   const total = Math.floor(perSecond * seconds);
   const started = performance.now();
@@ -228,8 +232,8 @@ async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, tall
   const sending = new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const due = Math.min(total, Math.floor(((performance.now() - started) / 1000) * perSecond));
-      for (; sent < due; sent++) sendOne().catch(() => tally.failures++);
-      if (ended + tally.failures >= total || tally.failures > MAX_FAILURES) {
+      for (; sent < due; sent++) sendOne().catch(() => usageCounter.failures++);
+      if (ended + usageCounter.failures >= total || usageCounter.failures > MAX_FAILURES) {
         clearInterval(timer);
         resolve();
       }
@@ -240,7 +244,11 @@ async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, tall
 }
 
 /** One request on every connection, all at about the same time. */
-async function runOnce(open: Open, { connections, boundSeconds }: Shape<'once'>, tally: Tally): Promise<void> {
+async function runOnce(
+  open: Open,
+  { connections, boundSeconds }: Shape<'once'>,
+  usageCounter: UsageCounter,
+): Promise<void> {
   const lines = await openLines(open, connections);
   let ended = 0;
   const all = lines.map(
@@ -253,7 +261,7 @@ async function runOnce(open: Open, { connections, boundSeconds }: Shape<'once'>,
       ),
   );
   await within(boundSeconds, Promise.all(all));
-  tally.failures += lines.length - ended;
+  usageCounter.failures += lines.length - ended;
   for (const line of lines) line.close();
 }
 

@@ -41,7 +41,7 @@ const verifier = createVerifier({
   owner: `bench ${process.pid}`,
   key: () => 'a key of the bench, and of nothing else',
   now: Date.now,
-  trouble: console.error,
+  reportError: console.error,
 });
 
 await measure('from the first entry', true);

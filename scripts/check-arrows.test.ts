@@ -81,7 +81,7 @@ test('each deed is right in its own room, and in a test', () => {
       'src/http1/connections.ts': 'await Bun.connect(to);',
       'src/config.ts': 'const port = process.env.PORT;',
       'src/http/routes.ts': `import { Hono } from 'hono';\nimport { isIP } from 'node:net';\nif (shape === 'openai') go();`,
-      'src/dialects/gemini/reader.ts': `if (seal.dialect === 'gemini') go();`,
+      'src/dialects/chat/gemini/reader.ts': `if (seal.dialect === 'gemini') go();`,
       'src/gateway/serve.test.ts': `await fetch('x');\nprocess.env.A = 'b';`,
       'src/gateway/serve.ts': `server.fetch(request);\nconst hint = 'select a model from the list';`,
     }),

@@ -1,9 +1,9 @@
-/** Arrows: which file may import which, and what only one room may do. */
+/** Arrows: which file may import which, and what only one module may do. */
 import { dirname, join } from 'node:path/posix';
 import { type Fault, isTest, readSources, report, type SourceFile } from './source-files.ts';
 import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from './syntax.ts';
 
-/** The ladder: a room imports only from lower rungs, never sideways, never up. */
+/** The ladder: a module imports only from lower rungs, never sideways, never up. */
 export const RUNGS: { readonly [room: string]: number } = {
   canonical: 0,
   // Imports nothing of ours, so that it could be published by itself.
@@ -15,10 +15,11 @@ export const RUNGS: { readonly [room: string]: number } = {
   files: 1,
   providers: 2,
   sandbox: 2,
+  routing: 1,
   catalog: 2,
   access: 2,
   ledger: 2,
-  memory: 2,
+  conversations: 2,
   gateway: 3,
   tasks: 4,
   http: 5,
@@ -29,7 +30,7 @@ export const RUNGS: { readonly [room: string]: number } = {
   main: 7,
 };
 
-/** The files that build the house and start it: one room, the only one that knows all the others. */
+/** The files that build the application and start it: one module, the only one that knows all the others. */
 const MAIN_FILES = new Set([
   'main.ts',
   'serve.ts',
@@ -37,21 +38,21 @@ const MAIN_FILES = new Set([
   'process-messages.ts',
   'watchdog.ts',
   'watchdog-worker.ts',
-  'house.ts',
+  'app.ts',
   'reload.ts',
   'apply-file.ts',
-  'first-start.ts',
+  'bootstrap.ts',
   'greeting.ts',
   'rotate-secrets.ts',
   'servers.ts',
-  'vendors.ts',
+  'found-providers.ts',
 ]);
 
-/** Rooms with a table of equals: its rows never import each other. */
+/** HttpDeps with a table of equals: its rows never import each other. */
 const TABLES: { readonly [room: string]: { index: string; shared: readonly string[] } } = {
   dialects: { index: 'src/dialects/index.ts', shared: ['dialect.ts'] },
   // The maker of the whole family; its own row is that maker with nothing set.
-  providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'openai-compatible.ts'] },
+  providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'chat/openai-compatible.ts'] },
 };
 
 const FORBIDDEN_NAMES = new Set([
@@ -109,7 +110,7 @@ function nameFaults(path: string): Fault[] {
   return faults;
 }
 
-/** The room of a file of `src/`: its folder, or itself where it stands alone; `undefined` where the ladder knows none. */
+/** The module of a file of `src/`: its folder, or itself where it stands alone; `undefined` where the ladder knows none. */
 function roomOf(path: string): string | undefined {
   const name = (path.split('/')[1] ?? '').replace(/\.test\.ts$/, '.ts');
   if (MAIN_FILES.has(name)) return 'main';
@@ -162,8 +163,13 @@ function tableRows(room: string, index: SourceFile, syntax: Syntax, shared: read
   return new Set(units.filter((unit) => !shared.includes(unit)));
 }
 
-/** The folder or file of a table's row: the part right below its room. */
-const unitOf = (path: string): string => (path.split('/')[2] ?? '').replace(/\.test\.ts$/, '.ts');
+/** The folder or file of a table's row: the part below its module and its group (`chat/gemini`, `images/imagen.ts`). */
+const unitOf = (path: string): string =>
+  path
+    .replace(/\.test\.ts$/, '.ts')
+    .split('/')
+    .slice(2, 4)
+    .join('/');
 
 function importFaults(file: SourceFile, syntax: Syntax, rows: ReadonlyMap<string, ReadonlySet<string>>): Fault[] {
   return importsOf(file, syntax).flatMap((one) => {
@@ -201,7 +207,7 @@ function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, Readonl
   return undefined;
 }
 
-/** What only one room may do, found in the tree. */
+/** What only one module may do, found in the tree. */
 function deedFaults({ path, text }: SourceFile, { program }: Syntax, names: KnownNames): Fault[] {
   const faults: Fault[] = [];
   const room = roomOf(path);
@@ -252,7 +258,7 @@ const ENVIRONMENTS = new Set(['process.env', 'Bun.env', 'import.meta.env']);
 /** The names a file may not compare: a row knows its own, a table's index all of its own kind. */
 function namesKeptFrom(path: string, { dialects, providers, engines }: KnownNames): ReadonlySet<string> {
   const room = roomOf(path);
-  const own = unitOf(path).replace(/\.ts$/, '');
+  const own = unitOf(path).replace(/\.ts$/, '').split('/').at(-1);
   const indexed = path.endsWith('/index.ts') ? room : undefined;
   return new Set([
     ...(indexed === 'dialects' ? [] : dialects.filter((name) => room !== 'dialects' || name !== own)),

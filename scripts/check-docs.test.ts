@@ -4,7 +4,7 @@ import { docFaults } from './check-docs.ts';
 const MAP = { path: 'ARCHITECTURE.md', text: 'The room `src/store/`.\n' };
 const PATHS = ['ARCHITECTURE.md', 'README.md', 'src/store/sqlite.ts', 'docs/decisions/0001-bun.md'];
 
-/** Faults of a README with this text, in an otherwise sound repository. */
+/** Faults of a README with this text, in an otherwise audio repository. */
 function readmeFaults(text: string): string[] {
   return docFaults({ documents: [MAP, { path: 'README.md', text }], paths: PATHS, sources: [] });
 }

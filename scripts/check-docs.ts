@@ -1,4 +1,4 @@
-/** Documents: what they name exists, every room is on the map, every file says at its top what it is. */
+/** Documents: what they name exists, every module is on the map, every file says at its top what it is. */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile } from './source-files.ts';
@@ -34,7 +34,7 @@ function placesOf(paths: readonly string[]): ReadonlySet<string> {
   return places;
 }
 
-/** Paths in backticks that name nothing. `src/` may be left out before a room's name. */
+/** Paths in backticks that name nothing. `src/` may be left out before a module's name. */
 function pathFaults({ path, text }: SourceFile, places: ReadonlySet<string>): Fault[] {
   const names = new Set([...places].map((place) => place.slice(place.lastIndexOf('/') + 1)));
   const faults: Fault[] = [];
@@ -89,16 +89,16 @@ function headings(text: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** Rooms of `src/` that the map does not show. */
+/** HttpDeps of `src/` that the map does not show. */
 function roomFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
   const map = documents.find(({ path }) => path === MAP);
   if (!map) return [`${MAP} is not there`];
-  const rooms = new Set<string>();
+  const deps = new Set<string>();
   for (const path of paths) {
     const [top, room = '', ...rest] = path.split('/');
-    if (top === 'src' && !isTest(path)) rooms.add(rest.length > 0 ? `${room}/` : room);
+    if (top === 'src' && !isTest(path)) deps.add(rest.length > 0 ? `${room}/` : room);
   }
-  return [...rooms]
+  return [...deps]
     .filter((room) => !map.text.includes(`\`src/${room}\``))
     .map((room) => `${MAP}: does not show \`src/${room}\``);
 }
@@ -111,9 +111,9 @@ function headFaults({ path, text }: SourceFile): Fault[] {
 if (import.meta.main) {
   const decisions = existsSync(join(ROOT, 'docs')) ? listFiles(['docs']) : [];
   const present = DOCUMENTS.filter((path) => existsSync(join(ROOT, path)));
-  const rooms = [...CODE_ROOMS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
+  const deps = [...CODE_ROOMS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
-  const code = listFiles(rooms);
+  const code = listFiles(deps);
   const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} is not there`);
   const faults = docFaults({
     documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),

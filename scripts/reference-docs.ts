@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from '../src/cli/run-command.ts';
-import { createMetrics } from '../src/http/metrics.ts';
+import { createMetrics } from '../src/http/routes/status/metrics.ts';
 import { PROVIDERS } from '../src/providers/index.ts';
 import { type Fault, ROOT, report } from './source-files.ts';
 
@@ -71,8 +71,8 @@ async function metricsTable(): Promise<string> {
   const call = { model: 'm', outcome: 'disputed', errorCode: 'e', provider: 'p', attempts: 1, durationMs: 1, cost: 1n };
   metrics.answered(200);
   metrics.called(call as unknown as Parameters<typeof metrics.called>[0]);
-  const rooms = { gateway: { active: 0 }, catalog: { list: () => [] }, store: { holds: () => Promise.resolve([]) } };
-  const text = await metrics.write(rooms as unknown as Parameters<typeof metrics.write>[0]);
+  const deps = { gateway: { active: 0 }, catalog: { list: () => [] }, store: { holds: () => Promise.resolve([]) } };
+  const text = await metrics.write(deps as unknown as Parameters<typeof metrics.write>[0]);
   const lines = [...text.matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\S+)\n(?:\S+\{(.*)\} )?/gm)].map(
     ([, name = '', meaning = '', type = '', labels = '']) => {
       const labelNames = [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => code(label));

@@ -20,16 +20,16 @@ export function listFiles(entries: readonly string[]): string[] {
   const found: string[] = [];
   for (const entry of entries) {
     if (entry.includes('.') && !entry.startsWith('.')) found.push(entry);
-    else walk(entry, found);
+    else context(entry, found);
   }
   return found.sort();
 }
 
-function walk(folder: string, found: string[]): void {
+function context(folder: string, found: string[]): void {
   for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`;
     if (entry.isDirectory()) {
-      if (!IGNORED.has(entry.name)) walk(path, found);
+      if (!IGNORED.has(entry.name)) context(path, found);
     } else found.push(path);
   }
 }

@@ -55,7 +55,7 @@ test('without any setting everything has its default, and nothing can be changed
     videoPollMs: 0,
     files: { folder: join(folder, 'data', 'files') },
     keepFilesMs: 604_800_000,
-    keepPicturesMs: 86_400_000,
+    keepImagesMs: 86_400_000,
     maxFileBytes: 1_073_741_824,
     timeLimits: {
       connectMs: 10_000,

@@ -31,7 +31,7 @@ import type { BucketPlace } from './files/files.ts';
 import type { Certificate } from './http1/server.ts';
 import type { TimeLimits } from './transport/transport.ts';
 
-/** The variables that switch a vendor on. */
+/** The variables that switch a provider on. */
 export interface VendorVariables {
   type: string;
   credentialVariable?: string;
@@ -42,7 +42,7 @@ export interface VendorVariables {
   settingVariables?: { readonly [setting: string]: readonly string[] };
 }
 
-/** A vendor that the environment switches on. */
+/** A provider that the environment switches on. */
 export interface Vendor {
   type: string;
   credential?: string;
@@ -104,7 +104,7 @@ export interface Config {
   bodyBytesPerSecond: number;
   /** What a body of JSON may hold. */
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
-  /** Pictures a call may ask for. */
+  /** Images a call may ask for. */
   maxImages: number;
   unpricedExtras: 'refuse' | 'allow';
   /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
@@ -124,8 +124,8 @@ export interface Config {
   maxFileBytes: number;
   /** Where clients reach the gateway, without a trailing slash; absent: where they asked. */
   publicUrl?: string;
-  /** How long pictures are kept that are asked for by their address. */
-  keepPicturesMs: number;
+  /** How long images are kept that are asked for by their address. */
+  keepImagesMs: number;
   /** How long another process's lease on the database holds without being renewed. */
   leaseMs: number;
   /** How long a stop waits for calls under way. */
@@ -148,7 +148,7 @@ export interface Config {
   adminHosts: readonly string[];
   /** How long responses and proofs of thinking are kept; 0: not at all. */
   kept: { responsesMs: number; proofsMs: number };
-  /** What modelport.yaml puts on sale; readable, for `applyCatalogue`. */
+  /** What modelport.yaml puts available; readable, for `applyCatalogue`. */
   file: CatalogueForm;
   /** Where that was read from; absent: there is no file. */
   filePath?: string;
@@ -212,7 +212,7 @@ export function loadConfig(
     fetchMs: readMs(env, 'MODELPORT_FETCH_TIMEOUT_MS'),
     ...(videoModel && { videoModel }),
     ...(publicUrl && { publicUrl: publicUrl.replace(/\/+$/, '') }),
-    keepPicturesMs: readWhole(env, 'MODELPORT_PICTURES_KEEP_HOURS', 1, 87_600) * 3_600_000,
+    keepImagesMs: readWhole(env, 'MODELPORT_IMAGES_KEEP_HOURS', 1, 87_600) * 3_600_000,
     ...readVideoTimes(env),
     files: filesPlace((setting) => readSetting(env, setting), folder),
     keepFilesMs: readWhole(env, 'MODELPORT_FILES_KEEP_DAYS', 1, 3650) * 86_400_000,
@@ -316,7 +316,7 @@ function readFile(env: Environment, folder: string): { file: CatalogueForm; file
   return named || existsSync(path) ? { file: readCatalogueFile(path, env), filePath: path } : { file: {} };
 }
 
-/** A server of one's own is on when its address is named, a vendor when its key is. */
+/** A server of one's own is on when its address is named, a provider when its key is. */
 function readVendors(env: Environment, rows: readonly VendorVariables[], folder: string): Vendor[] {
   const vendors: Vendor[] = [];
   for (const row of rows) {

@@ -1,7 +1,8 @@
 /** What a start says on the terminal: where it listens, and on the first start how to begin. */
+
+import type { FirstKeys } from './bootstrap.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
-import type { FirstKeys } from './first-start.ts';
 
 /** The ports that are listened on. */
 export interface Ports {

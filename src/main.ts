@@ -1,19 +1,19 @@
-/** The program `modelport`: hands its commands the rooms; the only place that knows them all. */
+/** The program `modelport`: hands its commands the modules; the only place that knows them all. */
 
 import { version } from '../package.json';
-import type { Opener } from './cli/rooms.ts';
+import { openApp, openDatabase, openTransport } from './app.ts';
+import type { Opener } from './cli/cli-deps.ts';
 import { runCommand } from './cli/run-command.ts';
 import { readAdminServer } from './config/admin-server.ts';
 import { readCatalogueFile } from './config/catalogue-file.ts';
 import { type Config, loadConfig, settingsInForce } from './config.ts';
-import { openDatabase, openHouse, openTransport } from './house.ts';
+import { probe, vendorVariables } from './found-providers.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { createLog } from './log.ts';
 import { processCount } from './processes.ts';
 import { serve } from './serve.ts';
 import type { Store } from './store/store.ts';
 import { askServer } from './transport/ask-server.ts';
-import { probe, vendorVariables } from './vendors.ts';
 
 const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
@@ -28,8 +28,8 @@ let loaded: Config | undefined;
 const config = () => (loaded ??= loadConfig(env, vendorVariables()));
 let opened: Promise<Store> | undefined;
 const store = () => (opened ??= openDatabase(config()));
-const house = async () =>
-  openHouse(
+const app = async () =>
+  openApp(
     config(),
     await store(),
     openTransport(proxied),
@@ -45,10 +45,10 @@ const opener: Opener = {
   ask: askServer,
   store,
   async ledger() {
-    ledger ??= (await house()).ledger;
+    ledger ??= (await app()).ledger;
     return ledger;
   },
-  verifier: async () => (await house()).verifier,
+  verifier: async () => (await app()).verifier,
   async close() {
     await ledger?.flush();
     await (await opened)?.close();

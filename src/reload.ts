@@ -1,25 +1,26 @@
 /** What a SIGHUP changes while calls go on: providers and models of the file, keys that stand in files, the certificate. */
+
+import type { App } from './app.ts';
 import { configFile, showFile } from './apply-file.ts';
 import type { Config } from './config.ts';
-import type { House } from './house.ts';
+import { SANDBOX_CATALOGUE, vendorCatalogue } from './found-providers.ts';
 import type { Log } from './log.ts';
 import type { Servers } from './servers.ts';
-import { SANDBOX_CATALOGUE, vendorCatalogue } from './vendors.ts';
 
-/** Puts on sale what the configuration says: the sandbox, vendors whose keys are there, the file. */
-export async function putOnSale(config: Config, house: House, log: Log): Promise<void> {
-  const { store, transport } = house;
-  if (config.sandbox !== 'off') await house.apply(SANDBOX_CATALOGUE, 'start', true);
-  await house.apply(await vendorCatalogue(config, transport), 'start', true);
+/** Puts available what the configuration says: the sandbox, providers whose keys are there, the file. */
+export async function putOnSale(config: Config, app: App, log: Log): Promise<void> {
+  const { store, transport } = app;
+  if (config.sandbox !== 'off') await app.apply(SANDBOX_CATALOGUE, 'start', true);
+  await app.apply(await vendorCatalogue(config, transport), 'start', true);
   if (config.filePath === undefined) return;
   const file = configFile(config.filePath, config.file);
-  const { events } = await house.applyFile(config.file, file);
+  const { events } = await app.applyFile(config.file, file);
   for (const { isWarning, message, members } of events) log[isWarning ? 'warn' : 'info'](message, members);
   await showFile(store, file, Date.now());
 }
 
 export interface ReloadOptions {
-  house: House;
+  app: App;
   servers: Servers;
   log: Log;
   /** Of several processes one alone writes to the database. */
@@ -31,21 +32,21 @@ export interface ReloadOptions {
 }
 
 /** Reloads once at a time; what is wrong is told to the operator, and the old configuration goes on. */
-export function createReload({ house, servers, log, isFirst, readAgain, done }: ReloadOptions): () => void {
+export function createReload({ app, servers, log, isFirst, readAgain, done }: ReloadOptions): () => void {
   let last = Promise.resolve();
   async function reload(): Promise<void> {
     try {
       const config = readAgain();
       servers.renew(config);
-      await house.reconfigure(config);
+      await app.reconfigure(config);
       if (isFirst) {
-        await putOnSale(config, house, log);
-        await house.catalog.reload();
+        await putOnSale(config, app, log);
+        await app.catalog.reload();
       }
       done(config);
       log.info('configuration reloaded');
     } catch (thrown) {
-      house.trouble('The configuration could not be reloaded: the old one goes on.', thrown);
+      app.reportError('The configuration could not be reloaded: the old one goes on.', thrown);
     }
   }
   return () => {

@@ -1,14 +1,15 @@
-/** Runs the service: first start, what is on sale, the listening server, and the graceful stop. */
+/** Runs the service: first start, what is available, the listening server, and the graceful stop. */
+
+import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
+import { ensureKeys, firstStart, keyFileIn } from './bootstrap.ts';
 import type { CatalogueForm } from './catalog/catalogue.ts';
 import type { Config } from './config.ts';
 import { dialectNamed } from './dialects/index.ts';
-import { clearShelf } from './files/picture-shelf.ts';
-import { ensureKeys, firstStart, keyFileIn } from './first-start.ts';
+import { clearShelf } from './files/image-store.ts';
 import { type FirstTime, greet, modelToTry, type Ports } from './greeting.ts';
-import { type House, openDatabase, openHouse, openTransport } from './house.ts';
-import { createReadiness } from './http/readiness.ts';
-import { fateOf } from './ledger/process-identity.ts';
+import { createReadiness } from './http/routes/status/readiness.ts';
+import { processStatusOf } from './ledger/process-identity.ts';
 import { createLog, type Log } from './log.ts';
 import { openWorkerLink } from './process-messages.ts';
 import { serveProcesses } from './processes.ts';
@@ -58,10 +59,10 @@ export async function serve(config: Config, count: number, options: ServeOptions
     await store.migrate();
     for (const warning of (await store.ready()).warnings) log.warn(warning);
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
-    const house = openHouse(config, store, openTransport(options.proxied), log, standing);
-    const first = options.worker === undefined ? await furnish(config, house, options.isTerminal, log) : undefined;
-    if (count === 1) return await serveAlone(config, house, first, { ...options, log });
-    house.close();
+    const app = openApp(config, store, openTransport(options.proxied), log, standing);
+    const first = options.worker === undefined ? await furnish(config, app, options.isTerminal, log) : undefined;
+    if (count === 1) return await serveAlone(config, app, first, { ...options, log });
+    app.close();
     const ready = (ports: Ports) => greet(config, ports, first, options.out);
     return await serveProcesses(config, count, {
       ...options,
@@ -85,18 +86,18 @@ let hungUp = () => {};
 /** The whole service in this process, or one of the processes that share it. */
 async function serveAlone(
   config: Config,
-  house: House,
+  app: App,
   first: FirstTime | undefined,
   { version, launcher, worker, log, out, readAgain }: ServeOptions & { log: Log },
 ): Promise<number> {
-  await house.catalog.reload();
-  await house.ledger.sweep(Date.now(), fateOf);
-  const rooms = {
-    ...house,
-    applyFile: (form: CatalogueForm, name: string, key: string) => house.applyFile(form, configFile(name, form), key),
-    rotateSecrets: () => rotateSecrets(config, house.store),
+  await app.catalog.reload();
+  await app.ledger.sweep(Date.now(), processStatusOf);
+  const deps = {
+    ...app,
+    applyFile: (form: CatalogueForm, name: string, key: string) => app.applyFile(form, configFile(name, form), key),
+    rotateSecrets: () => rotateSecrets(config, app.store),
     dialect: dialectNamed,
-    readiness: createReadiness({ ask: () => readinessOf(house) }),
+    readiness: createReadiness({ ask: () => readinessOf(app) }),
     settings: {
       version,
       maxBodyBytes: config.maxBodyBytes,
@@ -109,24 +110,24 @@ async function serveAlone(
     },
     now: Date.now,
   };
-  const link = worker === undefined ? undefined : openWorkerLink(() => house.metrics.write(rooms));
+  const link = worker === undefined ? undefined : openWorkerLink(() => app.metrics.write(deps));
   const servers = openServers(
     config,
-    link ? { ...rooms, metrics: { ...house.metrics, write: link.gather } } : rooms,
+    link ? { ...deps, metrics: { ...app.metrics, write: link.gather } } : deps,
     link !== undefined,
   );
   let current = config;
   const done = (fresh: Config) => {
     current = fresh;
   };
-  const reload = createReload({ house, servers, log, isFirst: (worker ?? 1) === 1, readAgain, done });
+  const reload = createReload({ app, servers, log, isFirst: (worker ?? 1) === 1, readAgain, done });
   if (link) link.onReload(reload);
   else hungUp = reload;
-  const watch = startWatch(house);
-  const showing = setInterval(() => void show(current, house), SHOW_FILE_MS);
-  const tidying = setInterval(() => void tidy(config, house), TIDY_MS);
-  house.access.start();
-  const tasks = house.runTasks();
+  const watch = startWatch(app);
+  const showing = setInterval(() => void show(current, app), SHOW_FILE_MS);
+  const tidying = setInterval(() => void tidy(config, app), TIDY_MS);
+  app.access.start();
+  const tasks = app.runTasks();
   const stopWatchdog = link || config.stallMs === 0 ? undefined : startWatchdog(config.stallMs);
   const stopped = stopAsked(launcher);
   if (link) link.ready();
@@ -134,26 +135,26 @@ async function serveAlone(
   await stopped;
   clearInterval(showing);
   clearInterval(tidying);
-  await Promise.all([stop(config, house, servers, log), tasks.stop(config.drainMs)]);
+  await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
   // Calls that a stop waits for are alive: others must see that.
   clearInterval(watch);
-  house.close();
+  app.close();
   stopWatchdog?.();
   link?.close();
   return 0;
 }
 
-/** What a start puts in order: keys, models on sale, what killed processes left behind. */
-async function furnish(config: Config, house: House, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
-  const { store, catalog } = house;
+/** What a start puts in order: keys, models available, what killed processes left behind. */
+async function furnish(config: Config, app: App, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
+  const { store, catalog } = app;
   const now = Date.now();
   const given = { apiKey: config.apiKey, adminKey: config.adminKey, now };
   const keyFile = isTerminal ? undefined : keyFileIn(config.dataDir);
   const keys = await firstStart(store, { ...given, credit: config.startingCredit, file: keyFile });
   await ensureKeys(store, given);
   await store.resealProviders('plain');
-  await putOnSale(config, house, log);
-  await tidy(config, house);
+  await putOnSale(config, app, log);
+  await tidy(config, app);
   if (!keys) return undefined;
   await catalog.reload();
   const areRandom = keys.apiKey !== undefined || keys.adminKey !== undefined;
@@ -161,43 +162,43 @@ async function furnish(config: Config, house: House, isTerminal: boolean, log: L
 }
 
 /** Other processes may have another file, and want to know whose they undo. */
-async function show({ filePath, file }: Config, { store, trouble }: House): Promise<void> {
+async function show({ filePath, file }: Config, { store, reportError }: App): Promise<void> {
   if (filePath === undefined) return;
   try {
     await showFile(store, configFile(filePath, file), Date.now());
   } catch (thrown) {
-    trouble('The file of providers and models could not be shown to other processes.', thrown);
+    reportError('The file of providers and models could not be shown to other processes.', thrown);
   }
 }
 
-/** Room for the records of calls to come, and an end for those older than they are kept; and for pictures whose time is over. */
-async function tidy({ keepCallsDays }: Config, { store, files, trouble }: House): Promise<void> {
+/** Room for the records of calls to come, and an end for those older than they are kept; and for images whose time is over. */
+async function tidy({ keepCallsDays }: Config, { store, files, reportError }: App): Promise<void> {
   const now = Date.now();
   // Nothing waits for a bucket: it may be far away, or down.
-  clearShelf(files, now).catch((thrown) => trouble('Pictures whose time is over could not be removed.', thrown));
+  clearShelf(files, now).catch((thrown) => reportError('Images whose time is over could not be removed.', thrown));
   try {
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
   } catch (thrown) {
-    trouble('The records of calls could not be tidied.', thrown);
+    reportError('The records of calls could not be tidied.', thrown);
   }
 }
 
 /** The database may answer while this process has no lease on it. */
-async function readinessOf({ store, ledger }: House): Promise<Readiness> {
+async function readinessOf({ store, ledger }: App): Promise<Readiness> {
   return ledger.isFenced()
     ? notReady('This process has not renewed its lease in time and takes no calls.')
     : store.ready();
 }
 
 /** The lease is renewed every second whatever else takes its time; the rest is done once at a time. */
-function startWatch(house: House): ReturnType<typeof setInterval> {
+function startWatch(app: App): ReturnType<typeof setInterval> {
   let watching: Promise<void> | undefined;
   return setInterval(() => {
     if (watching) {
-      house.ledger.renew().catch(() => {});
+      app.ledger.renew().catch(() => {});
       return;
     }
-    watching = watchOver(house).finally(() => {
+    watching = watchOver(app).finally(() => {
       watching = undefined;
     });
   }, WATCH_MS);
@@ -206,9 +207,9 @@ function startWatch(house: House): ReturnType<typeof setInterval> {
 let seenGeneration = -1;
 
 /** Notices what other processes have changed, shows that this one lives, and resolves what dead ones left. */
-async function watchOver({ store, access, catalog, ledger, memory, trouble }: House): Promise<void> {
+async function watchOver({ store, access, catalog, ledger, memory, reportError }: App): Promise<void> {
   try {
-    await ledger.sweep(Date.now(), fateOf);
+    await ledger.sweep(Date.now(), processStatusOf);
     const generation = await store.generation();
     if (generation !== seenGeneration) {
       seenGeneration = generation;
@@ -217,7 +218,7 @@ async function watchOver({ store, access, catalog, ledger, memory, trouble }: Ho
     }
     await memory.sweep(Date.now());
   } catch (thrown) {
-    trouble('The database could not be looked after.', thrown);
+    reportError('The database could not be looked after.', thrown);
   }
 }
 
@@ -233,14 +234,14 @@ function stopAsked(launcher: number | undefined): Promise<void> {
 }
 
 /** Nothing new is accepted, what is under way is finished within a bound, everything is settled. */
-async function stop({ drainMs }: Config, house: House, servers: Servers, log: Log): Promise<void> {
-  log.info('stopping', { active: house.gateway.active });
+async function stop({ drainMs }: Config, app: App, servers: Servers, log: Log): Promise<void> {
+  log.info('stopping', { active: app.gateway.active });
   const closing = servers.stop();
   // Calls that are cut off then are settled without waiting for their tokens to be counted.
-  const hurry = setTimeout(() => house.close(), drainMs + COUNTING_MS);
-  await Promise.all([house.gateway.drain(drainMs), house.videos.drain(drainMs)]);
+  const hurry = setTimeout(() => app.close(), drainMs + COUNTING_MS);
+  await Promise.all([app.gateway.drain(drainMs), app.videos.drain(drainMs)]);
   clearTimeout(hurry);
   await Promise.race([closing, Bun.sleep(1000)]);
   servers.kill();
-  await house.gateway.drain(0);
+  await app.gateway.drain(0);
 }

@@ -3,7 +3,7 @@ import { cannotListen } from './config/cannot-listen.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
 import { createEdge, type EdgePlace } from './http/edge.ts';
-import type { Rooms } from './http/rooms.ts';
+import type { HttpDeps } from './http/http-deps.ts';
 import { hostsAllowed } from './http/surface.ts';
 import { PATIENCE } from './http1/client-connection.ts';
 import { listen, type Server } from './http1/server.ts';
@@ -18,19 +18,19 @@ export interface Servers {
 }
 
 /** Listens everywhere; `shared`: other processes listen on the same ports. Throws a sentence where it cannot. */
-export function openServers(config: Config, rooms: Rooms, shared: boolean): Servers {
+export function openServers(config: Config, deps: HttpDeps, shared: boolean): Servers {
   const { adminListen, adminHosts, host, port, bodyMs, bodyBytesPerSecond, tls } = config;
-  const patience = { ...PATIENCE, bodyMs, bodyBytesPerSecond };
+  const timeouts = { ...PATIENCE, bodyMs, bodyBytesPerSecond };
   const open = (place: { host: string; port: number }, edge: EdgePlace): Server => {
     try {
-      const { trouble } = rooms;
+      const { reportError } = deps;
       return listen({
-        ...createEdge(rooms, edge),
-        trouble,
+        ...createEdge(deps, edge),
+        reportError,
         hostname: place.host,
         port: place.port,
         shared,
-        patience,
+        timeouts,
         ...(tls && { tls }),
       });
     } catch (thrown) {

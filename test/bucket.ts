@@ -33,7 +33,7 @@ interface Reply {
 const SMALLEST_PART = 5 << 20;
 /** Names a listing holds: few, so that tests see several pages. */
 const PAGE = 3;
-const SETTINGS = { bucket: 'films', region: 'eu-test-1', accessKeyId: 'AKIDTEST', secretAccessKey: 'not-a-secret' };
+const SETTINGS = { bucket: 'videos', region: 'eu-test-1', accessKeyId: 'AKIDTEST', secretAccessKey: 'not-a-secret' };
 
 export async function startBucket(): Promise<Bucket> {
   const objects = new Map<string, Uint8Array>();

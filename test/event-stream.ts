@@ -1,4 +1,4 @@
-/** Packs messages of AWS's binary event stream, as the vendor would send them: recordings keep only what stood in them. */
+/** Packs messages of AWS's binary event stream, as the provider would send them: recordings keep only what stood in them. */
 import { crc32 } from 'node:zlib';
 
 export function packMessage(headers: { [name: string]: string }, payload: string | Uint8Array): Buffer {

@@ -47,7 +47,7 @@ export function recordedCase(fileEnd: string): RecordedCase {
   return found[0];
 }
 
-/** The reply's body as its vendor sent it. */
+/** The reply's body as its provider sent it. */
 export function replyBytes(recorded: RecordedCase): Uint8Array {
   const bytes = readFileSync(join(FOLDER, recorded.file));
   if (recorded.file.endsWith('.chunks.txt')) return framed(recorded.wire, linesOf(bytes));

@@ -1,4 +1,4 @@
-/** For tests: an edge over real rooms and a database in a temporary folder, listening on this machine alone. */
+/** For tests: an edge over real modules and a database in a temporary folder, listening on this machine alone. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,16 +9,16 @@ import { type Apply, applyFile, configFile } from '../src/apply-file.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
+import { createMemory } from '../src/conversations/conversations.ts';
 import { dialectNamed } from '../src/dialects/index.ts';
 import { openFiles } from '../src/files/open-files.ts';
 import { createEdge } from '../src/http/edge.ts';
-import { createMetrics } from '../src/http/metrics.ts';
-import { createReadiness } from '../src/http/readiness.ts';
-import type { Rooms } from '../src/http/rooms.ts';
+import type { HttpDeps } from '../src/http/http-deps.ts';
+import { createMetrics } from '../src/http/routes/status/metrics.ts';
+import { createReadiness } from '../src/http/routes/status/readiness.ts';
 import { listen } from '../src/http1/server.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
 import { createVerifier } from '../src/ledger/verifier.ts';
-import { createMemory } from '../src/memory/memory.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../src/store/store.ts';
 import type { VideoTasks } from '../src/tasks/video-tasks.ts';
@@ -32,7 +32,7 @@ export interface Loopback {
   /** Of its database. */
   settings: TestDatabase['settings'];
   store: Store;
-  rooms: Rooms;
+  deps: HttpDeps;
   account: string;
   callerKey: string;
   adminKey: string;
@@ -81,7 +81,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
         return row;
       },
     });
-  const rooms: Rooms = {
+  const deps: HttpDeps = {
     store,
     ledger,
     access,
@@ -100,7 +100,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       owner: newId('owner_'),
       key: () => 'k'.repeat(32),
       now: Date.now,
-      trouble: () => {},
+      reportError: () => {},
     }),
     readiness: createReadiness({ ask: () => store.ready() }),
     metrics: createMetrics(Date.now()),
@@ -115,10 +115,10 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
       metrics: { token: undefined, isOpen: false },
     },
     now: Date.now,
-    trouble: (sentence) => void troubles.push(sentence),
+    reportError: (sentence) => void troubles.push(sentence),
   };
-  const edge = createEdge(rooms);
-  const server = listen({ ...edge, trouble: rooms.trouble, hostname: '127.0.0.1', port: 0, shared: false });
+  const edge = createEdge(deps);
+  const server = listen({ ...edge, reportError: deps.reportError, hostname: '127.0.0.1', port: 0, shared: false });
   const address = `http://127.0.0.1:${server.port}`;
 
   const account = newId('acct_');
@@ -151,7 +151,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
     address,
     settings,
     store,
-    rooms,
+    deps,
     account,
     callerKey,
     adminKey,

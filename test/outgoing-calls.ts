@@ -10,15 +10,15 @@ import { GatewayError } from '../src/canonical/errors.ts';
 import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
+import { createMemory } from '../src/conversations/conversations.ts';
 import type { Dialect } from '../src/dialects/dialect.ts';
 import { dialectNamed, vendorDialectNamed } from '../src/dialects/index.ts';
-import type { Form } from '../src/dialects/multipart.ts';
+import type { Form } from '../src/dialects/wire/multipart.ts';
 import { admit } from '../src/gateway/admit.ts';
 import { attempt } from '../src/gateway/attempt.ts';
-import type { GatewayRooms } from '../src/gateway/rooms.ts';
+import type { GatewayDeps } from '../src/gateway/gateway-deps.ts';
 import type { HoldRequest } from '../src/ledger/ledger.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
-import { createMemory } from '../src/memory/memory.ts';
 import { PROVIDERS, providerOf } from '../src/providers/index.ts';
 import type { Outgoing } from '../src/providers/provider.ts';
 import { openStore } from '../src/store/open-store.ts';
@@ -61,7 +61,7 @@ export async function startOutgoing(
       calls.sent = [];
       calls.held = 0n;
       calls.refused = undefined;
-      const error = await run(rooms, caller, format, model, asked);
+      const error = await run(deps, caller, format, model, asked);
       if (calls.sent.length === 0) calls.refused = error;
     },
     async close() {
@@ -95,7 +95,7 @@ export async function startOutgoing(
   const { key, hash, last4 } = issueKey('caller');
   await store.createKey({ id: newId('key_'), account, kind: 'caller', name: 't', hash, last4, createdAt: Date.now() });
   const caller = await access.authenticate({ key, address: '127.0.0.1' }, Date.now());
-  const rooms = {
+  const deps = {
     access,
     catalog,
     ledger: {
@@ -127,17 +127,17 @@ export async function startOutgoing(
       maxImages: 10,
       unpricedExtras,
       maxMediaBytes: 1e6,
-    } as GatewayRooms['settings'],
+    } as GatewayDeps['settings'],
     now,
     random: () => 0.5,
     log() {},
-    trouble() {},
-  } as unknown as GatewayRooms;
+    reportError() {},
+  } as unknown as GatewayDeps;
   return calls;
 }
 
 async function run(
-  rooms: GatewayRooms,
+  deps: GatewayDeps,
   caller: Caller,
   format: string,
   model: string,
@@ -167,7 +167,7 @@ async function run(
       strict: false,
       load: UNCOUNTED,
     };
-    await attempt(rooms, await admit(rooms, entrant, new Set()));
+    await attempt(deps, await admit(deps, entrant, new Set()));
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     return thrown;

@@ -2,7 +2,7 @@
 import { afterAll } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import type { Answer, ByteSink, ByteSource } from '../src/http1/answer.ts';
-import type { Patience } from '../src/http1/client-connection.ts';
+import type { Timeouts } from '../src/http1/client-connection.ts';
 import type { ClientRequest } from '../src/http1/client-request.ts';
 import type { RequestFault } from '../src/http1/request-fault.ts';
 import { listen, type Server } from '../src/http1/server.ts';
@@ -16,7 +16,7 @@ afterAll(() => {
 
 type Answering = (request: ClientRequest) => Answer | Promise<Answer>;
 
-export const SHORT: Patience = {
+export const SHORT: Timeouts = {
   idleMs: 150,
   headMs: 150,
   silenceMs: 150,
@@ -28,7 +28,7 @@ export const SHORT: Patience = {
   lingerWholeMs: 1000,
 };
 
-export function serve(answer: Answering, patience?: Patience): Server {
+export function serve(answer: Answering, timeouts?: Timeouts): Server {
   const refuse = ({ status, message }: RequestFault): Answer => ({ status, headers: {}, body: message });
   const server = listen({
     hostname: '127.0.0.1',
@@ -36,8 +36,9 @@ export function serve(answer: Answering, patience?: Patience): Server {
     shared: false,
     answer,
     refuse,
-    trouble: (sentence, cause) => void troubles.push(`${sentence} ${cause instanceof Error ? cause.message : cause}`),
-    ...(patience && { patience }),
+    reportError: (sentence, cause) =>
+      void troubles.push(`${sentence} ${cause instanceof Error ? cause.message : cause}`),
+    ...(timeouts && { timeouts }),
   });
   servers.push(server);
   return server;

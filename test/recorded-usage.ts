@@ -20,7 +20,7 @@ interface WireUsage {
 }
 type Carrier = { usage?: WireUsage | null; x_groq?: { usage?: WireUsage | null } | null };
 
-/** `undefined` where the vendor reported none. The last report counts. */
+/** `undefined` where the provider reported none. The last report counts. */
 export function recordedUsage(recorded: RecordedCase): RecordedUsage | undefined {
   const usage = carriers(recorded)
     .map((carrier) => carrier.usage ?? carrier.x_groq?.usage)

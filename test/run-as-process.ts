@@ -1,5 +1,5 @@
 /** For tests: one command as a process of its own runs it, with its own way to the server and its own connection to the database. */
-import type { Opener, Probed } from '../src/cli/rooms.ts';
+import type { Opener, Probed } from '../src/cli/cli-deps.ts';
 import { runCommand } from '../src/cli/run-command.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
 import { createLedger } from '../src/ledger/prepaid-ledger.ts';
@@ -46,7 +46,7 @@ export async function runAsProcess(
         owner: 'cli',
         key: () => 'k'.repeat(32),
         now: Date.now,
-        trouble: () => {},
+        reportError: () => {},
       }),
     async close() {
       await ledger?.flush();

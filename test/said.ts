@@ -1,4 +1,4 @@
-/** What a model says, free of any vendor's format. */
+/** What a model says, free of any provider's format. */
 export interface Said {
   thought?: string;
   texts?: readonly string[];
@@ -22,7 +22,7 @@ export interface Tokens {
 
 export const FEW: Tokens = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 
-/** The vendor's word for the end of a reply. */
+/** The provider's word for the end of a reply. */
 export function endOf<Word extends string | undefined>(
   { calls = [], ends }: Said,
   words: { over: Word; calls: Word; length: Word; filtered: Word; stop: Word },

@@ -15,11 +15,11 @@ export const PRICE = { input: 1, cachedInput: 0.5, output: 4 };
 const NANO_PER_TOKEN = { input: 1000n, cachedInput: 500n, output: 4000n };
 
 export interface StageSetup {
-  /** A vendor of the providers table; `openai-compatible` unless given. */
+  /** A provider of the providers table; `openai-compatible` unless given. */
   type?: string;
   /** What kind of model it is; `chat` unless given. */
   kind?: string;
-  /** The vendor's name of the model. */
+  /** The provider's name of the model. */
   upstreamModel?: string;
   /** The public name. */
   model?: string;
@@ -37,7 +37,7 @@ export interface StageSetup {
   contextTokens?: number;
   /** What a reply may be long, in tokens; 1000 unless given. */
   maxOutputTokens?: number;
-  /** Of pictures a call may ask for. */
+  /** Of images a call may ask for. */
   maxImages?: number;
   amount?: string;
 }

@@ -1,4 +1,4 @@
-/** For tests: the rooms of tasks, real ones on a database and a folder of their own, under a clock that the test turns. */
+/** For tests: the modules of tasks, real ones on a database and a folder of their own, under a clock that the test turns. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ import { providerOf } from '../src/providers/index.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { CallRow } from '../src/store/store.ts';
 import { holding, LEASE_MS } from '../src/tasks/held-task.ts';
-import type { TaskRooms } from '../src/tasks/rooms.ts';
 import { step } from '../src/tasks/step.ts';
 import { readTask, type Task } from '../src/tasks/task.ts';
+import type { TaskDeps } from '../src/tasks/task-deps.ts';
 import { createVideoTasks, type Submission, type VideoTasks } from '../src/tasks/video-tasks.ts';
 import { createGuardedFetch } from '../src/transport/guarded-fetch.ts';
 import { createTransport } from '../src/transport/transport.ts';
@@ -25,7 +25,7 @@ import { type ScriptedUpstream, startScriptedUpstream } from './upstream/scripte
 import { SECOND_PRICE } from './videos.ts';
 
 export interface TaskBench {
-  readonly rooms: TaskRooms;
+  readonly deps: TaskDeps;
   readonly videos: VideoTasks;
   readonly caller: Caller;
   readonly upstream: ScriptedUpstream;
@@ -36,7 +36,7 @@ export interface TaskBench {
   hookLeadsTo(address: string): void;
   now(): number;
   turn(ms: number): void;
-  /** A task of four seconds of video, 0.40 USD, at the vendor below `/NAME/v1`. */
+  /** A task of four seconds of video, 0.40 USD, at the provider below `/NAME/v1`. */
   create(name: string, more?: Partial<Submission['ask']>): Promise<Task>;
   task(id: string): Promise<Task>;
   /** Looks after whatever is due, for so long by the clock, as a runner would. */
@@ -50,7 +50,7 @@ export interface TaskBench {
 const NOON = Date.UTC(2026, 4, 5, 12);
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const SETTINGS: TaskRooms['settings'] = {
+const SETTINGS: TaskDeps['settings'] = {
   defaultModel: undefined,
   taskMs: DAY_MS,
   pollMs: 0,
@@ -95,7 +95,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
   const transport = createTransport();
   const calls: CallRow[] = [];
   const troubles: string[] = [];
-  const rooms: TaskRooms = {
+  const deps: TaskDeps = {
     access,
     catalog,
     ledger,
@@ -113,24 +113,24 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
     settings: SETTINGS,
     worker: 'bench',
     inHand: new Set(),
-    fateOf: () => 'unknown',
+    processStatusOf: () => 'unknown',
     now,
     random: () => 0.5,
     log: (call) => void calls.push(call),
-    trouble: (sentence) => void troubles.push(sentence),
+    reportError: (sentence) => void troubles.push(sentence),
   };
-  const videos = createVideoTasks(rooms);
+  const videos = createVideoTasks(deps);
   const balance = async () => (await ledger.balance(account)) ?? { available: 0n, held: 0n };
   const every = async () => (await store.tasks.tasks(account, { limit: 1000 })).map((row) => row.dueAt ?? Infinity);
 
   async function lookAfter(ms: number): Promise<void> {
     const end = clock + ms;
     for (;;) {
-      const rows = await store.tasks.claim(rooms.worker, clock, clock + LEASE_MS, 100);
+      const rows = await store.tasks.claim(deps.worker, clock, clock + LEASE_MS, 100);
       await Promise.all(
         rows.map((row) => {
           const held = { task: readTask(row), lost: false };
-          return holding(rooms, held, () => step(rooms, held));
+          return holding(deps, held, () => step(deps, held));
         }),
       );
       if (rows.length > 0) continue;
@@ -143,7 +143,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
   }
 
   return {
-    rooms,
+    deps,
     videos,
     caller,
     upstream,
@@ -162,7 +162,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
         caller,
         door: 'test',
         strict: false,
-        ask: { model, prompt: 'A cat', seconds: 4, n: 1, pictures: [], metadata: {}, ...more },
+        ask: { model, prompt: 'A cat', seconds: 4, n: 1, images: [], metadata: {}, ...more },
       }),
     async task(id) {
       const row = await store.tasks.task(id);

@@ -1,4 +1,4 @@
-/** The same reply as each vendor writes it, whole and streamed, for tests of every format before every vendor. */
+/** The same reply as each provider writes it, whole and streamed, for tests of every format before every provider. */
 import { endOf, FEW, type Said } from './said.ts';
 import type { Answer } from './upstream/answer.ts';
 
@@ -13,7 +13,7 @@ export interface Vendor {
 
 export type VendorName = 'chat' | 'messages' | 'gemini' | 'responses';
 
-/** A proof that only its own vendor takes back. */
+/** A proof that only its own provider takes back. */
 export const SEAL = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
 
 const openaiError = (status: number, message: string): Answer => ({

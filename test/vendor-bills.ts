@@ -1,4 +1,4 @@
-/** What each vendor would bill for a recorded reply, computed from its raw usage object by the vendor's own rule; no code of the gateway but its price's form. */
+/** What each provider would bill for a recorded reply, computed from its raw usage object by the provider's own rule; no code of the gateway but its price's form. */
 import type { Price } from '../src/canonical/price.ts';
 import { type RecordedCase, replyBytes } from './fixtures.ts';
 
@@ -28,7 +28,7 @@ export interface VendorBill {
   amount: bigint;
 }
 
-/** `undefined` where the vendor reported nothing. */
+/** `undefined` where the provider reported nothing. */
 export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
   const counts = countsOf(recorded);
   if (!counts) return undefined;
@@ -38,14 +38,14 @@ export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
   return { price: priceOf(counts), amount: (pico + 999n) / 1000n + BigInt(perCall) * OTHER_RATES.perCall };
 }
 
-/** Conversations are sold by every kind of token, all else by what its vendor reports. */
+/** Conversations are sold by every kind of token, all else by what its provider reports. */
 function priceOf(counts: Counts): Price {
   if (counts.output !== undefined) return RATES;
   const all = { ...RATES, ...OTHER_RATES };
   return Object.fromEntries(Object.entries(all).filter(([rate]) => rate in counts));
 }
 
-/** Whether any figure of what was consumed stands in the reply, in whichever vendor's words. */
+/** Whether any figure of what was consumed stands in the reply, in whichever provider's words. */
 export function reportsUsage(recorded: RecordedCase): boolean {
   return USAGE_WORDS.test(Buffer.from(replyBytes(recorded)).toString('latin1'));
 }
@@ -129,7 +129,7 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
   }
 }
 
-/** OpenAI: cached, written, audio and picture tokens are inside the prompt; reasoning and audio inside the completion. */
+/** OpenAI: cached, written, audio and image tokens are inside the prompt; reasoning and audio inside the completion. */
 function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   const prompt = number(usage.prompt_tokens) || number(usage.input_tokens);
@@ -236,7 +236,7 @@ function tokensAlone(usage: Raw | undefined): Counts | undefined {
   return { input: number(usage.prompt_tokens) || number(usage.total_tokens) || number(usage.promptTokenCount) };
 }
 
-/** Cohere: tokens of vectors, searches of rankings; other vendors with its format sell those by tokens. */
+/** Cohere: tokens of vectors, searches of rankings; other providers with its format sell those by tokens. */
 function cohereCounts(reply: Raw | undefined): Counts | undefined {
   const billed = record(record(reply?.meta)?.billed_units);
   if (!billed) return tokensAlone(record(reply?.usage));

@@ -1,9 +1,9 @@
-/** What a vendor was asked, read off its own format without any code of the gateway, alike for all of them. */
+/** What a provider was asked, read off its own format without any code of the gateway, alike for all of them. */
 import type { VendorName } from './vendor-answers.ts';
 
 export type SentPart =
   | { type: 'text'; text: string }
-  | { type: 'image' | 'document' | 'sound'; mediaType?: string; data?: string; url?: string }
+  | { type: 'image' | 'document' | 'audio'; mediaType?: string; data?: string; url?: string }
   | { type: 'reasoning'; text: string; seal?: string }
   | { type: 'call'; id?: string; name: string; args: unknown; seal?: string }
   | { type: 'result'; id?: string; text: string; images: number; failed?: boolean };
@@ -29,7 +29,7 @@ export interface Sent {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of four formats, looked into freely.
 type Body = any;
 
-/** Reads the body of a request to a vendor. */
+/** Reads the body of a request to a provider. */
 export function readSent(vendor: VendorName, body: Body): Sent {
   const sent = READERS[vendor](body);
   return { ...sent, turns: joined(sent.turns) };
@@ -142,7 +142,7 @@ function chatTurn(message: Body): SentTurn {
     if (block.type === 'image_url') return { type: 'image', ...placed(block.image_url.url) };
     if (block.type === 'input_audio') {
       const { format, data } = block.input_audio;
-      return { type: 'sound', mediaType: `audio/${format}`, data };
+      return { type: 'audio', mediaType: `audio/${format}`, data };
     }
     if (block.type === 'file') return { type: 'document', ...placed(block.file.file_data) };
     return { type: 'text', text: block.text };
@@ -183,7 +183,7 @@ function geminiPart(part: Body): SentPart {
   const { inlineData, fileData, functionCall, functionResponse, thoughtSignature: seal } = part;
   const media = inlineData ?? fileData;
   if (media) {
-    const kinds: { [kind: string]: 'image' | 'sound' } = { image: 'image', audio: 'sound' };
+    const kinds: { [kind: string]: 'image' | 'audio' } = { image: 'image', audio: 'audio' };
     const type = kinds[media.mimeType.split('/')[0]] ?? 'document';
     return { type, mediaType: media.mimeType, data: media.data, url: media.fileUri };
   }

@@ -1,30 +1,30 @@
-/** For tests: what each vendor of videos is asked, and what its answers mean, after its public documentation. */
+/** For tests: what each provider of videos is asked, and what its answers mean, after its public documentation. */
 import type { Json } from '../src/canonical/json.ts';
-import type { Picture, VideoAsk } from '../src/canonical/task.ts';
-import { azure } from '../src/providers/azure.ts';
-import { dashscope } from '../src/providers/dashscope.ts';
-import { google } from '../src/providers/google.ts';
-import { kling } from '../src/providers/kling.ts';
-import { openai } from '../src/providers/openai.ts';
-import { openrouter } from '../src/providers/openrouter.ts';
+import type { Image, VideoAsk } from '../src/canonical/task.ts';
+import { dashscope } from '../src/providers/chat/dashscope.ts';
+import { google } from '../src/providers/chat/google.ts';
+import { openai } from '../src/providers/chat/openai.ts';
+import { openrouter } from '../src/providers/chat/openrouter.ts';
+import { volcengine } from '../src/providers/chat/volcengine.ts';
+import { xai } from '../src/providers/chat/xai.ts';
+import { azure } from '../src/providers/clouds/azure.ts';
+import { vertex } from '../src/providers/clouds/vertex.ts';
 import type { Provider, Target } from '../src/providers/provider.ts';
-import { runway } from '../src/providers/runway.ts';
-import { vertex } from '../src/providers/vertex.ts';
-import { vidu } from '../src/providers/vidu.ts';
-import { volcengine } from '../src/providers/volcengine.ts';
-import { xai } from '../src/providers/xai.ts';
+import { kling } from '../src/providers/video/kling.ts';
+import { runway } from '../src/providers/video/runway.ts';
+import { vidu } from '../src/providers/video/vidu.ts';
 
-export const picture: Picture = {
+export const image: Image = {
   role: 'first',
   source: { type: 'inline', base64: 'iVBORw0KGgo=', mimeType: 'image/png' },
 };
-export const last: Picture = { role: 'last', source: { type: 'url', url: 'https://pictures.example/last.png' } };
+export const last: Image = { role: 'last', source: { type: 'url', url: 'https://images.example/last.png' } };
 export const DATA_URL = 'data:image/png;base64,iVBORw0KGgo=';
 export const plain: VideoAsk = {
   model: 'public',
   prompt: 'A cat',
   seconds: 5,
-  pictures: [],
+  images: [],
   n: 1,
   metadata: { own: 1 },
 };
@@ -39,7 +39,7 @@ export const targetOf = ({ baseUrl = '' }: Provider, more: Partial<Target> = {})
   ...more,
 });
 
-/** What each vendor is asked and how its answers are read; `handle`: what a start leaves. */
+/** What each provider is asked and how its answers are read; `handle`: what a start leaves. */
 export interface VideoFormat {
   provider: Provider;
   /** What its target has beyond `targetOf`. */
@@ -48,7 +48,7 @@ export interface VideoFormat {
   handle: Json;
   text: { url: string; body: object };
   /** `sent`: one that begins and one that ends the video, unless said otherwise. */
-  pictures: { url: string; body: object; sent?: Picture[] };
+  images: { url: string; body: object; sent?: Image[] };
   poll: string;
   /** What a look posts, where it does. */
   polled?: object;
@@ -61,10 +61,10 @@ export interface VideoFormat {
 }
 
 const VEO_PLACE = '/projects/p/locations/us-central1/publishers/google/models/m-1';
-const VEO_PICTURES = {
+const VEO_IMAGES = {
   body: { instances: [{ prompt: 'A cat', image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' } }] },
   // By address it takes none.
-  sent: [picture],
+  sent: [image],
 };
 const veoText = { aspectRatio: '16:9', durationSeconds: 5, resolution: '720p', seed: 7 };
 const sora = {
@@ -77,8 +77,8 @@ const sora = {
   billed: { seconds: 8 },
 };
 const soraText = { own: 1, model: 'm-1', prompt: 'A cat', seconds: '5', size: '1280x720' };
-const soraPictures = {
-  body: { model: 'm-1', input_reference: { image_url: 'https://pictures.example/last.png' } },
+const soraImages = {
+  body: { model: 'm-1', input_reference: { image_url: 'https://images.example/last.png' } },
   // As data it goes along in a form.
   sent: [{ ...last, role: 'first' as const }],
 };
@@ -88,7 +88,7 @@ export const VIDEO_FORMATS: VideoFormat[] = [
     provider: openai,
     ...sora,
     text: { url: 'https://api.openai.com/v1/videos', body: soraText },
-    pictures: { url: 'https://api.openai.com/v1/videos', ...soraPictures },
+    images: { url: 'https://api.openai.com/v1/videos', ...soraImages },
     poll: 'https://api.openai.com/v1/videos/video_9',
     found: [{ url: 'https://api.openai.com/v1/videos/video_9/content', signed: true }],
   },
@@ -97,7 +97,7 @@ export const VIDEO_FORMATS: VideoFormat[] = [
     target: { baseUrl: 'https://r.openai.azure.com', settings: { apiVersion: '2024-10-21' } },
     ...sora,
     text: { url: 'https://r.openai.azure.com/openai/v1/videos', body: soraText },
-    pictures: { url: 'https://r.openai.azure.com/openai/v1/videos', ...soraPictures },
+    images: { url: 'https://r.openai.azure.com/openai/v1/videos', ...soraImages },
     poll: 'https://r.openai.azure.com/openai/v1/videos/video_9',
     found: [{ url: 'https://r.openai.azure.com/openai/v1/videos/video_9/content', signed: true }],
   },
@@ -113,9 +113,9 @@ export const VIDEO_FORMATS: VideoFormat[] = [
       url: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:predictLongRunning`,
       body: { instances: [{ prompt: 'A cat' }], parameters: { own: 1, ...veoText } },
     },
-    pictures: {
+    images: {
       url: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:predictLongRunning`,
-      ...VEO_PICTURES,
+      ...VEO_IMAGES,
     },
     poll: `https://us-central1-aiplatform.googleapis.com/v1${VEO_PLACE}:fetchPredictOperation`,
     polled: { operationName: 'projects/p/locations/us-central1/publishers/google/models/m-1/operations/op' },
@@ -151,9 +151,9 @@ export const VIDEO_FORMATS: VideoFormat[] = [
         external_task_id: 'video_1',
       },
     },
-    pictures: {
+    images: {
       url: 'https://api-singapore.klingai.com/v1/videos/image2video',
-      body: { image: 'iVBORw0KGgo=', image_tail: 'https://pictures.example/last.png' },
+      body: { image: 'iVBORw0KGgo=', image_tail: 'https://images.example/last.png' },
     },
     poll: 'https://api-singapore.klingai.com/v1/videos/text2video/42',
     working: { code: 0, data: { task_id: '42', task_status: 'processing' } },
@@ -173,9 +173,9 @@ export const VIDEO_FORMATS: VideoFormat[] = [
         parameters: { own: 1, ...veoText },
       },
     },
-    pictures: {
+    images: {
       url: 'https://generativelanguage.googleapis.com/v1beta/models/m-1:predictLongRunning',
-      ...VEO_PICTURES,
+      ...VEO_IMAGES,
     },
     poll: 'https://generativelanguage.googleapis.com/v1beta/models/m-1/operations/op',
     working: { name: 'models/m-1/operations/op' },
@@ -204,14 +204,14 @@ export const VIDEO_FORMATS: VideoFormat[] = [
         parameters: { own: 1, resolution: '720P', ratio: '16:9', duration: 5, seed: 7 },
       },
     },
-    pictures: {
+    images: {
       url: 'https://dashscope-intl.aliyuncs.com/api/v1/services/aigc/video-generation/video-synthesis',
       body: {
         input: {
           prompt: 'A cat',
           media: [
             { type: 'first_frame', url: DATA_URL },
-            { type: 'last_frame', url: 'https://pictures.example/last.png' },
+            { type: 'last_frame', url: 'https://images.example/last.png' },
           ],
         },
       },
@@ -243,13 +243,13 @@ export const VIDEO_FORMATS: VideoFormat[] = [
         seed: 7,
       },
     },
-    pictures: {
+    images: {
       url: 'https://ark.cn-beijing.volces.com/api/v3/contents/generations/tasks',
       body: {
         content: [
           { type: 'text', text: 'A cat' },
           { type: 'image_url', image_url: { url: DATA_URL }, role: 'first_frame' },
-          { type: 'image_url', image_url: { url: 'https://pictures.example/last.png' }, role: 'last_frame' },
+          { type: 'image_url', image_url: { url: 'https://images.example/last.png' }, role: 'last_frame' },
         ],
       },
     },
@@ -274,12 +274,12 @@ export const VIDEO_FORMATS: VideoFormat[] = [
       url: 'https://api.dev.runwayml.com/v1/text_to_video',
       body: { own: 1, model: 'm-1', promptText: 'A cat', ratio: '1280:720', duration: 5, seed: 7 },
     },
-    pictures: {
+    images: {
       url: 'https://api.dev.runwayml.com/v1/image_to_video',
       body: {
         promptImage: [
           { uri: DATA_URL, position: 'first' },
-          { uri: 'https://pictures.example/last.png', position: 'last' },
+          { uri: 'https://images.example/last.png', position: 'last' },
         ],
       },
     },
@@ -306,9 +306,9 @@ export const VIDEO_FORMATS: VideoFormat[] = [
         aspect_ratio: '16:9',
       },
     },
-    pictures: {
+    images: {
       url: 'https://api.vidu.com/ent/v2/start-end2video',
-      body: { images: [DATA_URL, 'https://pictures.example/last.png'] },
+      body: { images: [DATA_URL, 'https://images.example/last.png'] },
     },
     poll: 'https://api.vidu.com/ent/v2/tasks/v-1/creations',
     working: { state: 'processing' },
@@ -325,7 +325,7 @@ export const VIDEO_FORMATS: VideoFormat[] = [
       url: 'https://api.x.ai/v1/videos/generations',
       body: { own: 1, model: 'm-1', prompt: 'A cat', duration: 5, aspect_ratio: '16:9', resolution: '720p' },
     },
-    pictures: { url: 'https://api.x.ai/v1/videos/generations', body: { image: { url: DATA_URL } } },
+    images: { url: 'https://api.x.ai/v1/videos/generations', body: { image: { url: DATA_URL } } },
     poll: 'https://api.x.ai/v1/videos/x-1',
     working: { status: 'in_progress', progress: 50 },
     unheard: { status: 'polishing' },
@@ -342,12 +342,12 @@ export const VIDEO_FORMATS: VideoFormat[] = [
       url: 'https://openrouter.ai/api/v1/videos',
       body: { own: 1, model: 'm-1', prompt: 'A cat', duration: 5, size: '1280x720', seed: 7 },
     },
-    pictures: {
+    images: {
       url: 'https://openrouter.ai/api/v1/videos',
       body: {
         frame_images: [
           { type: 'image_url', image_url: { url: DATA_URL }, frame_type: 'first_frame' },
-          { type: 'image_url', image_url: { url: 'https://pictures.example/last.png' }, frame_type: 'last_frame' },
+          { type: 'image_url', image_url: { url: 'https://images.example/last.png' }, frame_type: 'last_frame' },
         ],
       },
     },

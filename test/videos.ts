@@ -1,4 +1,4 @@
-/** For tests: what clients of the video doors do, in plain HTTP, and a vendor's own videos as the scripted upstream tells of them. */
+/** For tests: what clients of the video doors do, in plain HTTP, and a provider's own videos as the scripted upstream tells of them. */
 import type { Stage } from './scene.ts';
 import type { Answer } from './upstream/answer.ts';
 
@@ -17,13 +17,13 @@ export interface VideoView {
   metadata?: object;
 }
 
-/** A task as a vendor that speaks OpenAI's format shows it. */
+/** A task as a provider that speaks OpenAI's format shows it. */
 export const vendorVideo = (status: string, more: object = {}): Answer => ({
   json: { id: 'vid_upstream', object: 'video', status, progress: 0, ...more },
 });
 
-export const FILM = Buffer.from('0123456789 a film of its own kind');
-export const filmAnswer: Answer = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+export const FILM = Buffer.from('0123456789 a video of its own kind');
+export const videoAnswer: Answer = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
 
 export function authorized(stage: Pick<Stage, 'caller'>): { authorization: string } {
   return { authorization: `Bearer ${stage.caller.key}` };

@@ -25,7 +25,7 @@ export interface LocalLimits extends Limits {
 }
 
 /** What one key or account has done. */
-interface Tally {
+interface UsageCounter {
   requests: Window;
   tokens: Window;
   active: number;
@@ -36,15 +36,15 @@ const TALLIES_KEPT = 10_000;
 
 /** `clock`: milliseconds, monotonic. */
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, UsageCounter>();
 
-  function tallyOf(id: string, now: number): Tally {
-    let tally = tallies.get(id);
-    if (tally) return tally;
+  function tallyOf(id: string, now: number): UsageCounter {
+    let usageCounter = tallies.get(id);
+    if (usageCounter) return usageCounter;
     if (tallies.size >= TALLIES_KEPT) forgetIdle(now);
-    tally = { requests: createWindow(), tokens: createWindow(), active: 0 };
-    tallies.set(id, tally);
-    return tally;
+    usageCounter = { requests: createWindow(), tokens: createWindow(), active: 0 };
+    tallies.set(id, usageCounter);
+    return usageCounter;
   }
 
   function forgetIdle(now: number): void {
@@ -54,24 +54,24 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   }
 
   function count({ paced, tokens }: Ask, now: number): Admitted['end'] {
-    const counted: { tally: Tally; second: number }[] = [];
+    const counted: { usageCounter: UsageCounter; second: number }[] = [];
     for (const { id } of paced) {
-      const tally = tallyOf(id, now);
-      usedBy(tally, now);
-      tally.active++;
-      tally.requests.add(1);
-      counted.push({ tally, second: tally.tokens.add(tokens) });
+      const usageCounter = tallyOf(id, now);
+      usedBy(usageCounter, now);
+      usageCounter.active++;
+      usageCounter.requests.add(1);
+      counted.push({ usageCounter, second: usageCounter.tokens.add(tokens) });
     }
     let ended = false;
     return (usedTokens) => {
       if (ended) return;
       ended = true;
       const endedAt = clock();
-      for (const { tally, second } of counted) {
-        tally.active--;
+      for (const { usageCounter, second } of counted) {
+        usageCounter.active--;
         // Moves the minute on, so that what was counted in a second long gone is not corrected there.
-        tally.tokens.sum(endedAt);
-        tally.tokens.correct(second, usedTokens - tokens);
+        usageCounter.tokens.sum(endedAt);
+        usageCounter.tokens.correct(second, usedTokens - tokens);
       }
     };
   }
@@ -97,8 +97,8 @@ export function createLocalLimits(clock: () => number = () => performance.now())
     },
     *all() {
       const now = clock();
-      for (const [id, tally] of tallies) {
-        const used = usedBy(tally, now);
+      for (const [id, usageCounter] of tallies) {
+        const used = usedBy(usageCounter, now);
         if (used.requests > 0 || used.tokens > 0 || used.active > 0) yield [id, used];
       }
     },
@@ -107,29 +107,30 @@ export function createLocalLimits(clock: () => number = () => performance.now())
   };
 }
 
-function usedBy({ requests, tokens, active }: Tally, now: number): Used {
+function usedBy({ requests, tokens, active }: UsageCounter, now: number): Used {
   return { requests: requests.sum(now), tokens: tokens.sum(now), active };
 }
 
-function refuseTooFast(paced: Paced, allowed: Paced, tally: Tally, tokens: number, now: number): void {
-  const limit = exceeded(allowed, usedBy(tally, now), tokens);
+function refuseTooFast(paced: Paced, allowed: Paced, usageCounter: UsageCounter, tokens: number, now: number): void {
+  const limit = exceeded(allowed, usedBy(usageCounter, now), tokens);
   if (limit === undefined) return;
   const rateLimits: RateLimits = {};
-  tell(rateLimits, allowed, tally, now);
-  const retryAfterSeconds = limit === 'active' ? 1 : tally[limit].secondsUntil(mostBefore(allowed, limit, tokens));
+  tell(rateLimits, allowed, usageCounter, now);
+  const retryAfterSeconds =
+    limit === 'active' ? 1 : usageCounter[limit].secondsUntil(mostBefore(allowed, limit, tokens));
   throw tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
 }
 
 /** Adds what is left for one key or account, where it is less than what is told already. */
-function tell(limits: RateLimits, paced: Paced, tally: Tally, now: number): void {
-  const used = usedBy(tally, now);
+function tell(limits: RateLimits, paced: Paced, usageCounter: UsageCounter, now: number): void {
+  const used = usedBy(usageCounter, now);
   const { requestsPerMinute, tokensPerMinute } = paced;
   if (requestsPerMinute !== undefined) {
-    const left = allowance(requestsPerMinute, used.requests, tally.requests.secondsUntilEmpty());
+    const left = allowance(requestsPerMinute, used.requests, usageCounter.requests.secondsUntilEmpty());
     limits.requests = tightest(limits.requests, left);
   }
   if (tokensPerMinute !== undefined) {
-    const left = allowance(tokensPerMinute, used.tokens, tally.tokens.secondsUntilEmpty());
+    const left = allowance(tokensPerMinute, used.tokens, usageCounter.tokens.secondsUntilEmpty());
     limits.tokens = tightest(limits.tokens, left);
   }
 }

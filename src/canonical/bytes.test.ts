@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { copyStretch, standsAt, stretchOf, textIn } from './bytes.ts';
+import { bytesEqualAt, copyStretch, sliceBytes, textIn } from './bytes.ts';
 
 /** Bytes of both kinds that come by, and two places in them in order; long ones are more than is copied. */
 const stretches = fc
@@ -18,12 +18,12 @@ const stretches = fc
 test('a stretch is what stands there, however long it is and whatever holds it', () => {
   fc.assert(
     fc.property(stretches, fc.nat({ max: 3 }), ({ bytes, from, to, wanted }, at) => {
-      expect([...stretchOf(bytes, from, to)]).toEqual(wanted);
+      expect([...sliceBytes(bytes, from, to)]).toEqual(wanted);
       const target = Buffer.alloc(at + wanted.length + 1, 7);
       copyStretch(bytes, from, to, target, at);
       expect([...target]).toEqual([...Array<number>(at).fill(7), ...wanted, 7]);
-      expect(standsAt(bytes, from, Uint8Array.from(wanted))).toBe(true);
-      expect(standsAt(bytes, from, Uint8Array.from([...wanted, (bytes[to] ?? 0) ^ 1]))).toBe(false);
+      expect(bytesEqualAt(bytes, from, Uint8Array.from(wanted))).toBe(true);
+      expect(bytesEqualAt(bytes, from, Uint8Array.from([...wanted, (bytes[to] ?? 0) ^ 1]))).toBe(false);
     }),
   );
 });

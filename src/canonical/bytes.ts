@@ -6,7 +6,7 @@ const COPIED_BYTES = 8 * 1024;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** What stands from `from` to before `to`; shares its memory only where it is long. */
-export function stretchOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+export function sliceBytes(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes;
   if (to - from > COPIED_BYTES || !(bytes instanceof Buffer)) return bytes.subarray(from, to);
   const copy = Buffer.allocUnsafe(to - from);
@@ -20,7 +20,7 @@ export function textIn(bytes: Uint8Array, from: number, to: number): string {
 }
 
 /** Whether these bytes stand at this place. */
-export function standsAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+export function bytesEqualAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   const { length } = wanted;
   if (at + length > bytes.length) return false;
   if (bytes instanceof Buffer) return bytes.compare(wanted, 0, length, at, at + length) === 0;

@@ -1,5 +1,5 @@
 /** What a client asked for, free of any wire format. */
-import type { PictureSize } from './image-size.ts';
+import type { ImageSize } from './image-size.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Upload } from './upload.ts';
 
@@ -22,14 +22,14 @@ export interface Asked {
     unsaid?: () => string[];
     /** What was left out of them so that each thing money hangs on is said once: a sentence each. */
     dropped?: readonly string[];
-    /** The body is not one its dialect's vendors take (a form, another shape): it is written anew for all of them. */
+    /** The body is not one its dialect's providers take (a form, another shape): it is written anew for all of them. */
     foreign?: true;
   };
   /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
   extras: { [dialect: string]: JsonObject };
   /** Request headers that belong to the format (beta flags, versions), lower-cased. */
   headers: { [name: string]: string };
-  /** When the call came, in seconds since 1970: dialects have no clock, and some replies carry a time their vendor did not say. */
+  /** When the call came, in seconds since 1970: dialects have no clock, and some replies carry a time their provider did not say. */
   receivedSeconds?: number;
   /** When its reply was complete, once it is. */
   completedSeconds?: number;
@@ -75,7 +75,7 @@ export interface EmbedCall extends Asked {
   kind: 'embed';
   /** Texts, or token ids that only a model of the same format can read. */
   inputs: (string | number[])[];
-  /** Images, sounds and documents among them: the parts of each input as Google's format says them, and what they come to at most. */
+  /** Images, audios and documents among them: the parts of each input as Google's format says them, and what they come to at most. */
   media?: { parts: JsonObject[][]; tokens: number };
   /** How the client wants its vectors: as numbers, or as base64 of little-endian float32. */
   encoding: 'float' | 'base64';
@@ -99,40 +99,40 @@ export interface RerankCall extends Asked {
   maxTokensPerDocument?: number;
 }
 
-export type PictureFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'svg';
+export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'svg';
 
-/** Pictures to draw, or to change. */
+/** Images to draw, or to change. */
 export interface ImageCall extends Asked {
   kind: 'image';
   prompt: string;
-  /** Pictures to work from, in order. */
-  pictures: Picture[];
+  /** Images to work from, in order. */
+  images: Image[];
   /** Where the first of them may change. */
-  mask?: Picture;
-  /** The pictures given are to be changed; false: a new one is drawn. */
+  mask?: Image;
+  /** The images given are to be changed; false: a new one is generated. */
   edit: boolean;
   /** How many. */
   n: number;
-  size: PictureSize;
+  size: ImageSize;
   quality?: string;
   style?: string;
   background?: string;
   negativePrompt?: string;
   seed?: number;
-  format?: PictureFormat;
+  format?: ImageFormat;
   /** Per cent. */
   compression?: number;
-  /** How the client wants each picture; absent: as the model gives it. */
+  /** How the client wants each image; absent: as the model gives it. */
   delivery?: 'url' | 'b64_json';
-  /** Sketches of a stream before the picture. */
+  /** Sketches of a stream before the image. */
   partialImages?: number;
   user?: string;
 }
 
-/** A picture given to be changed; one that came as a file may stand outside memory. */
-export type Picture = Media | UploadedPicture;
+/** A image given to be changed; one that came as a file may stand outside memory. */
+export type Image = Media | UploadedImage;
 
-export interface UploadedPicture extends Omit<Media, 'source'> {
+export interface UploadedImage extends Omit<Media, 'source'> {
   source: { type: 'upload'; upload: Upload };
 }
 
@@ -142,14 +142,14 @@ export interface SpeechCall extends Asked {
   input: string;
   voice?: string;
   instructions?: string;
-  /** Absent: as the vendor has it. */
+  /** Absent: as the provider has it. */
   format?: string;
   speed?: number;
-  /** The sound is wanted in events, not bare. */
+  /** The audio is wanted in events, not bare. */
   asEvents: boolean;
 }
 
-/** Sound to be written down, in its own language or in English. */
+/** AudioData to be written down, in its own language or in English. */
 export interface TranscriptionCall extends Asked {
   kind: 'transcription';
   translate: boolean;
@@ -161,7 +161,7 @@ export interface TranscriptionCall extends Asked {
   format?: string;
 }
 
-/** Texts and pictures to be judged. */
+/** Texts and images to be judged. */
 export interface ModerationCall extends Asked {
   kind: 'moderation';
   /** The texts among them. */
@@ -236,7 +236,7 @@ export type OutputFormat =
   | { type: 'json' }
   | { type: 'json-schema'; name: string; description?: string; schema: JsonObject; strict?: boolean };
 
-/** The client's tools, and (`type: 'vendor'`) those that run at the vendor and that only `dialect` can name. */
+/** The client's tools, and (`type: 'provider'`) those that run at the provider and that only `dialect` can name. */
 export type Tool =
   | {
       type: 'function';
@@ -280,12 +280,12 @@ export interface Message {
   originRole?: string;
 }
 
-/** Mark after which a vendor may cache the prompt. */
+/** Mark after which a provider may cache the prompt. */
 export interface CacheMark {
   ttl?: '5m' | '1h';
 }
 
-/** A vendor's proof of its own output (signature, encrypted reasoning), handed back untouched and only to the vendor it came from. */
+/** A provider's proof of its own output (signature, encrypted reasoning), handed back untouched and only to the provider it came from. */
 export interface Seal {
   dialect: string;
   value: string;
@@ -317,7 +317,7 @@ export interface MediaPart {
   type: 'media';
   media: Media;
   cache?: CacheMark;
-  /** Some vendors prove the pictures they made. */
+  /** Some providers prove the images they made. */
   seal?: Seal;
 }
 
@@ -362,7 +362,7 @@ export interface Media {
   name?: string;
   title?: string;
   context?: string;
-  /** How closely to look at a picture. */
+  /** How closely to look at a image. */
   detail?: string;
   /** The client wants citations into this document. */
   cite?: boolean;
@@ -372,7 +372,7 @@ export type MediaSource =
   | { type: 'inline'; base64: string }
   | { type: 'text'; text: string }
   | { type: 'url'; url: string }
-  /** A file at the vendor, or an earlier output, named by an id that only `dialect` knows. */
+  /** A file at the provider, or an earlier output, named by an id that only `dialect` knows. */
   | { type: 'reference'; dialect: string; id: string };
 
 /** Where a statement comes from. `start` and `end` are code points of the text part it stands in. */

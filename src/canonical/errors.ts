@@ -42,7 +42,7 @@ export const ERRORS = {
   conflict: refused(409, 'invalid_request_error', 'ABORTED'),
   request_too_large: refused(413, 'request_too_large', 'INVALID_ARGUMENT'),
   rate_limited: row(429, true, 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'),
-  /** The vendor refused the request itself; status, code and type are the vendor's where it gave them. */
+  /** The provider refused the request itself; status, code and type are the provider's where it gave them. */
   upstream_refused: refused(400, 'invalid_request_error', 'INVALID_ARGUMENT'),
   upstream_failed: row(502, true, 'api_error', 'api_error', 'UNAVAILABLE'),
   upstream_unavailable: row(503, true, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
@@ -60,9 +60,9 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorDetail {
   /** The member of the request that was wrong, as a path (`messages[0].content`). */
   param?: string;
-  /** The HTTP status where it is not the row's (a vendor's refusal). */
+  /** The HTTP status where it is not the row's (a provider's refusal). */
   status?: number;
-  /** The vendor's own words for code and type, passed on where the vendor refused the request itself. */
+  /** The provider's own words for code and type, passed on where the provider refused the request itself. */
   vendorCode?: string;
   vendorType?: string;
   retryAfterSeconds?: number;

@@ -1,7 +1,7 @@
 /** Random identifiers: a prefix and characters of [0-9A-Za-z]. */
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Random characters, drawn in advance: one call into the random source costs more than many ids. */
+/** Random characters, generated in advance: one call into the random source costs more than many ids. */
 const pool = Buffer.alloc(4096);
 let drawn = 0;
 let next = 0;

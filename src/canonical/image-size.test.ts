@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { boundedSize, finenessOf, nearestRatio, nearestSize, pixelsOf, readPictureSize } from './image-size.ts';
+import { boundedSize, finenessOf, nearestRatio, nearestSize, pixelsOf, readImageSize } from './image-size.ts';
 
-describe('sizes of pictures', () => {
+describe('sizes of images', () => {
   test.each([
     ['1024x768', { pixels: { width: 1024, height: 768 } }],
     ['1024*768', { pixels: { width: 1024, height: 768 } }],
@@ -20,7 +20,7 @@ describe('sizes of pictures', () => {
     ['-1x1', undefined],
     ['1e3x1', undefined],
   ])('%p', (text, size) => {
-    expect(readPictureSize(text)).toEqual(size);
+    expect(readImageSize(text)).toEqual(size);
   });
 
   test('as pixels', () => {
@@ -37,7 +37,7 @@ describe('sizes of pictures', () => {
     ['600x1200', '1024x1536', false],
     ['3:2', '1536x1024', false],
   ])('%s is nearest to %s', (text, said, exact) => {
-    expect(nearestSize(readPictureSize(text) ?? {}, SIZES)).toEqual({ said, exact });
+    expect(nearestSize(readImageSize(text) ?? {}, SIZES)).toEqual({ said, exact });
   });
 
   test.each([
@@ -46,7 +46,7 @@ describe('sizes of pictures', () => {
     ['1000x999', '1:1', true],
     ['1000x300', '16:9', false],
   ])('%s has nearly the shape %s', (text, said, exact) => {
-    expect(nearestRatio(readPictureSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ said, exact });
+    expect(nearestRatio(readImageSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ said, exact });
   });
 
   const SEEDREAM = { least: 3_686_400, most: 16_777_216, mostRatio: 16 };
@@ -65,7 +65,7 @@ describe('sizes of pictures', () => {
     ['4096x2048', { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 }, '2048x1024'],
     ['1024x768', {}, '1024x768'],
   ])('%s within %o is %s', (text, bounds, drawn) => {
-    const { pixels } = readPictureSize(text) ?? {};
+    const { pixels } = readImageSize(text) ?? {};
     const { width, height } = boundedSize(pixels ?? { width: 0, height: 0 }, bounds);
     expect(`${width}x${height}`).toBe(drawn);
   });
@@ -76,7 +76,7 @@ describe('sizes of pictures', () => {
       undefined,
       undefined,
     ]);
-    expect(['1024x1024', '2048x2048', '4096x4096'].map((size) => finenessOf(readPictureSize(size) ?? {}))).toEqual([
+    expect(['1024x1024', '2048x2048', '4096x4096'].map((size) => finenessOf(readImageSize(size) ?? {}))).toEqual([
       '1K',
       '2K',
       '4K',

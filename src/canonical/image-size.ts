@@ -1,12 +1,12 @@
-/** Sizes of pictures as people write them, and the nearest of those a model can draw. Pure. */
+/** Sizes of images as people write them, and the nearest of those a model can draw. Pure. */
 
 export interface PixelSize {
   width: number;
   height: number;
 }
 
-/** What is known of the picture that is wanted: its pixels, or its shape and how fine it is to be. */
-export interface PictureSize {
+/** What is known of the image that is wanted: its pixels, or its shape and how fine it is to be. */
+export interface ImageSize {
   pixels?: PixelSize;
   /** `16:9` */
   aspectRatio?: string;
@@ -21,7 +21,7 @@ const FINENESS = /^(512|[1-4]K)$/i;
 const MOST_PIXELS_A_SIDE = 8192;
 
 /** `1024x1024`, `1024*1024`, `16:9`, `2K`; `auto` says nothing; `undefined` where the text is none of them. */
-export function readPictureSize(text: string): PictureSize | undefined {
+export function readImageSize(text: string): ImageSize | undefined {
   const said = text.trim();
   if (said === '' || said.toLowerCase() === 'auto') return {};
   if (FINENESS.test(said)) return { fineness: said.toUpperCase() };
@@ -31,7 +31,7 @@ export function readPictureSize(text: string): PictureSize | undefined {
   return pixels && { pixels };
 }
 
-/** `1024x768`; `undefined` where it is no size, or no picture has it. */
+/** `1024x768`; `undefined` where it is no size, or no image has it. */
 export function readPixels(text: string): PixelSize | undefined {
   const match = PIXELS.exec(text.trim());
   const [width, height] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
@@ -48,7 +48,7 @@ const SIDES: { readonly [fineness: string]: number } = { '512': 512, '1K': 1024,
 const GRID = 32;
 
 /** Pixels of a size that is said in other words; `undefined` where nothing is said. */
-export function pixelsOf({ pixels, aspectRatio, fineness }: PictureSize): PixelSize | undefined {
+export function pixelsOf({ pixels, aspectRatio, fineness }: ImageSize): PixelSize | undefined {
   if (pixels || (aspectRatio === undefined && fineness === undefined)) return pixels;
   const side = SIDES[fineness ?? '1K'] ?? 1024;
   const ratio = ratioOf(aspectRatio ?? '1:1');
@@ -63,7 +63,7 @@ function ratioOf(aspectRatio: string): number {
 }
 
 /** The shape of a size that says one, as a number. */
-function shapeOf({ pixels, aspectRatio }: PictureSize): number | undefined {
+function shapeOf({ pixels, aspectRatio }: ImageSize): number | undefined {
   if (pixels) return pixels.width / pixels.height;
   return aspectRatio === undefined ? undefined : ratioOf(aspectRatio);
 }
@@ -78,7 +78,7 @@ export interface Fitted {
 const SAME_SHAPE = 0.03;
 
 /** The nearest of these aspect ratios; `undefined` where no shape is asked for. */
-export function nearestRatio(size: PictureSize, ratios: readonly string[]): Fitted | undefined {
+export function nearestRatio(size: ImageSize, ratios: readonly string[]): Fitted | undefined {
   const shape = shapeOf(size);
   if (shape === undefined) return undefined;
   const far = (ratio: string) => Math.abs(Math.log(ratioOf(ratio) / shape));
@@ -87,7 +87,7 @@ export function nearestRatio(size: PictureSize, ratios: readonly string[]): Fitt
 }
 
 /** The nearest of these sizes (`1024x1024`), by shape first; `undefined` where no size is asked for. */
-export function nearestSize(size: PictureSize, sizes: readonly string[]): Fitted | undefined {
+export function nearestSize(size: ImageSize, sizes: readonly string[]): Fitted | undefined {
   const wanted = pixelsOf(size);
   if (!wanted) return undefined;
   const asked = wanted.width * wanted.height;
@@ -101,7 +101,7 @@ export function nearestSize(size: PictureSize, sizes: readonly string[]): Fitted
 }
 
 /** The fineness (`1K` …) that these pixels ask for. */
-export function finenessOf({ pixels, fineness }: PictureSize): string | undefined {
+export function finenessOf({ pixels, fineness }: ImageSize): string | undefined {
   if (fineness !== undefined || !pixels) return fineness;
   const side = Math.sqrt(pixels.width * pixels.height);
   if (side <= 1536) return '1K';
@@ -109,7 +109,7 @@ export function finenessOf({ pixels, fineness }: PictureSize): string | undefine
 }
 
 /** What a model can draw; what is absent is not bounded. */
-export interface PictureBounds {
+export interface ImageBounds {
   /** Sides are multiples of this. */
   grid?: number;
   leastSide?: number;
@@ -122,7 +122,7 @@ export interface PictureBounds {
 }
 
 /** The nearest size within these bounds, of the same shape where that can be. */
-export function boundedSize({ width, height }: PixelSize, bounds: PictureBounds): PixelSize {
+export function boundedSize({ width, height }: PixelSize, bounds: ImageBounds): PixelSize {
   const { grid = 1, leastSide = 1, mostSide = MOST_PIXELS_A_SIDE, mostRatio = MOST_PIXELS_A_SIDE } = bounds;
   const { least = 1, most = MOST_PIXELS_A_SIDE ** 2 } = bounds;
   const ratio = between(width / height, 1 / mostRatio, mostRatio);

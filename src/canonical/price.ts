@@ -16,20 +16,20 @@ export interface TokenRates {
 }
 
 export interface Price extends TokenRates {
-  /** Nano-USD; for each video, and for each search of a ranking whose vendor counts them. */
+  /** Nano-USD; for each video, and for each search of a ranking whose provider counts them. */
   perCall?: Money;
   /** For each call of a tool that runs at the provider (a search …). */
   perToolCall?: Money;
   /** Once, where the provider ran any. */
   perToolUse?: Money;
-  /** Where `pictures` has no price that fits. */
+  /** Where `images` has no price that fits. */
   perImage?: Money;
-  /** Of each picture handed over to be changed. */
+  /** Of each image handed over to be changed. */
   perInputImage?: Money;
   perSecond?: Money;
   perCharacter?: Pico;
   /** By size and quality. */
-  pictures?: readonly PiecePrice[];
+  images?: readonly PiecePrice[];
   /** Seconds of video, by size and quality. */
   clips?: readonly PiecePrice[];
   /** Rates of calls with long inputs, by rising `from`. */

@@ -1,5 +1,5 @@
 /**
- * What belongs to the operator is struck from everything a vendor says, by its value: a vendor that repeats a credential of no
+ * What belongs to the operator is struck from everything a provider says, by its value: a provider that repeats a credential of no
  * known form, the host it was asked at or the operator's account tells nobody.
  */
 import { GatewayError } from './errors.ts';
@@ -148,7 +148,7 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Vendors show a key's beginning, and its end behind stars or dots. */
+/** Providers show a key's beginning, and its end behind stars or dots. */
 function maskedForm(secret: string): Struck[] {
   if (secret.length < SHORTEST) return [];
   const stars = `${escaped(secret.slice(0, 4))}[\\w-]*[*•]{2,}[\\w-]*`;

@@ -32,14 +32,14 @@ export type Result =
   /** What was heard, or the next of it. */
   | { type: 'transcript'; text: string; isWhole: boolean }
   /** Speech comes in as many of these as there are pieces of it. */
-  | { type: 'sound'; bytes: Uint8Array };
+  | { type: 'audio'; bytes: Uint8Array };
 
-/** `values` are numbers, or base64 of little-endian float32, as the vendor gave them. */
+/** `values` are numbers, or base64 of little-endian float32, as the provider gave them. */
 export interface Vector {
   /** Place of its text among the inputs. */
   index: number;
   values: readonly number[] | string;
-  /** The vendor wrote them in a third way, which no client reads. */
+  /** The provider wrote them in a third way, which no client reads. */
   converted?: true;
 }
 
@@ -57,7 +57,7 @@ export type PartOpening =
   | { type: 'tool-call'; id: string; name: string; custom?: boolean; cache?: CacheMark }
   /** Deltas are base64 of the audio. */
   | { type: 'audio'; id: string; mimeType?: string; expiresAtSeconds?: number }
-  /** Deltas are base64 of the picture; where it stands at an address there are none. */
+  /** Deltas are base64 of the image; where it stands at an address there are none. */
   | { type: 'image'; mimeType: string; url?: string; revisedPrompt?: string }
   /** A block that only `dialect` can say, whole at once. */
   | { type: 'vendor'; dialect: string; item: JsonObject };
@@ -73,7 +73,7 @@ export type FinishReason =
   | 'broken-call'
   | 'other';
 
-/** Why a choice ended: the unified word and the vendor's own. */
+/** Why a choice ended: the unified word and the provider's own. */
 export interface Finish {
   reason: FinishReason;
   raw?: string;

@@ -1,6 +1,7 @@
 /** Work that outlives its request: what was asked, how far it has come, and the one rule by which it changes. */
-import type { FilmFacts } from './film-facts.ts';
+
 import type { Json, JsonObject } from './json.ts';
+import type { VideoFacts } from './video-facts.ts';
 
 /** What a client asked for, free of any wire format. */
 export interface VideoAsk {
@@ -8,7 +9,7 @@ export interface VideoAsk {
   model: string;
   prompt?: string;
   negativePrompt?: string;
-  pictures: Picture[];
+  images: Image[];
   /** Length of each video. */
   seconds?: number;
   width?: number;
@@ -18,17 +19,17 @@ export interface VideoAsk {
   /** `720p` */
   resolution?: string;
   fps?: number;
-  /** How well it is made, in the words of prices (`pro+sound`), where its provider has several ways. */
+  /** How well it is made, in the words of prices (`pro+audio`), where its provider has several ways. */
   quality?: string;
   seed?: number;
   /** Videos asked for. */
   n: number;
   user?: string;
-  /** Members in the vendor's own words, and the form fields nobody knows. */
+  /** Members in the provider's own words, and the form fields nobody knows. */
   metadata: JsonObject;
   /** What of them was left out because money hangs on it and it is said elsewhere: a sentence each. */
   dropped?: string[];
-  /** Whose words those are, where the client's format is a vendor's own: told to that vendor alone. */
+  /** Whose words those are, where the client's format is a provider's own: told to that provider alone. */
   words?: string;
   /** A task of ours whose video is to be made anew. */
   remixOf?: string;
@@ -36,8 +37,8 @@ export interface VideoAsk {
   webhook?: string;
 }
 
-/** What a picture is for. */
-export interface Picture {
+/** What a image is for. */
+export interface Image {
   role: 'first' | 'last' | 'reference';
   source: { type: 'inline'; base64: string; mimeType?: string } | { type: 'url'; url: string };
 }
@@ -58,24 +59,24 @@ export interface TaskOutput {
   mimeType: string;
   bytes: number;
   /** What the file says of itself, where it can be read. */
-  film?: FilmFacts;
+  video?: VideoFacts;
 }
 
-/** What the vendor says of its work at one moment. */
+/** What the provider says of its work at one moment. */
 export interface Progress {
   state: TaskState;
-  /** 0 to 100, where the vendor says. */
+  /** 0 to 100, where the provider says. */
   percent?: number;
   /** Where the results are: only where `completed`. */
   found?: FoundOutput[];
   error?: TaskError;
-  /** What the vendor bills, where it says. */
+  /** What the provider bills, where it says. */
   billed?: { seconds?: number; outputTokens?: number };
   /** What to ask with from now on, where it changes. */
   handle?: Json;
 }
 
-/** An address for everybody (`signed`: asked with the vendor's credential where it is the vendor's own), or the video itself. */
+/** An address for everybody (`signed`: asked with the provider's credential where it is the provider's own), or the video itself. */
 export type FoundOutput = { mimeType?: string } & ({ url: string; signed?: true } | { base64: string });
 
 /** The part of a task that changes as it goes on. */
@@ -89,11 +90,11 @@ export interface TaskCourse {
   endedAt?: number;
 }
 
-/** What is left for the gateway itself to do once the vendor is done. */
+/** What is left for the gateway itself to do once the provider is done. */
 const ALMOST = 99;
 
 /**
- * The only way a task changes: never backwards, never after its end. A completion is not for the vendor to say: it is reached by `end`,
+ * The only way a task changes: never backwards, never after its end. A completion is not for the provider to say: it is reached by `end`,
  * once the results are kept and paid for.
  */
 export function advance<T extends TaskCourse>(task: T, seen: Progress, now: number): T {

@@ -8,14 +8,14 @@ export type UsageSource = 'reported' | 'partial' | 'counted' | 'estimated';
 
 /**
  * Tokens unless said otherwise. `input` and `output` are totals: the members below them are shares of them, never beside
- * them, whatever the vendor's format does. An absent member means zero.
+ * them, whatever the provider's format does. An absent member means zero.
  */
 export interface Usage {
   /** All input, cached and written to the cache included. */
   input: number;
   /** Share of `input` read from a cache. */
   cachedInput?: number;
-  /** Share of `input` written to a cache that lives 5 minutes (or whose life the vendor does not name). */
+  /** Share of `input` written to a cache that lives 5 minutes (or whose life the provider does not name). */
   cacheWrite?: number;
   /** Share of `input` written to a cache that lives an hour. */
   cacheWriteHour?: number;
@@ -29,9 +29,9 @@ export interface Usage {
   imageOutput?: number;
   acceptedPrediction?: number;
   rejectedPrediction?: number;
-  /** Pictures made. */
+  /** Images made. */
   images?: number;
-  /** Pictures handed over to be changed. */
+  /** Images handed over to be changed. */
   inputImages?: number;
   /** Size and quality of what was made, in the words it was asked for. */
   size?: string;
@@ -42,11 +42,11 @@ export interface Usage {
   seconds?: number;
   /** Characters spoken or counted. */
   characters?: number;
-  /** Searches that a ranking was, where its vendor counts them: each is a call. */
+  /** Searches that a ranking was, where its provider counts them: each is a call. */
   searches?: number;
-  /** Searches and fetches the vendor ran on its side. */
+  /** Searches and fetches the provider ran on its side. */
   serverToolCalls?: number;
-  /** Share of them that its vendor has no fee for (fetches). */
+  /** Share of them that its provider has no fee for (fetches). */
   freeToolCalls?: number;
   /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
   largestInput?: number;

@@ -109,7 +109,7 @@ export async function applyCatalogue(
   }
 }
 
-/** Credentials are shown to nobody in full: who writes a provider again need not know them. Another vendor never gets them. */
+/** Credentials are shown to nobody in full: who writes a provider again need not know them. Another provider never gets them. */
 function withCredentials(entry: ProviderEntry, before: ProviderRow | undefined): ProviderRow {
   const kept = before?.type === entry.type ? before.credentials : [];
   return { ...entry, credentials: entry.credentials ?? kept };

@@ -1,11 +1,11 @@
-/** What is on sale: models, prices, targets, in which order to try them, who failed lately. */
+/** What is available: models, prices, targets, in which order to try them, who failed lately. */
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
+import { createCredentials } from '../routing/credentials.ts';
+import { createHealth, type Observation, type Rest } from '../routing/health.ts';
+import { weightedOrder } from '../routing/order.ts';
 import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
-import { createCredentials } from './credentials.ts';
-import { createHealth, type Observation, type Rest } from './health.ts';
-import { weightedOrder } from './order.ts';
 import { readComponents } from './price-text.ts';
 
 export interface Model {
@@ -16,7 +16,7 @@ export interface Model {
   /** The ceiling of a quote where the call names none. */
   maxOutputTokens: number;
   contextTokens: number | undefined;
-  /** Pictures a call may ask for; absent: as everywhere. */
+  /** Images a call may ask for; absent: as everywhere. */
   maxImages: number | undefined;
   displayName: string;
   ownedBy: string;
@@ -47,7 +47,7 @@ export interface Catalog {
   find(name: string): Model | undefined;
   list(): readonly Model[];
   /** The targets in the order to try them: by priority, within one by weight at random, none twice, resting ones left out.
-   *  Throws `upstream_unavailable` (or `rate_limited`, where the vendors said so) with `retry-after` when all rest. */
+   *  Throws `upstream_unavailable` (or `rate_limited`, where the providers said so) with `retry-after` when all rest. */
   order(model: Model, random: () => number, now: number): readonly ModelTarget[];
   observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void;
   /** One of the target's credentials, in turn; those that were refused or limited lately are left out where there are others. */
@@ -96,7 +96,7 @@ export interface CatalogOptions {
 /** The ceiling of a quote for a model whose row names none: enough for long answers, little beside a starting credit. */
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
-/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not on sale. */
+/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available. */
 export function createCatalog({ store, providerDefaults, credentialRefused }: CatalogOptions): Catalog {
   let models = new Map<string, Model>();
   let list: readonly Model[] = [];

@@ -1,4 +1,4 @@
-/** The form in which people write what is on sale (modelport.yaml, the admin API, the price list), and the reading of it. */
+/** The form in which people write what is available (modelport.yaml, the admin API, the price list), and the reading of it. */
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
@@ -99,7 +99,7 @@ function readCredentials(provider: JsonObject, path: string): string[] | undefin
   return readList(credentials, `${path}.credentials`).map((one, i) => readCredential(one, `${path}.credentials[${i}]`));
 }
 
-/** A word, or JSON, as some vendors' keys are. */
+/** A word, or JSON, as some providers' keys are. */
 function readCredential(value: unknown, path: string): string {
   const text = readText(value, path);
   return text.startsWith('{') ? text : readName(text, path);

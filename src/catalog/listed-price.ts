@@ -1,7 +1,7 @@
 /** How list prices are written down: what a model costs, and where that was read. */
 import type { Kind } from '../canonical/call.ts';
 
-/** Name, price in USD per million tokens, most output tokens (undefined: the vendor names no bound), context tokens. */
+/** Name, price in USD per million tokens, most output tokens (undefined: the provider names no bound), context tokens. */
 export type Listed = readonly [
   name: string,
   price: ListedPrice,
@@ -21,7 +21,7 @@ export interface ListedPrice {
   tiers?: readonly ({ from: number } & Partial<Omit<ListedPrice, 'tiers'>>)[];
 }
 
-/** What a model that does not converse costs: USD per million tokens or characters, per picture, per second, per call. */
+/** What a model that does not converse costs: USD per million tokens or characters, per image, per second, per call. */
 export type MediaPrice = Partial<Omit<ListedPrice, 'tiers'>> & {
   imageInput?: string;
   imageOutput?: string;
@@ -41,7 +41,7 @@ export interface ToolPrices extends Sourced {
 
 /** Where prices are from. What no source confirms has no price: such a model is refused, not free. */
 export interface Sourced {
-  /** What was read: the vendor's page, or the table of somebody else. */
+  /** What was read: the provider's page, or the table of somebody else. */
   source: string;
   /** Somebody else with the same figures. */
   agrees?: string;

@@ -50,7 +50,7 @@ test.each([
   expect(listed?.price.tiers).toEqual([expect.objectContaining({ from, ...rates })]);
 });
 
-test('what pictures and videos cost, as their vendors list it', () => {
+test('what images and videos cost, as their vendors list it', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('gpt-image-2')).toMatchObject({
     kind: 'image',

@@ -1,4 +1,6 @@
-/** List prices of the vendors' well-known models, so that a vendor's key alone puts them on sale. */
+/** List prices of the providers' well-known models, so that a provider's key alone puts them available. */
+
+import { GOOGLE_IMAGES, GOOGLE_VIDEOS, OPENAI_IMAGES } from './image-prices.ts';
 import type { Listed, ListedPrice, MediaPrices, Sourced, ToolPrices } from './listed-price.ts';
 import {
   DASHSCOPE_OTHERS,
@@ -8,7 +10,6 @@ import {
   OPENAI_OTHERS,
   VOYAGE_OTHERS,
 } from './other-prices.ts';
-import { GOOGLE_PICTURES, GOOGLE_VIDEOS, OPENAI_PICTURES } from './picture-prices.ts';
 
 interface VendorPrices extends Sourced {
   /** The provider type that serves them; one type's models may be from several sources. */
@@ -274,7 +275,7 @@ const XAI: readonly Listed[] = [
 ];
 
 /**
- * The prices each vendor lists for everybody, without warranty: vendors change them, and operators set their own in
+ * The prices each provider lists for everybody, without warranty: providers change them, and operators set their own in
  * modelport.yaml or by the admin API. Surcharges for
  * priority processing and regions are not in them.
  */
@@ -284,7 +285,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://developers.openai.com/api/docs/pricing',
     asOf: '2026-10-27',
     models: OPENAI,
-    media: [...OPENAI_PICTURES, ...OPENAI_OTHERS],
+    media: [...OPENAI_IMAGES, ...OPENAI_OTHERS],
   },
   {
     type: 'openai',
@@ -303,7 +304,7 @@ export const PRICE_LIST: readonly VendorPrices[] = [
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
     asOf: '2026-10-07',
     models: GOOGLE,
-    media: [...GOOGLE_PICTURES, GOOGLE_VIDEOS, ...GOOGLE_OTHERS],
+    media: [...GOOGLE_IMAGES, GOOGLE_VIDEOS, ...GOOGLE_OTHERS],
   },
   {
     type: 'deepseek',

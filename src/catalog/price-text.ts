@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../canonical/json.ts';
 import { type Pico, readMoney, readPricePerMillion, writeMoney, writePricePerMillion } from '../canonical/money.ts';
 import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
-type Component = Exclude<keyof Price, 'pictures' | 'clips' | 'tiers'>;
+type Component = Exclude<keyof Price, 'images' | 'clips' | 'tiers'>;
 
 /** How one component is written by people: under which name, in which unit. */
 interface PeoplesComponent {
@@ -51,7 +51,9 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
 /** Rates of tokens: what a tier may say. */
 const RATES = Object.entries(COMPONENTS).filter(([name]) => !name.startsWith('per'));
 /** Members that may also be a list, by size and quality, and where the list is kept. */
-const LISTS = { perImage: 'pictures', perSecond: 'clips' } as const;
+const LISTS = { perImage: 'images', perSecond: 'clips' } as const;
+/** The names under which the store keeps the lists; those of images began as "pictures", and price rows never change. */
+const STORED_LISTS = { images: 'pictures', clips: 'clips' } as const;
 
 /** The members people may write in a price. */
 const PRICE_MEMBERS: readonly string[] = [...Object.keys(COMPONENTS), 'tiers'];
@@ -121,10 +123,10 @@ function readOne(written: unknown, { unit, read }: PeoplesComponent, param: stri
   return amount;
 }
 
-/** What fits all is the price where no other fits; without one, the dearest is. */
+/** What fits all is the price where no other fits; without one, the most expensive is. */
 function readPieces(
   price: Price,
-  list: 'pictures' | 'clips',
+  list: 'images' | 'clips',
   written: readonly unknown[],
   how: PeoplesComponent,
   path: string,
@@ -228,7 +230,8 @@ export function writeComponents(price: Price): string {
   }
   for (const list of Object.values(LISTS)) {
     const pieces = price[list];
-    if (pieces) components[list] = pieces.map(({ size, quality, price: each }) => [size, quality, each.toString()]);
+    if (pieces)
+      components[STORED_LISTS[list]] = pieces.map(({ size, quality, price: each }) => [size, quality, each.toString()]);
   }
   if (price.tiers) {
     components.tiers = price.tiers.map((tier) => {
@@ -250,7 +253,7 @@ export function readComponents(text: string): Price {
     if (typeof amount === 'string') price[component] = BigInt(amount);
   }
   for (const list of Object.values(LISTS)) {
-    const pieces = components[list] as [string | null, string | null, string][] | undefined;
+    const pieces = components[STORED_LISTS[list]] as [string | null, string | null, string][] | undefined;
     if (!pieces) continue;
     price[list] = pieces.map(([size, quality, each]) => ({
       ...(size !== null && { size }),

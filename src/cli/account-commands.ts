@@ -1,10 +1,10 @@
 /** Accounts from a terminal. */
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
+import type { Opener } from './cli-deps.ts';
 import type { Command, Given } from './command.ts';
 import { changeBody, LIMIT_OPTIONS, LIMIT_USAGE, readLimitChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
-import type { Opener } from './rooms.ts';
 import type { ShownAccount } from './shown.ts';
 
 const create: Command = {

@@ -1,6 +1,6 @@
 /** A command as a row: its words, its options, and the function that runs it. */
 import { parseArgs } from 'node:util';
-import type { Opener } from './rooms.ts';
+import type { Opener } from './cli-deps.ts';
 
 export interface Command {
   /** What one types: `keys create`. */

@@ -10,7 +10,7 @@ import { callRecord, holdRequest } from '../ledger/random-load.ts';
 import type { CallRow } from '../store/store.ts';
 
 /** A call whose provider claims 9000 tokens where 12 came. */
-async function disputedCall({ store, rooms: { ledger } }: Loopback, account: string, id: string): Promise<void> {
+async function disputedCall({ store, deps: { ledger } }: Loopback, account: string, id: string): Promise<void> {
   const price = { id: 'price_1', model: 'm', components: '{"input":1000,"output":1000}', createdAt: 1 };
   await store.savePrice(price);
   const claimed = { cost: '0.000009007', usage: { input: 7, output: 9000, source: 'reported' } } as const;
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', (engine) => {
     expect((await run('apply', '-f', path))['models added']).toEqual(['alpha', 'team/beta-2', 'gamma:8b']);
     expect(await run('models')).toHaveLength(3);
     // At once, and not when the server next looks.
-    expect(edge.rooms.catalog.find('team/beta-2')).toBeDefined();
+    expect(edge.deps.catalog.find('team/beta-2')).toBeDefined();
 
     for (const [id, decision] of [
       ['call_1', 'accept'],

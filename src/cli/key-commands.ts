@@ -1,11 +1,11 @@
 /** Keys from a terminal: made, listed, changed, disabled, given a new secret, removed. */
 import { accountNamed } from './account-commands.ts';
 import { part } from './admin-client.ts';
+import type { Opener } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { changeBody, KEY_OPTIONS, KEY_USAGE, readKeyChanges, withoutNulls } from './limit-options.ts';
 import { adminOf } from './opened.ts';
 import { printRow, printRows, type Row } from './printed.ts';
-import type { Opener } from './rooms.ts';
 import type { ShownKey } from './shown.ts';
 
 const create: Command = {

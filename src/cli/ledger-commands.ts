@@ -4,10 +4,10 @@ import { repairBooks, writeCorrection } from '../ledger/repair.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { Correction } from '../store/verify/repair.ts';
 import type { VerifyReport } from '../store/verify/report.ts';
+import type { Opener } from './cli-deps.ts';
 import type { Command } from './command.ts';
 import { audited, migratedStore } from './opened.ts';
 import { printRow } from './printed.ts';
-import type { Opener } from './rooms.ts';
 
 /** Who waits longer than this sees how far it is. */
 const SAY_MS = 2000;

@@ -6,10 +6,10 @@ import { checkIdempotencyKey } from '../ledger/idempotency-key.ts';
 import { type Difference, enterCorrection, replay } from '../ledger/replay.ts';
 import { accountNamed } from './account-commands.ts';
 import { moneyIn } from './admin-client.ts';
+import type { Opener } from './cli-deps.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf, auditedEntry, migratedStore } from './opened.ts';
 import { printRow, printRows, type Row, timeText } from './printed.ts';
-import type { Opener } from './rooms.ts';
 import type { ShownCode, ShownEntry } from './shown.ts';
 
 const text = { type: 'string' } as const;

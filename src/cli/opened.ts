@@ -2,8 +2,8 @@
 import { auditOf, auditOfEntry } from '../access/audit.ts';
 import type { Audit, EntryRow, Store } from '../store/store.ts';
 import { type AdminClient, createAdminClient } from './admin-client.ts';
+import type { Opener } from './cli-deps.ts';
 import type { Given } from './command.ts';
-import type { Opener } from './rooms.ts';
 
 /** The admin API that the options, or the environment, name. */
 export function adminOf(open: Opener, given: Given): AdminClient {

@@ -1,7 +1,7 @@
 /** What commands print: aligned columns for people, JSON for machines. */
 import { type Money, writeMoney } from '../canonical/money.ts';
+import type { Opener } from './cli-deps.ts';
 import type { Given } from './command.ts';
-import type { Opener } from './rooms.ts';
 
 /** A cell: absent ones are empty in a table and left out of JSON. */
 type Cell = string | number | boolean | Money | readonly string[] | undefined;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { type Ran, runAsProcess } from '../../test/run-as-process.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Opener, Probed } from './rooms.ts';
+import type { Opener, Probed } from './cli-deps.ts';
 
 let folder: string;
 let edge: Loopback;

@@ -2,13 +2,13 @@
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
+import type { Opener } from './cli-deps.ts';
 import { type Command, readArguments, UsageError, usageOf } from './command.ts';
 import { DISPUTE_COMMANDS } from './dispute-commands.ts';
 import { KEY_COMMANDS } from './key-commands.ts';
 import { LEDGER_COMMANDS } from './ledger-commands.ts';
 import { MONEY_COMMANDS } from './money-commands.ts';
 import { RECORD_COMMANDS } from './record-commands.ts';
-import type { Opener } from './rooms.ts';
 import { SECRET_COMMANDS } from './secret-commands.ts';
 import { SERVER_COMMANDS } from './server-commands.ts';
 

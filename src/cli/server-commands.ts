@@ -1,9 +1,9 @@
 /** The gateway itself from a terminal: run it, bring its database up to date, look what is wrong with it. */
 import { asGatewayError } from '../canonical/errors.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
+import type { Opener } from './cli-deps.ts';
 import { type Command, UsageError } from './command.ts';
 import { alignedLines, lastFour, type Row } from './printed.ts';
-import type { Opener } from './rooms.ts';
 
 const serve: Command = {
   name: 'serve',
@@ -91,11 +91,11 @@ async function examineProvider(open: Opener, provider: ProviderRow): Promise<Pro
   const { name, type, credentials } = provider;
   const shown = { name, type, credential: credentials.map(lastFour) };
   try {
-    const { credential, answers, trouble } = await open.probe(provider);
+    const { credential, answers, reportError } = await open.probe(provider);
     const wrong = [
       ...(credential === 'missing' ? ['its credential is missing'] : []),
       ...(answers ? [] : ['its address does not answer']),
-      ...(trouble ? [trouble] : []),
+      ...(reportError ? [reportError] : []),
     ];
     return { ...shown, state: wrong.length > 0 ? wrong.join('; ') : 'ok' };
   } catch (thrown) {

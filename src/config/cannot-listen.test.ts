@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { cannotListen } from './cannot-listen.ts';
 
-const quiet = { socket: { data() {} } };
+const idleStreams = { socket: { data() {} } };
 
 test.each(['shared', 'alone'])('a port that another program has is named, with the reason (%s)', (how) => {
-  const first = Bun.listen({ hostname: '127.0.0.1', port: 0, ...quiet });
+  const first = Bun.listen({ hostname: '127.0.0.1', port: 0, ...idleStreams });
   const { port } = first;
-  const again = { hostname: '127.0.0.1', port, reusePort: how === 'shared', ...quiet };
+  const again = { hostname: '127.0.0.1', port, reusePort: how === 'shared', ...idleStreams };
   try {
     Bun.listen(again);
     throw new Error('two listen on one port');

@@ -1,4 +1,4 @@
-/** Some vendors' keys are files. */
+/** Some providers' keys are files. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SettingError } from './setting-error.ts';

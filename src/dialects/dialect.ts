@@ -1,12 +1,12 @@
 /** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import type { PictureBounds } from '../canonical/image-size.ts';
+import type { ImageBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
-import type { Form } from './multipart.ts';
-import type { LimitHeaders } from './rate-limit-headers.ts';
+import type { LimitHeaders } from './shared/rate-limit-headers.ts';
+import type { Form } from './wire/multipart.ts';
 
 /** A client's request as the edge hands it over. `headers` are lower-cased. */
 export interface WireRequest {
@@ -36,7 +36,7 @@ export interface Frame {
 
 /** Cuts an upstream's bytes into frames. Any cutting of the same bytes gives the same frames. */
 export interface Reader {
-  /** The media type of bare sound that came in another format's answer, once it is known. */
+  /** The media type of bare audio that came in another format's answer, once it is known. */
   readonly contentType?: string | undefined;
   read(chunk: Uint8Array): Frame[];
   /** The bytes are over: what is left, ending in `reply-end` where the reply is complete and in `error` where it broke off. */
@@ -65,7 +65,7 @@ export interface Writer {
    * libraries take a stream that ends properly for a complete one, whatever it said before.
    */
   lastWords?(error: GatewayError): Uint8Array;
-  /** What the call is billed where its vendor said nothing of it; told before the last frame is written or passed. */
+  /** What the call is billed where its provider said nothing of it; told before the last frame is written or passed. */
   bill?(usage: Usage): void;
   /** Bytes that keep a silent stream open and mean nothing. */
   keepAlive(): Uint8Array;
@@ -107,96 +107,96 @@ export interface Written {
   warnings: string[];
 }
 
-/** A vendor's deviations from a dialect, as data. What a dialect does not know of it ignores. */
+/** A provider's deviations from a dialect, as data. What a dialect does not know of it ignores. */
 export interface Quirks {
-  /** Request members the vendor refuses: dropped, with a warning. */
+  /** Request members the provider refuses: dropped, with a warning. */
   rejects?: readonly string[];
-  /** Request members the vendor takes at one value alone: any other is dropped, with a warning. */
+  /** Request members the provider takes at one value alone: any other is dropped, with a warning. */
   fixed?: { readonly [member: string]: Json };
-  /** Members of a message (`name` …) the vendor refuses: dropped, with a warning. */
+  /** Members of a message (`name` …) the provider refuses: dropped, with a warning. */
   messageRejects?: readonly string[];
-  /** Request members the vendor has under another name. */
+  /** Request members the provider has under another name. */
   renames?: { readonly [member: string]: string };
   /** The same for models whose upstream name matches `match` (a regular expression); rows apply in order. */
   models?: readonly { match: string; quirks: Quirks }[];
-  /** How the vendor is asked for usage in a stream: by `stream_options` (the default), always there, or not to be had. */
+  /** How the provider is asked for usage in a stream: by `stream_options` (the default), always there, or not to be had. */
   streamUsage?: 'ask' | 'always' | 'never';
-  /** The vendor counts reasoning beside `completion_tokens`, not inside. */
+  /** The provider counts reasoning beside `completion_tokens`, not inside. */
   reasoningBesideOutput?: boolean;
-  /** The vendor shows reasoning in `total_tokens` alone: what that holds beyond input and output is reasoning. */
+  /** The provider shows reasoning in `total_tokens` alone: what that holds beyond input and output is reasoning. */
   reasoningInTotal?: boolean;
-  /** Where the vendor takes reasoning back in a conversation; absent: `reasoning_content`. */
+  /** Where the provider takes reasoning back in a conversation; absent: `reasoning_content`. */
   reasoningField?: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts' | 'none';
-  /** The word for system prompts above `system` where the vendor does not know `developer`. */
+  /** The word for system prompts above `system` where the provider does not know `developer`. */
   developerRole?: 'system' | 'developer';
   /** Tool call ids must match this form: others are mapped. */
   toolCallIds?: 'any' | 'nine-alphanumeric';
-  /** Tools that take free text: the vendor has them (the default), or is given functions with one text. */
+  /** Tools that take free text: the provider has them (the default), or is given functions with one text. */
   freeTextTools?: 'native' | 'function';
-  /** The vendor takes marks after which it caches (`prompt_cache_breakpoint`). */
+  /** The provider takes marks after which it caches (`prompt_cache_breakpoint`). */
   supportsCacheBreakpoints?: true;
-  /** Structured output the vendor takes: absent means all. */
+  /** Structured output the provider takes: absent means all. */
   structuredOutput?: 'json-schema' | 'json' | 'none';
-  /** Media the vendor fetches itself where a call names their address; absent: what its dialect says. */
+  /** Media the provider fetches itself where a call names their address; absent: what its dialect says. */
   takesUrls?: readonly Media['kind'][];
-  /** How the vendor takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
+  /** How the provider takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
   schemas?: 'json-schema' | 'openapi';
-  /** Sizes the vendor draws (`1024x1024`): another is taken as the nearest; absent: any. */
-  pictureSizes?: readonly string[];
+  /** Sizes the provider draws (`1024x1024`): another is taken as the nearest; absent: any. */
+  imageSizes?: readonly string[];
   /** The same where they are many: a size outside is taken as the nearest inside. */
-  pictureBounds?: PictureBounds;
-  /** Words for how fine a picture is (`2K`) that the vendor takes in the place of a size. */
-  pictureFineness?: readonly string[];
-  /** The vendor wants to be told a size: where the call names none, the first of those it draws. */
-  needsPictureSize?: true;
-  /** The vendor is told width and height apart. */
-  pictureSides?: true;
-  /** The vendor is told a picture's shape alone, as one of these. */
-  pictureRatios?: readonly string[];
-  /** How fine a picture is, beside its shape: the vendor's words by ours, for its member `resolution`. */
-  pictureResolutions?: { readonly [fineness: string]: string };
-  /** The vendor's word for pictures in base64, where it is not `b64_json`. */
+  imageBounds?: ImageBounds;
+  /** Words for how fine a image is (`2K`) that the provider takes in the place of a size. */
+  imageFineness?: readonly string[];
+  /** The provider wants to be told a size: where the call names none, the first of those it draws. */
+  needsImageSize?: true;
+  /** The provider is told width and height apart. */
+  imageSides?: true;
+  /** The provider is told a image's shape alone, as one of these. */
+  imageRatios?: readonly string[];
+  /** How fine a image is, beside its shape: the provider's words by ours, for its member `resolution`. */
+  imageResolutions?: { readonly [fineness: string]: string };
+  /** The provider's word for images in base64, where it is not `b64_json`. */
   base64Word?: string;
-  /** The model draws anew and takes no pictures. */
+  /** The model draws anew and takes no images. */
   drawsAnew?: true;
-  /** How many pictures the vendor draws in one call; absent: any number. */
-  mostPictures?: number;
-  /** The vendor takes pictures to change in a form, not in JSON; `files`: in either, and what came as files goes as files. */
+  /** How many images the provider draws in one call; absent: any number. */
+  mostImages?: number;
+  /** The provider takes images to change in a form, not in JSON; `files`: in either, and what came as files goes as files. */
   editForm?: true | 'files';
   /**
-   * How JSON holds such pictures where it is not as `images` of `{image_url}`: as `{type, url}`, or as addresses alone; those
+   * How JSON holds such images where it is not as `images` of `{image_url}`: as `{type, url}`, or as addresses alone; those
    * in `image`, in `image`, `image2` …, in a member for one of them, or in a list of them all.
    */
-  editPictures?: 'typed' | 'bare' | 'numbered' | 'image_url' | 'reference_images';
-  /** How many texts the vendor embeds in one call; absent: any number. */
+  editImages?: 'typed' | 'bare' | 'numbered' | 'image_url' | 'reference_images';
+  /** How many texts the provider embeds in one call; absent: any number. */
   mostInputs?: number;
-  /** The vendor writes vectors as numbers alone, whatever is asked. */
+  /** The provider writes vectors as numbers alone, whatever is asked. */
   plainVectors?: true;
-  /** Whether the vendor tells speech in events: they say what it cost, or (`never`) it has none, or (`stream`) it has them where it is asked for a stream. Absent: it is asked for what the client wants. */
+  /** Whether the provider tells speech in events: they say what it cost, or (`never`) it has none, or (`stream`) it has them where it is asked for a stream. Absent: it is asked for what the client wants. */
   speechEvents?: 'priced' | 'never' | 'stream';
-  /** The vendor's bare samples are float32, where others' are whole numbers of 16 bits. */
+  /** The provider's bare samples are float32, where others' are whole numbers of 16 bits. */
   floatSamples?: true;
-  /** The vendor writes transcripts as JSON alone, of segments with their times or of one text: other formats are made of it. */
+  /** The provider writes transcripts as JSON alone, of segments with their times or of one text: other formats are made of it. */
   transcripts?: 'segments' | 'text';
-  /** Base64 from the vendor is of whole numbers from -128 to 127, not of float32. */
+  /** Base64 from the provider is of whole numbers from -128 to 127, not of float32. */
   wholeNumbers?: true;
 }
 
-/** A format as vendors are spoken to in it. */
+/** A format as providers are spoken to in it. */
 export interface VendorDialect<C extends Call = Call> {
   readonly name: string;
   readonly kind: C['kind'];
-  /** Its requests are those of a conversation on the wire: the vendor's model may be asked in one as well. */
+  /** Its requests are those of a conversation on the wire: the provider's model may be asked in one as well. */
   readonly inConversation?: true;
   /** The format has one choice a reply: several choices are asked for in several calls. */
   readonly singleChoice?: true;
-  /** Media that may be named by address, to be fetched by the vendor; all others are handed over inline. */
+  /** Media that may be named by address, to be fetched by the provider; all others are handed over inline. */
   readonly takesUrls?: readonly Media['kind'][];
   /** Whether the model proves its turns, and wants the proofs back with them. */
   wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
-  /** Whether the call reaches the vendor in a form, what came as files as files; else they are handed over inline. */
+  /** Whether the call reaches the provider in a form, what came as files as files; else they are handed over inline. */
   takesUploads?(call: C, model: string, quirks: Quirks): boolean;
-  /** Its proofs are of use only where they were made: at that vendor's row of the catalogue. */
+  /** Its proofs are of use only where they were made: at that provider's row of the catalogue. */
   readonly boundProofs?: true;
   writeCall(call: C, model: string, quirks: Quirks): Written;
   reader(call: C, contentType: string, quirks: Quirks): Reader;
@@ -215,6 +215,6 @@ export interface Dialect<C extends Call = Call> extends VendorDialect<C> {
   writeError(error: GatewayError, requestId: string): WireReply;
   /** The headers that say what is left of the caller's limits; absent: those of OpenAI's names. */
   readonly limitHeaders?: LimitHeaders;
-  /** The client's own body for a vendor of the same dialect: its bytes, adjusted as a body that `writeCall` writes. */
+  /** The client's own body for a provider of the same dialect: its bytes, adjusted as a body that `writeCall` writes. */
   passCall(call: C, model: string, quirks: Quirks): Written;
 }

@@ -1,27 +1,28 @@
 /** The table of wire formats. */
-import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts';
-import { bedrockConverse } from './bedrock-converse/bedrock-converse.ts';
+
+import { elevenlabsSpeech } from './audio/elevenlabs-speech.ts';
+import { openaiSpeech } from './audio/openai-speech/openai-speech.ts';
+import { openaiTranscriptions } from './audio/openai-transcriptions/openai-transcriptions.ts';
+import { anthropicMessages } from './chat/anthropic-messages/anthropic-messages.ts';
+import { bedrockConverse } from './chat/bedrock-converse/bedrock-converse.ts';
+import { geminiBatchEmbed, geminiEmbed } from './chat/gemini/embeddings.ts';
+import { gemini } from './chat/gemini/gemini.ts';
+import { geminiSpeech } from './chat/gemini/speech.ts';
+import { vertexEmbeddings } from './chat/gemini/vertex-embeddings.ts';
+import { openaiChat } from './chat/openai-chat/openai-chat.ts';
+import { openaiCompletions } from './chat/openai-completions/openai-completions.ts';
+import { openaiResponsesCompact } from './chat/openai-responses/compact.ts';
+import { openaiResponses } from './chat/openai-responses/openai-responses.ts';
 import type { Dialect, VendorDialect } from './dialect.ts';
-import { elevenlabsSpeech } from './elevenlabs-speech.ts';
 import { cohereEmbed } from './embeddings/cohere-embed.ts';
 import { openaiEmbeddings } from './embeddings/openai-embeddings.ts';
-import { geminiBatchEmbed, geminiEmbed } from './gemini/embeddings.ts';
-import { gemini } from './gemini/gemini.ts';
-import { geminiSpeech } from './gemini/speech.ts';
-import { vertexEmbeddings } from './gemini/vertex-embeddings.ts';
-import { openaiChat } from './openai-chat/openai-chat.ts';
-import { openaiCompletions } from './openai-completions/openai-completions.ts';
-import { openaiImages } from './openai-images/openai-images.ts';
-import { openaiModerations } from './openai-moderations.ts';
-import { openaiResponsesCompact } from './openai-responses/compact.ts';
-import { openaiResponses } from './openai-responses/openai-responses.ts';
-import { openaiSpeech } from './openai-speech/openai-speech.ts';
-import { openaiTranscriptions } from './openai-transcriptions/openai-transcriptions.ts';
+import { dashscopeImages, dashscopeImageTasks } from './images/dashscope-images.ts';
+import { imagen } from './images/imagen.ts';
+import { openaiImages } from './images/openai-images/openai-images.ts';
+import { stability } from './images/stability.ts';
+import { openaiModerations } from './moderation/openai-moderations.ts';
 import { rerank } from './rerank/rerank.ts';
 import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
-import { dashscopeImages, dashscopeImageTasks } from './vendor-images/dashscope-images.ts';
-import { imagen } from './vendor-images/imagen.ts';
-import { stability } from './vendor-images/stability.ts';
 
 const ROWS: readonly Dialect[] = [
   openaiChat,
@@ -42,7 +43,7 @@ const ROWS: readonly Dialect[] = [
 
 export const DIALECTS: ReadonlyMap<string, Dialect> = new Map(ROWS.map((dialect) => [dialect.name, dialect]));
 
-/** Those that vendors alone speak, beside the others. */
+/** Those that providers alone speak, beside the others. */
 const VENDOR_ROWS: readonly VendorDialect[] = [
   ...ROWS,
   bedrockConverse,

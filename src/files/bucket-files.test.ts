@@ -49,13 +49,13 @@ test('one that is too large, or whose source breaks, leaves nothing behind', asy
 });
 
 test('its names by their beginning, in order, over several pages', async () => {
-  const names = Array.from({ length: 8 }, (_, place) => `picture_${place}`);
+  const names = Array.from({ length: 8 }, (_, place) => `image_${place}`);
   for (const name of ['file_a', ...names.toReversed()]) await files.write(name, pieces(1), MEBIBYTE);
   const found: string[] = [];
-  for await (const name of files.names('picture_')) found.push(name);
+  for await (const name of files.names('image_')) found.push(name);
   expect(found).toEqual(names);
   expect(bucket.journal.filter(({ path }) => path.includes('list-type=2'))).toHaveLength(3);
-  for await (const name of files.names('picture_')) await files.remove(name);
+  for await (const name of files.names('image_')) await files.remove(name);
   expect([...bucket.objects.keys()]).toEqual(['file_a']);
   await files.remove('file_a');
 });

@@ -1,4 +1,4 @@
-/** Whether a call may begin: the model is on sale, the key may use it, its rates and the balance cover it. */
+/** Whether a call may begin: the model is available, the key may use it, its rates and the balance cover it. */
 import { SCOPE_OF } from '../access/scopes.ts';
 import type { Call, ChatCall, Kind, SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
@@ -8,41 +8,41 @@ import { charge } from '../ledger/charge.ts';
 import { estimateTokens } from '../ledger/estimate-tokens.ts';
 import type { HoldRequest } from '../ledger/ledger.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
-import { type AddressedMedia, addressedMedia } from './addressed-media.ts';
+import { CallContext, type Entrant } from './call-context.ts';
 import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
-import type { GatewayRooms } from './rooms.ts';
-import { asSpeech } from './spoken-calls.ts';
-import { fitted } from './truncate.ts';
+import { type AddressedMedia, addressedMedia } from './prepare/addressed-media.ts';
+import { asSpeech } from './prepare/speech-calls.ts';
+import { fitted } from './prepare/truncate.ts';
+import { urlsTaken, wayTo } from './target-route.ts';
 import { unknownModel } from './unknown-model.ts';
-import { type Entrant, Walk } from './walk.ts';
-import { urlsTaken, wayTo } from './way.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
-export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<Walk>): Promise<Walk> {
-  const model = rooms.catalog.find(asked.call.model);
-  if (!model) throw unknownModel(rooms, asked.caller, asked.call.model);
+export async function admit(deps: GatewayDeps, asked: Entrant, underWay: Set<CallContext>): Promise<CallContext> {
+  const model = deps.catalog.find(asked.call.model);
+  if (!model) throw unknownModel(deps, asked.caller, asked.call.model);
   const entrant = withinWindow(asked, model);
   const { caller, call, at } = entrant;
-  rooms.access.allowScope(caller, SCOPE_OF[call.kind]);
-  rooms.access.allowModel(caller, call.model);
+  deps.access.allowScope(caller, SCOPE_OF[call.kind]);
+  deps.access.allowModel(caller, call.model);
   if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
   if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
-  const targets = rooms.catalog.order(model, rooms.random, at);
+  const targets = deps.catalog.order(model, deps.random, at);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
   const estimate = estimateTokens(call);
   const estimatedInput = allTokens(estimate);
   if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
-  const maxImages = model.maxImages ?? rooms.settings.maxImages;
+  const maxImages = model.maxImages ?? deps.settings.maxImages;
   if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
   // What may fail is reckoned first: who has been let in holds a place, which is given back below.
   let amount = quote(call, model.price, ceiling, estimate);
   if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
-  const extras = mayCostExtra(call) ? judged(rooms, entrant, model, targets, ceiling) : undefined;
+  const extras = mayCostExtra(call) ? judged(deps, entrant, model, targets, ceiling) : undefined;
   if (extras) amount += quoteExtras(extras, call, model.price);
   const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
-  const entering = rooms.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call));
+  const entering = deps.access.admit(caller, entrant.id, estimatedInput + ceiling * choices(call));
   const pace = entering instanceof Promise ? await entering : entering;
   const request: HoldRequest = {
     callId: entrant.id,
@@ -59,10 +59,14 @@ export async function admit(rooms: GatewayRooms, asked: Entrant, underWay: Set<W
   if (caller.budget) request.budget = caller.budget;
   if (caller.accountBudget) request.accountBudget = caller.accountBudget;
   try {
-    const media = addressedMedia(call, rooms.guard, rooms.settings.maxMediaBytes);
-    if (media) await inlineForFirst(rooms, entrant, media, model, targets);
-    const hold = await rooms.ledger.hold(request);
-    return new Walk(entrant, { model, targets, hold, meter: new Meter(estimatedInput), media, pace, extras }, underWay);
+    const media = addressedMedia(call, deps.guard, deps.settings.maxMediaBytes);
+    if (media) await inlineForFirst(deps, entrant, media, model, targets);
+    const hold = await deps.ledger.hold(request);
+    return new CallContext(
+      entrant,
+      { model, targets, hold, meter: new Meter(estimatedInput), media, pace, extras },
+      underWay,
+    );
   } catch (thrown) {
     pace.end(0);
     throw thrown;
@@ -78,7 +82,7 @@ function withinWindow(entrant: Entrant, model: Model): Entrant {
 }
 
 function judged(
-  rooms: GatewayRooms,
+  deps: GatewayDeps,
   entrant: Entrant,
   model: Model,
   targets: readonly ModelTarget[],
@@ -87,21 +91,21 @@ function judged(
   return extrasOf(entrant.call, {
     price: model.price,
     ceiling,
-    allowsUnpriced: rooms.settings.unpricedExtras === 'allow',
-    destinations: () => destinationsOf(rooms, entrant, model, targets),
+    allowsUnpriced: deps.settings.unpricedExtras === 'allow',
+    destinations: () => destinationsOf(deps, entrant, model, targets),
   });
 }
 
 /** Where the call may go. A target that cannot be reached is sent nothing. */
 function destinationsOf(
-  rooms: GatewayRooms,
+  deps: GatewayDeps,
   { call, dialect }: Entrant,
   model: Model,
   targets: readonly ModelTarget[],
 ): Destination[] {
   return targets.flatMap((target) => {
     try {
-      return { type: target.type, dialect: wayTo(rooms, call, dialect, target, model).dialect.name };
+      return { type: target.type, dialect: wayTo(deps, call, dialect, target, model).dialect.name };
     } catch {
       return [];
     }
@@ -121,13 +125,13 @@ function atLeast(amount: Money, speech: SpeechCall, { price }: Model): Money {
 
 /** What the first target wants inline is there before anything is held or sent: what cannot be fetched costs nothing. */
 async function inlineForFirst(
-  rooms: GatewayRooms,
+  deps: GatewayDeps,
   { call, dialect }: Entrant,
   media: AddressedMedia,
   model: Model,
   [first]: readonly ModelTarget[],
 ): Promise<void> {
-  if (first) await media.inlineFor(urlsTaken(wayTo(rooms, call, dialect, first, model)));
+  if (first) await media.inlineFor(urlsTaken(wayTo(deps, call, dialect, first, model)));
 }
 
 /** As many as OpenAI takes; each may be an upstream call of its own. */
@@ -140,7 +144,7 @@ function tooManyChoices(): GatewayError {
 
 function tooManyImages(most: number): GatewayError {
   const range = most === 1 ? '1' : `from 1 to ${most}`;
-  const sentence = `The most pictures a call of this model may ask for is ${most}: \`n\` must be ${range}.`;
+  const sentence = `The most images a call of this model may ask for is ${most}: \`n\` must be ${range}.`;
   return new GatewayError('too_many_images', sentence, { param: 'n' });
 }
 

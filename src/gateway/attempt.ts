@@ -3,27 +3,27 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import { boundedReader } from '../dialects/bounded-reader.ts';
-import { errorInCallersWords, inCallersWords } from '../dialects/caller-words.ts';
 import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
-import { readThrough } from '../dialects/framing.ts';
-import { patchMembers } from '../dialects/json.ts';
-import { type Form, formType, streamForm } from '../dialects/multipart.ts';
+import { boundedReader } from '../dialects/shared/bounded-reader.ts';
+import { errorInCallersWords, inCallersWords } from '../dialects/shared/caller-words.ts';
+import { readThrough } from '../dialects/wire/framing.ts';
+import { patchMembers } from '../dialects/wire/json.ts';
+import { type Form, formType, streamForm } from '../dialects/wire/multipart.ts';
 import type { Outgoing, TaskForm } from '../providers/provider.ts';
 import { type ByteTaker, Cancellation, type Exchange } from '../transport/transport.ts';
-import { followTask } from './follow-task.ts';
-import { adapted } from './picture-calls.ts';
-import { inPieces, joinPieces } from './pieces.ts';
-import { ownProofs, withProofs } from './proofs.ts';
+import type { CallContext } from './call-context.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { followTask } from './prepare/follow-task.ts';
+import { adapted } from './prepare/image-calls.ts';
+import { inPieces, joinPieces } from './prepare/pieces.ts';
+import { imagesAsAsked } from './prepare/reply-images.ts';
+import { makerOf } from './prepare/save-conversation.ts';
+import { spokenReply } from './prepare/speech-calls.ts';
+import { withUploadsFor } from './prepare/uploaded-images.ts';
 import { publicError } from './redaction.ts';
-import { makerOf } from './remember.ts';
-import { picturesAsAsked } from './reply-pictures.ts';
-import type { GatewayRooms } from './rooms.ts';
-import { spokenReply } from './spoken-calls.ts';
-import { withUploadsFor } from './uploaded-pictures.ts';
+import { ownProofs, withProofs } from './signatures.ts';
+import { type TargetRoute, urlsTaken, wayTo, withCredential } from './target-route.ts';
 import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
-import type { Walk } from './walk.ts';
-import { urlsTaken, type Way, wayTo, withCredential } from './way.ts';
 
 /** Upstream errors larger than this say nothing more. */
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -31,25 +31,25 @@ const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_EMPTY_BYTES = 1024 * 1024;
 
 /** Resolves with the first target that answers. Throws the error the client should see when none does. */
-export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream> {
+export async function attempt(deps: GatewayDeps, context: CallContext): Promise<Upstream> {
   const errors: GatewayError[] = [];
-  for (const target of walk.targets) {
-    const tried = [rooms.catalog.credential(target, rooms.now())];
+  for (const target of context.targets) {
+    const tried = [deps.catalog.credential(target, deps.now())];
     // A credential that the provider does not accept, or limits, is not the target's failure while there is another.
     for (let credential = tried[0], isOver = false; !isOver; ) {
-      walk.attempts++;
+      context.attempts++;
       try {
-        const answer = await tryTarget(rooms, walk, target, credential);
-        const upstream = walk.model.kind === 'image' ? picturesAsAsked(rooms, answer, walk.call) : answer;
-        rooms.catalog.observe(target, { ok: true }, rooms.now(), credential);
+        const answer = await tryTarget(deps, context, target, credential);
+        const upstream = context.model.kind === 'image' ? imagesAsAsked(deps, answer, context.call) : answer;
+        deps.catalog.observe(target, { ok: true }, deps.now(), credential);
         return upstream;
       } catch (thrown) {
         if (!(thrown instanceof GatewayError)) throw thrown;
-        const error = publicError(rooms, walk, thrown);
-        if (walk.cancellation.cancelled) throw error;
+        const error = publicError(deps, context, thrown);
+        if (context.cancellation.cancelled) throw error;
         // What an upstream has failed at costs nothing, also should the client leave behind the next.
-        walk.cancellation.sent = false;
-        credential = rooms.catalog.another(target, tried, error, rooms.now());
+        context.cancellation.sent = false;
+        credential = deps.catalog.another(target, tried, error, deps.now());
         if (!error.retryable) throw error;
         errors.push(error);
         isOver = credential === undefined;
@@ -60,7 +60,7 @@ export async function attempt(rooms: GatewayRooms, walk: Walk): Promise<Upstream
   throw worthTelling(errors);
 }
 
-/** What none of several failures hides, a vendor's before what one of them cannot do: a rate limit only where every target was limited, then with the soonest end. */
+/** What none of several failures hides, a provider's before what one of them cannot do: a rate limit only where every target was limited, then with the soonest end. */
 function worthTelling(errors: readonly GatewayError[]): GatewayError {
   const others = errors.filter((error) => error.code !== 'rate_limited');
   const last = others.findLast((error) => error.code !== 'invalid_request') ?? others.at(-1);
@@ -69,53 +69,58 @@ function worthTelling(errors: readonly GatewayError[]): GatewayError {
 }
 
 function tryTarget(
-  rooms: GatewayRooms,
-  walk: Walk,
+  deps: GatewayDeps,
+  context: CallContext,
   choice: ModelTarget,
   credential: string | undefined,
 ): Promise<Upstream> {
-  const way = withCredential(wayTo(rooms, walk.call, walk.dialect, choice, walk.model), choice, credential);
-  walk.target = choice;
-  walk.upstreamDialect = way.dialect.name;
-  walk.warnings = [];
-  walk.maker = makerOf(way.dialect, choice.provider);
-  if (walk.call.kind === 'chat' && walk.call.thread) walk.call.thread.maker = walk.maker;
-  const call = withMedia(walk, way);
-  return call instanceof Promise ? call.then((held) => ask(rooms, walk, way, held)) : ask(rooms, walk, way, call);
+  const way = withCredential(wayTo(deps, context.call, context.dialect, choice, context.model), choice, credential);
+  context.target = choice;
+  context.upstreamDialect = way.dialect.name;
+  context.warnings = [];
+  context.maker = makerOf(way.dialect, choice.provider);
+  if (context.call.kind === 'chat' && context.call.thread) context.call.thread.maker = context.maker;
+  const call = withMedia(context, way);
+  return call instanceof Promise ? call.then((held) => ask(deps, context, way, held)) : ask(deps, context, way, call);
 }
 
 /** The call with what it names by address and the files it came with as this target takes them; a promise where they have to be read. */
-function withMedia(walk: Walk, way: Way): Call | Promise<Call> {
-  return walk.media || walk.call.kind === 'image' ? readMedia(walk, way) : walk.call;
+function withMedia(context: CallContext, way: TargetRoute): Call | Promise<Call> {
+  return context.media || context.call.kind === 'image' ? readMedia(context, way) : context.call;
 }
 
-async function readMedia({ media, call }: Walk, way: Way): Promise<Call> {
+async function readMedia({ media, call }: CallContext, way: TargetRoute): Promise<Call> {
   const given = media ? await media.inlineFor(urlsTaken(way)) : call;
   return given.kind === 'image' ? withUploadsFor(way, given) : given;
 }
 
 /** Asks the target in its own words, with the proofs it gave. */
-function ask(rooms: GatewayRooms, walk: Walk, straight: Way, held: Call): Promise<Upstream> {
+function ask(deps: GatewayDeps, context: CallContext, straight: TargetRoute, held: Call): Promise<Upstream> {
   const { call, losses } = adapted(held, straight.kind);
   const way = losses.length > 0 ? { ...straight, losses } : straight;
-  const proven = withProofs(rooms, walk, way, call, walk.maker ?? '');
-  if (proven instanceof Promise) return proven.then((one) => askInPieces(rooms, walk, way, one));
-  return askInPieces(rooms, walk, way, proven);
+  const proven = withProofs(deps, context, way, call, context.maker ?? '');
+  if (proven instanceof Promise) return proven.then((one) => askInPieces(deps, context, way, one));
+  return askInPieces(deps, context, way, proven);
 }
 
-function askInPieces(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Promise<Upstream> {
-  const calls = inPieces(call, way, way.dialect.name === walk.dialect.name);
+function askInPieces(deps: GatewayDeps, context: CallContext, way: TargetRoute, call: Call): Promise<Upstream> {
+  const calls = inPieces(call, way, way.dialect.name === context.dialect.name);
   const [only] = calls;
-  if (only && calls.length === 1) return begin(rooms, walk, way, only, walk.cancellation);
-  return askAll(rooms, walk, way, calls);
+  if (only && calls.length === 1) return begin(deps, context, way, only, context.cancellation);
+  return askAll(deps, context, way, calls);
 }
 
-async function askAll(rooms: GatewayRooms, walk: Walk, way: Way, calls: readonly Call[]): Promise<Upstream> {
-  const branches = new Cancellation(walk.cancellation);
-  walk.cancellation.add(branches);
-  walk.sendings = sharesInput(calls) ? calls.length : 1;
+async function askAll(
+  deps: GatewayDeps,
+  context: CallContext,
+  way: TargetRoute,
+  calls: readonly Call[],
+): Promise<Upstream> {
+  const branches = new Cancellation(context.cancellation);
+  context.cancellation.add(branches);
+  context.sendings = sharesInput(calls) ? calls.length : 1;
   try {
-    return joinPieces(calls, await beginAll(calls, (call) => begin(rooms, walk, way, call, branches)), walk.meter);
+    return joinPieces(calls, await beginAll(calls, (call) => begin(deps, context, way, call, branches)), context.meter);
   } catch (thrown) {
     branches.cancel();
     throw thrown;
@@ -144,39 +149,39 @@ async function beginAll(calls: readonly Call[], beginOne: (call: Call) => Promis
 
 /** Sends one upstream call and waits until it has begun to answer. */
 async function begin(
-  rooms: GatewayRooms,
-  walk: Walk,
-  way: Way,
+  deps: GatewayDeps,
+  context: CallContext,
+  way: TargetRoute,
   call: Call,
   cancellation: Cancellation,
 ): Promise<Upstream> {
-  const same = way.dialect.name === walk.dialect.name && !isReworded(call, way);
-  const made = outgoingFor(rooms, walk, way, call);
+  const same = way.dialect.name === context.dialect.name && !isReworded(call, way);
+  const made = outgoingFor(deps, context, way, call);
   const outgoing = made instanceof Promise ? await made : made;
   const task = way.provider.tasks?.[way.dialect.name];
   if (task) Object.assign(outgoing.headers, task.headers);
-  walk.sent = outgoing.headers;
-  const limits = rooms.settings.limits;
-  const exchange = await rooms.transport.send(outgoing, limits, walk.startedMs + limits.wholeMs, cancellation);
+  context.sent = outgoing.headers;
+  const limits = deps.settings.limits;
+  const exchange = await deps.transport.send(outgoing, limits, context.startedMs + limits.wholeMs, cancellation);
   if (exchange.status >= 300) {
     const refusal = way.dialect.readError(exchange.status, exchange.headers, await errorBody(exchange));
-    throw way.dialect.name === walk.dialect.name ? refusal : errorInCallersWords(refusal, walk.dialect.name);
+    throw way.dialect.name === context.dialect.name ? refusal : errorInCallersWords(refusal, context.dialect.name);
   }
   const contentType = exchange.header('content-type') ?? '';
   const reader =
-    call.kind === 'speech' && walk.call.kind === 'chat'
+    call.kind === 'speech' && context.call.kind === 'chat'
       ? spokenReply(readerFor(way, call, contentType), call)
       : readerFor(way, call, contentType);
-  if (task) return inOne(reader, await lastWord(rooms, walk, way, task, exchange, cancellation), same);
-  if (call.stream) return peek(exchange, reader, same, contentType, rooms.settings.maxReplyBytes);
-  const reading = exchange.readAll(rooms.settings.maxReplyBytes);
+  if (task) return inOne(reader, await lastWord(deps, context, way, task, exchange, cancellation), same);
+  if (call.stream) return peek(exchange, reader, same, contentType, deps.settings.maxReplyBytes);
+  const reading = exchange.readAll(deps.settings.maxReplyBytes);
   const body = reading instanceof Promise ? await reading : reading;
-  walk.load.count(body.length);
+  context.load.count(body.length);
   return inOne(reader, body, same);
 }
 
-/** The vendor is asked for something else than the client reads: calls of functions, where the client's tools take free text. */
-function isReworded(call: Call, { quirks }: Way): boolean {
+/** The provider is asked for something else than the client reads: calls of functions, where the client's tools take free text. */
+function isReworded(call: Call, { quirks }: TargetRoute): boolean {
   return (
     call.kind === 'chat' &&
     call.tools.length > 0 &&
@@ -185,22 +190,22 @@ function isReworded(call: Call, { quirks }: Way): boolean {
   );
 }
 
-/** What comes of work that the vendor has taken on. */
+/** What comes of work that the provider has taken on. */
 function lastWord(
-  rooms: GatewayRooms,
-  walk: Walk,
-  { provider, target }: Way,
+  deps: GatewayDeps,
+  context: CallContext,
+  { provider, target }: TargetRoute,
   task: TaskForm,
   submitted: Exchange,
   cancellation: Cancellation,
 ): Promise<Uint8Array> {
-  const { limits, maxReplyBytes } = rooms.settings;
-  const deadlineMs = walk.startedMs + limits.wholeMs;
+  const { limits, maxReplyBytes } = deps.settings;
+  const deadlineMs = context.startedMs + limits.wholeMs;
   return followTask(submitted, {
     next: (answer) => task.next(target, answer),
     async send(outgoing) {
-      await provider.authorize(outgoing, target, rooms.signing);
-      return rooms.transport.send(outgoing, limits, deadlineMs, cancellation);
+      await provider.authorize(outgoing, target, deps.signing);
+      return deps.transport.send(outgoing, limits, deadlineMs, cancellation);
     },
     maxBytes: maxReplyBytes,
     deadlineMs,
@@ -209,7 +214,7 @@ function lastWord(
 }
 
 /** Reads the answer in its dialect, through the host's own envelope where it has one. */
-function readerFor({ provider, dialect, quirks }: Way, call: Call, contentType: string): Reader {
+function readerFor({ provider, dialect, quirks }: TargetRoute, call: Call, contentType: string): Reader {
   const framing = provider.framings?.[dialect.name];
   if (!framing?.holds(contentType)) return boundedReader(dialect.reader(call, contentType, quirks), call);
   return boundedReader(readThrough(framing.open(), dialect.reader(call, framing.inner, quirks)), call);
@@ -232,33 +237,38 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
 }
 
 /** A promise where signing it takes a while. */
-function outgoingFor(rooms: GatewayRooms, walk: Walk, way: Way, call: Call): Outgoing | Promise<Outgoing> {
+function outgoingFor(
+  deps: GatewayDeps,
+  context: CallContext,
+  way: TargetRoute,
+  call: Call,
+): Outgoing | Promise<Outgoing> {
   const { provider, target, dialect } = way;
-  const same = dialect.name === walk.dialect.name;
+  const same = dialect.name === context.dialect.name;
   // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
-  const isOwn = same && call === walk.call && !call.origin.foreign && !isEdited(call);
+  const isOwn = same && call === context.call && !call.origin.foreign && !isEdited(call);
   const {
     body,
     form,
     warnings: unsaid,
-  } = isOwn ? bodyFor(call, way, walk.dialect) : bodyAnew(ownProofs(call, walk.maker ?? ''), way);
+  } = isOwn ? bodyFor(call, way, context.dialect) : bodyAnew(ownProofs(call, context.maker ?? ''), way);
   const { dropped } = call.origin;
   const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
-  if (walk.strict && warnings.length > 0) {
+  if (context.strict && warnings.length > 0) {
     throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
   }
-  walk.warnings = warnings;
+  context.warnings = warnings;
   const headers: { [name: string]: string } = same ? { ...call.headers } : {};
   headers['content-type'] = 'application/json';
   headers['user-agent'] = 'modelport';
   headers['accept-encoding'] = 'identity';
   const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
   if (form) putForm(outgoing, form);
-  const signing = provider.authorize(outgoing, target, rooms.signing);
+  const signing = provider.authorize(outgoing, target, deps.signing);
   return signing ? signing.then(() => outgoing) : outgoing;
 }
 
-/** What parts it is said by nobody before: a file that held it would hold fields, which a vendor would read and nobody has priced. */
+/** What parts it is said by nobody before: a file that held it would hold fields, which a provider would read and nobody has priced. */
 function putForm(outgoing: Outgoing, form: Form): void {
   const boundary = newId('modelport-form-');
   outgoing.headers['content-type'] = formType(boundary);
@@ -270,14 +280,14 @@ function isEdited(call: Call): boolean {
 }
 
 /** The client's own body as this target takes it, or the call written for it. */
-function bodyFor(call: Call, { provider, target, dialect, quirks }: Way, own: Dialect | undefined): Written {
+function bodyFor(call: Call, { provider, target, dialect, quirks }: TargetRoute, own: Dialect | undefined): Written {
   const made = own ? own.passCall(call, target.model, quirks) : dialect.writeCall(call, target.model, quirks);
   if (!provider.members || made.form) return made;
   return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
 }
 
-/** The call written for a vendor, which is told of in its caller's words. */
-function bodyAnew(call: Call, way: Way): Written {
+/** The call written for a provider, which is told of in its caller's words. */
+function bodyAnew(call: Call, way: TargetRoute): Written {
   const { dialect } = call.origin;
   try {
     const written = bodyFor(call, way, undefined);

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openaiChat } from '../dialects/openai-chat/openai-chat.ts';
+import { openaiChat } from '../dialects/chat/openai-chat/openai-chat.ts';
 import { boundCall } from './call-bounds.ts';
 
 const read = (members: object) =>

@@ -3,18 +3,18 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { isDisputed, mostOf } from '../ledger/doubt.ts';
 import { outputCeiling } from '../ledger/quote.ts';
-import type { GatewayRooms } from './rooms.ts';
-import type { Walk } from './walk.ts';
+import type { CallContext } from './call-context.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 
 /** What the call is taken to have used where the report is not believed, with what was claimed; `undefined`: it is believed. */
 export async function disputedUsage(
-  rooms: GatewayRooms,
-  walk: Walk,
+  deps: GatewayDeps,
+  context: CallContext,
   reported: Usage,
   cost: Money,
 ): Promise<Usage | undefined> {
-  const { call, model, sendings, hold } = walk;
-  const delivered = await walk.meter.delivery(rooms.countTexts);
+  const { call, model, sendings, hold } = context;
+  const delivered = await context.meter.delivery(deps.countTexts);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const judged = { call, ceiling, contextTokens: model.contextTokens, sendings, delivered };
   if (!isDisputed(reported, cost, hold.amount, mostOf(judged, reported))) return undefined;

@@ -4,7 +4,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { writePricePerMillion } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
-import { patchMembers, pickMembers } from '../dialects/json.ts';
+import { patchMembers, pickMembers } from '../dialects/wire/json.ts';
 import type { Extras } from '../ledger/quote.ts';
 import {
   EXTRA_MEMBERS,
@@ -120,8 +120,8 @@ class Judge {
     });
     if (!isSent) return;
     if (name.startsWith(IMAGE_TOOL)) {
-      const { imageOutput, perImage, pictures } = this.#judging.price;
-      if (imageOutput === undefined && perImage === undefined && !pictures)
+      const { imageOutput, perImage, images } = this.#judging.price;
+      if (imageOutput === undefined && perImage === undefined && !images)
         this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
       return;
     }

@@ -75,7 +75,7 @@ test.each([
   expect(meter.final(count)).toEqual(usage);
 });
 
-test('audio and pictures are no text', async () => {
+test('audio and images are no text', async () => {
   const meter = new Meter(100);
   meter.see([
     { type: 'part-start', choice: 0, part: 0, opens: { type: 'audio', id: 'a' } },
@@ -133,7 +133,7 @@ test('a role alone is nothing delivered', () => {
   expect(meter.delivered).toBe(true);
 });
 
-test('pictures and sounds are counted as what they are, not by their length', () => {
+test('images and audios are counted as what they are, not by their length', () => {
   const meter = new Meter(10);
   meter.see([
     { type: 'part-start', choice: 0, part: 0, opens: { type: 'image', mimeType: 'image/png' } },

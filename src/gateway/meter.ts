@@ -2,7 +2,7 @@
 import type { JsonObject } from '../canonical/json.ts';
 import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
-import { Tally } from './tally.ts';
+import { UsageCounter } from './usage-counter.ts';
 
 /** Counts the tokens of texts. */
 export type CountTexts = (texts: readonly string[]) => Promise<number[]>;
@@ -25,21 +25,21 @@ export class Meter {
   /** How many choices have come to their end. */
   finished = 0;
   /** One, or one for each upstream call that the call was split into. */
-  private tallies: readonly [Tally, ...Tally[]] = [new Tally()];
+  private tallies: readonly [UsageCounter, ...UsageCounter[]] = [new UsageCounter()];
   /** Choices of each. */
   private width = Number.POSITIVE_INFINITY;
   /** Parts whose deltas are no text, by choice and part. */
   private media: Map<string, 'audio' | 'image'> | undefined;
   private inputOfEach: number;
 
-  /** `estimatedInput`: tokens, used where the vendor reported nothing. */
+  /** `estimatedInput`: tokens, used where the provider reported nothing. */
   constructor(estimatedInput: number) {
     this.inputOfEach = estimatedInput;
   }
 
   /** The reply comes from several upstream calls, `width` choices of each, which `prompts` inputs are shared out to. */
   split(calls: number, width: number, prompts: number): void {
-    this.tallies = [new Tally(), ...Array.from({ length: calls - 1 }, () => new Tally())];
+    this.tallies = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
     this.width = width;
     this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
   }
@@ -47,24 +47,24 @@ export class Meter {
   /** Another for the same call, that has seen nothing yet. */
   anew(): Meter {
     const meter = new Meter(this.inputOfEach);
-    meter.tallies = [new Tally(), ...this.tallies.slice(1).map(() => new Tally())];
+    meter.tallies = [new UsageCounter(), ...this.tallies.slice(1).map(() => new UsageCounter())];
     meter.width = this.width;
     return meter;
   }
 
   /** What one of several upstream calls has reported; the last report counts. */
   seeUsageOf(call: number, usage: Usage): void {
-    const tally = this.tallies[call];
-    if (tally) tally.reported = usage;
+    const usageCounter = this.tallies[call];
+    if (usageCounter) usageCounter.reported = usage;
   }
 
   /** One of several upstream calls has come to its end. */
   seeEndOf(call: number): void {
-    const tally = this.tallies[call];
-    if (tally) tally.ended = true;
+    const usageCounter = this.tallies[call];
+    if (usageCounter) usageCounter.ended = true;
   }
 
-  /** Of every upstream call its vendor has said what it used. */
+  /** Of every upstream call its provider has said what it used. */
   get isReported(): boolean {
     return this.tallies.every(({ reported }) => reported !== undefined);
   }
@@ -100,7 +100,7 @@ export class Meter {
           break;
         case 'reply-end':
           this.complete = true;
-          for (const tally of this.tallies) tally.ended = true;
+          for (const usageCounter of this.tallies) usageCounter.ended = true;
           break;
         default:
       }
@@ -109,34 +109,36 @@ export class Meter {
 
   /** Something has been reported, whatever has been delivered. */
   get hasReport(): boolean {
-    return this.tallies.some((tally) => tally.reported !== undefined);
+    return this.tallies.some((usageCounter) => usageCounter.reported !== undefined);
   }
 
   /** What has been consumed so far, texts by their length where nothing was reported. */
   soFar(): Usage {
-    return this.sum(this.tallies.map((tally) => tally.usage(this.inputOfEach)));
+    return this.sum(this.tallies.map((usageCounter) => usageCounter.usage(this.inputOfEach)));
   }
 
-  /** Reported, if the vendor said it at the end; the last partial report, never below what was delivered; else counted. */
+  /** Reported, if the provider said it at the end; the last partial report, never below what was delivered; else counted. */
   final(count: CountTexts): Usage | Promise<Usage> {
     const [only] = this.tallies;
     if (this.tallies.length === 1 && only.isKnown) return only.usage(0, 0);
-    const unknown = this.tallies.filter((tally) => !tally.isKnown);
+    const unknown = this.tallies.filter((usageCounter) => !usageCounter.isKnown);
     if (unknown.length === 0) return this.soFar();
     return this.counted(unknown, count);
   }
 
   /** What was delivered, by our count alone, whatever was reported. */
   async delivery(count: CountTexts): Promise<Usage> {
-    const tokens = await count(this.tallies.map((tally) => tally.text()));
-    return this.sum(this.tallies.map((tally, index) => tally.counted(this.inputOfEach, tokens[index] ?? 0)));
+    const tokens = await count(this.tallies.map((usageCounter) => usageCounter.text()));
+    return this.sum(
+      this.tallies.map((usageCounter, index) => usageCounter.counted(this.inputOfEach, tokens[index] ?? 0)),
+    );
   }
 
-  private async counted(unknown: readonly Tally[], count: CountTexts): Promise<Usage> {
-    const tokens = await count(unknown.map((tally) => tally.text()));
-    const usages = this.tallies.map((tally) => {
-      const index = unknown.indexOf(tally);
-      return tally.usage(this.inputOfEach, index < 0 ? 0 : tokens[index]);
+  private async counted(unknown: readonly UsageCounter[], count: CountTexts): Promise<Usage> {
+    const tokens = await count(unknown.map((usageCounter) => usageCounter.text()));
+    const usages = this.tallies.map((usageCounter) => {
+      const index = unknown.indexOf(usageCounter);
+      return usageCounter.usage(this.inputOfEach, index < 0 ? 0 : tokens[index]);
     });
     return this.sum(usages);
   }
@@ -166,7 +168,7 @@ export class Meter {
     else if (media === 'audio') this.tallyOf(choice).addAudio(delta);
   }
 
-  private tallyOf(choice: number): Tally {
+  private tallyOf(choice: number): UsageCounter {
     if (this.tallies.length === 1) return this.tallies[0];
     return this.tallies[Math.floor(choice / this.width) % this.tallies.length] ?? this.tallies[0];
   }

@@ -4,15 +4,15 @@ import { writeMoney } from '../canonical/money.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { Dialect, Frame, Writer } from '../dialects/dialect.ts';
-import { openaiLimitHeaders } from '../dialects/rate-limit-headers.ts';
+import { openaiLimitHeaders } from '../dialects/shared/rate-limit-headers.ts';
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { charge } from '../ledger/charge.ts';
+import { bearWitness, type CallContext, type Conclusion, conclude, isFinished, watch } from './call-context.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { remember } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
-import { remember } from './remember.ts';
-import type { GatewayRooms } from './rooms.ts';
 import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
-import { bearWitness, type Conclusion, conclude, isFinished, type Walk, watch } from './walk.ts';
 import { warningsHeader } from './warnings-header.ts';
 
 const NOTHING = new Uint8Array();
@@ -21,49 +21,52 @@ export const CLIENT_GONE_STATUS = 499;
 
 /** Answers a call that wants its reply whole; `client` says whether anybody still waits for it. */
 export async function relayWhole(
-  rooms: GatewayRooms,
-  walk: Walk,
+  deps: GatewayDeps,
+  context: CallContext,
   starting: Promise<Upstream>,
   client: Client,
 ): Promise<Answer> {
   const upstream = await starting;
-  const writer = walk.dialect.writer(walk.call);
+  const writer = context.dialect.writer(context.call);
   const parts: Uint8Array[] = [];
   const coming = allFrames(upstream);
   const frames = coming instanceof Promise ? await coming : coming;
-  walk.call.completedSeconds = Math.floor(rooms.now() / 1000);
-  if (writer.bill && !frames.some(saysUsage)) writer.bill(await billedFor(rooms, walk, frames));
+  context.call.completedSeconds = Math.floor(deps.now() / 1000);
+  if (writer.bill && !frames.some(saysUsage)) writer.bill(await billedFor(deps, context, frames));
   for (const frame of frames) {
     const failure = errorIn(frame);
-    if (failure) throw publicError(rooms, walk, failure);
-    if (walk.meter.thinks || isThought(frame)) bearWitness(walk, frame.events);
+    if (failure) throw publicError(deps, context, failure);
+    if (context.meter.thinks || isThought(frame)) bearWitness(context, frame.events);
     const bytes = upstream.same ? writer.pass(frame) : writer.write(frame);
     if (bytes.length > 0) parts.push(bytes);
   }
   const ending = writer.end();
   if (ending.length > 0) parts.push(ending);
   // Metered once it is certain that it can be delivered: what fails before costs nothing.
-  for (const frame of frames) walk.meter.see(frame.events);
-  walk.firstByteMs = performance.now() - walk.startedMs;
-  addWarnings(walk, writer);
-  const keeping = client.hasLeft ? undefined : remember(rooms, walk, writer);
-  const cost = await conclude(rooms, walk, client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+  for (const frame of frames) context.meter.see(frame.events);
+  context.firstByteMs = performance.now() - context.startedMs;
+  addWarnings(context, writer);
+  const keeping = client.hasLeft ? undefined : remember(deps, context, writer);
+  const cost = await conclude(deps, context, client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
   if (keeping) await keeping;
-  const headers = replyHeaders(walk, writer);
+  const headers = replyHeaders(context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
   return { status: 200, headers, body: join(parts) };
 }
+
+/** A target that has answered, or the attempts to find one. */
+type Starting = Upstream | Promise<Upstream>;
 
 /**
  * Answers a call that wants a stream. `starting` may still be trying targets: what fails then is told inside the stream.
  * Frames go on the moment they come; a client that does not take them makes its upstream wait.
  */
 export class StreamRelay implements ByteSource, FrameTaker {
-  private readonly rooms: GatewayRooms;
-  private readonly walk: Walk;
-  private readonly quiet: QuietStreams;
+  private readonly deps: GatewayDeps;
+  private readonly context: CallContext;
+  private readonly idleStreams: IdleStreams;
   private readonly writer: Writer;
-  private readonly starting: Upstream | Promise<Upstream>;
+  private readonly starting: Starting;
   private sink: ByteSink | undefined;
   /** Of an upstream that answers: whether its frames pass, and what holds them up. */
   private isSame = false;
@@ -81,17 +84,17 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private hasSent = false;
   private lastSentMs = performance.now();
 
-  constructor(rooms: GatewayRooms, walk: Walk, starting: Upstream | Promise<Upstream>, quiet: QuietStreams) {
-    this.rooms = rooms;
-    this.walk = walk;
-    this.quiet = quiet;
+  constructor(deps: GatewayDeps, context: CallContext, starting: Starting, idleStreams: IdleStreams) {
+    this.deps = deps;
+    this.context = context;
+    this.idleStreams = idleStreams;
     this.starting = starting;
-    this.writer = walk.dialect.writer(walk.call);
+    this.writer = context.dialect.writer(context.call);
   }
 
   answer(): Answer {
-    const headers = replyHeaders(this.walk, this.writer);
-    if (this.walk.call.mute) headers['content-type'] = soundType(this.starting) ?? this.writer.contentType;
+    const headers = replyHeaders(this.context, this.writer);
+    if (this.context.call.mute) headers['content-type'] = audioType(this.starting) ?? this.writer.contentType;
     headers['cache-control'] = 'no-cache';
     headers['x-accel-buffering'] = 'no';
     return { status: 200, headers, body: this };
@@ -99,7 +102,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   start(sink: ByteSink): void {
     this.sink = sink;
-    this.quiet.add(this);
+    this.idleStreams.add(this);
     // The headers go with the first bytes, and there has been silence already.
     if (this.starting instanceof Promise) sink.write(this.writer.keepAlive());
     this.open();
@@ -124,10 +127,10 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   frames(frames: readonly Frame[]): void {
-    if (this.walk.concluded) return;
+    if (this.context.concluded) return;
     try {
       const isTaken = this.forward(frames);
-      if (this.walk.meter.complete) void this.finish();
+      if (this.context.meter.complete) void this.finish();
       else if (!isTaken && !this.clientLeft) this.fallBehind();
     } catch (thrown) {
       this.failed(asGatewayError(thrown));
@@ -135,7 +138,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   failed(error: GatewayError): void {
-    if (!this.walk.concluded) void this.breakOff(error);
+    if (!this.context.concluded) void this.breakOff(error);
   }
 
   private fallBehind(): void {
@@ -150,31 +153,31 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   /** The client has left: the upstream is cancelled at once, or read to its end within a bound, as the model says; for its usage in any case. */
   cancel(): void {
-    if (this.clientLeft || this.walk.concluded) return;
+    if (this.clientLeft || this.context.concluded) return;
     this.clientLeft = true;
-    if (this.walk.model.onDisconnect === 'abort' && !isFinished(this.walk)) {
-      this.quiet.delete(this);
-      abandon(this.rooms, this.walk);
+    if (this.context.model.onDisconnect === 'abort' && !isFinished(this.context)) {
+      this.idleStreams.delete(this);
+      abandon(this.deps, this.context);
       return;
     }
-    boundDrain(this.rooms, this.walk);
+    boundDrain(this.deps, this.context);
     this.resume();
     this.open();
   }
 
   /** Sends something harmless where nothing else has been sent for a while, and notes what the call has cost so far. */
-  nudge(now: number, keepAliveMs: number): void {
-    if (this.walk.meter.delivered) {
-      const cost = charge(this.walk.meter.soFar(), this.walk.model.price);
+  tick(now: number, keepAliveMs: number): void {
+    if (this.context.meter.delivered) {
+      const cost = charge(this.context.meter.soFar(), this.context.model.price);
       // A report that came early may claim anything: should this process die, no more than was held is charged.
-      this.rooms.ledger.checkpoint(this.walk.hold, cost < this.walk.hold.amount ? cost : this.walk.hold.amount);
+      this.deps.ledger.checkpoint(this.context.hold, cost < this.context.hold.amount ? cost : this.context.hold.amount);
     }
     if (this.hasSent) {
       this.hasSent = false;
       this.lastSentMs = now;
     }
-    if (this.isBehind && now > this.walk.startedMs + this.rooms.settings.limits.wholeMs) this.failed(notRead());
-    else if (now - this.lastSentMs >= keepAliveMs && !this.walk.call.mute && !this.clientLeft)
+    if (this.isBehind && now > this.context.startedMs + this.deps.settings.limits.wholeMs) this.failed(notRead());
+    else if (now - this.lastSentMs >= keepAliveMs && !this.context.call.mute && !this.clientLeft)
       this.send(this.writer.keepAlive());
   }
 
@@ -183,15 +186,15 @@ export class StreamRelay implements ByteSource, FrameTaker {
     let parts: Uint8Array[] | undefined;
     let only: Uint8Array = NOTHING;
     for (const frame of frames) {
-      watch(this.walk, frame.events);
+      watch(this.context, frame.events);
       const failure = errorIn(frame);
       if (failure) {
         this.send(parts ? join(parts) : only);
         throw failure;
       }
-      const isLast = this.walk.meter.complete;
-      if (isLast) this.walk.call.completedSeconds = Math.floor(this.rooms.now() / 1000);
-      if (isLast && this.writer.bill && !this.walk.meter.isReported) {
+      const isLast = this.context.meter.complete;
+      if (isLast) this.context.call.completedSeconds = Math.floor(this.deps.now() / 1000);
+      if (isLast && this.writer.bill && !this.context.meter.isReported) {
         this.unbilled = frame;
         break;
       }
@@ -211,7 +214,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   /** Whether the client has taken it. */
   private send(bytes: Uint8Array): boolean {
     if (bytes.length === 0 || this.clientLeft || !this.sink) return true;
-    this.walk.firstByteMs ??= performance.now() - this.walk.startedMs;
+    this.context.firstByteMs ??= performance.now() - this.context.startedMs;
     this.hasSent = true;
     return this.sink.write(bytes);
   }
@@ -223,15 +226,15 @@ export class StreamRelay implements ByteSource, FrameTaker {
     try {
       const { unbilled } = this;
       if (unbilled) {
-        this.writer.bill?.(await this.walk.meter.final(this.rooms.countTexts));
+        this.writer.bill?.(await this.context.meter.final(this.deps.countTexts));
         this.last = this.isSame ? this.writer.pass(unbilled) : this.writer.write(unbilled);
       }
-      addWarnings(this.walk, this.writer);
+      addWarnings(this.context, this.writer);
       const ending = this.writer.end();
-      const keeping = remember(this.rooms, this.walk, this.writer);
-      await conclude(this.rooms, this.walk, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
+      const keeping = remember(this.deps, this.context, this.writer);
+      await conclude(this.deps, this.context, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
       if (keeping) await keeping;
-      this.quiet.delete(this);
+      this.idleStreams.delete(this);
       if (!this.clientLeft) this.sink?.end(ending.length > 0 ? join([this.last, ending]) : this.last);
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
@@ -240,27 +243,27 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
   private async breakOff(failure: GatewayError): Promise<void> {
-    this.quiet.delete(this);
-    const error = publicError(this.rooms, this.walk, failure);
+    this.idleStreams.delete(this);
+    const error = publicError(this.deps, this.context, failure);
     let told = error;
     const concluding = conclude(
-      this.rooms,
-      this.walk,
+      this.deps,
+      this.context,
       this.clientLeft ? CLIENT_GONE : { outcome: 'broken', status: 200, error },
     );
     // Concluded already: what the cancelled upstream says of it is no second failure.
-    this.walk.cancellation.cancel();
+    this.context.cancellation.cancel();
     try {
       await concluding;
     } catch (thrown) {
       told = asGatewayError(thrown);
-      this.rooms.trouble('A stream that broke off could not be settled.', thrown);
+      this.deps.reportError('A stream that broke off could not be settled.', thrown);
     }
     if (this.clientLeft) return;
-    if (this.walk.call.mute) return this.sink?.fail();
+    if (this.context.call.mute) return this.sink?.fail();
     try {
       const ending = this.writer.fail(told);
-      await remember(this.rooms, this.walk, this.writer);
+      await remember(this.deps, this.context, this.writer);
       if (this.writer.lastWords) this.breakConnection(ending, this.writer.lastWords(told));
       else this.sink?.end(ending);
     } catch (thrown) {
@@ -281,7 +284,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
 const READING_MS = 50;
 
 /** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
-export class QuietStreams {
+export class IdleStreams {
   private readonly streams = new Set<StreamRelay>();
   private timer: ReturnType<typeof setInterval> | undefined;
   private readonly keepAliveMs: number;
@@ -304,50 +307,50 @@ export class QuietStreams {
 
   private nudgeAll(): void {
     const now = performance.now();
-    for (const stream of this.streams) stream.nudge(now, this.keepAliveMs);
+    for (const stream of this.streams) stream.tick(now, this.keepAliveMs);
   }
 }
 
 const CLIENT_GONE: Conclusion = { outcome: 'aborted', status: CLIENT_GONE_STATUS };
 
 /** The client has left and nothing more is wanted: what was delivered is charged. */
-export function abandon(rooms: GatewayRooms, walk: Walk): void {
-  conclude(rooms, walk, CLIENT_GONE).catch((thrown) =>
-    rooms.trouble('An abandoned call could not be settled.', thrown),
+export function abandon(deps: GatewayDeps, context: CallContext): void {
+  conclude(deps, context, CLIENT_GONE).catch((thrown) =>
+    deps.reportError('An abandoned call could not be settled.', thrown),
   );
-  walk.cancellation.cancel();
+  context.cancellation.cancel();
 }
 
 /** The client has left and the upstream is read to its end: but not for ever. */
-export function boundDrain(rooms: GatewayRooms, walk: Walk): void {
+export function boundDrain(deps: GatewayDeps, context: CallContext): void {
   let isLast = false;
   const end = () => {
-    if (walk.concluded) return;
-    if (isLast || !isFinished(walk)) return walk.cancellation.cancel();
+    if (context.concluded) return;
+    if (isLast || !isFinished(context)) return context.cancellation.cancel();
     isLast = true;
     setTimeout(end, USAGE_WAIT_MS).unref();
   };
-  const isDrained = walk.model.onDisconnect === 'drain';
-  setTimeout(end, isDrained ? rooms.settings.drainAfterDisconnectMs : 0).unref();
+  const isDrained = context.model.onDisconnect === 'drain';
+  setTimeout(end, isDrained ? deps.settings.drainAfterDisconnectMs : 0).unref();
 }
 
 /** Once every choice has finished only usage is still to come: it is waited for this long, whatever the policy. */
 const USAGE_WAIT_MS = 2000;
 
 /** What the reply lost on its way joins what the request lost. */
-function addWarnings(walk: Walk, writer: Writer): void {
-  if (writer.warnings.length > 0) walk.warnings = [...walk.warnings, ...writer.warnings];
+function addWarnings(context: CallContext, writer: Writer): void {
+  if (writer.warnings.length > 0) context.warnings = [...context.warnings, ...writer.warnings];
 }
 
-function replyHeaders(walk: Walk, writer: Writer): { [name: string]: string } {
+function replyHeaders(context: CallContext, writer: Writer): { [name: string]: string } {
   const headers: { [name: string]: string } = {
     'content-type': writer.contentType,
-    'x-request-id': walk.id,
-    'x-modelport-attempts': String(walk.attempts),
+    'x-request-id': context.id,
+    'x-modelport-attempts': String(context.attempts),
   };
-  const { limits } = walk.pace;
-  if (limits) Object.assign(headers, limitHeaders(walk.dialect, limits, walk.at));
-  if (walk.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(walk.warnings);
+  const { limits } = context.pace;
+  if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
+  if (context.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(context.warnings);
   return headers;
 }
 
@@ -356,8 +359,8 @@ export function limitHeaders(dialect: Dialect, limits: RateLimits, now: number):
   return (dialect.limitHeaders ?? openaiLimitHeaders)(limits, now);
 }
 
-/** What the vendor itself says that its sound is. */
-function soundType(upstream: Upstream | Promise<Upstream>): string | undefined {
+/** What the provider itself says that its audio is. */
+function audioType(upstream: Starting): string | undefined {
   const said = upstream instanceof Promise ? undefined : upstream.contentType;
   return said?.startsWith('audio/') ? said : undefined;
 }
@@ -378,10 +381,10 @@ function saysUsage({ events }: Frame): boolean {
 }
 
 /** What a reply will be billed that has not been metered yet. */
-function billedFor(rooms: GatewayRooms, walk: Walk, frames: readonly Frame[]): Usage | Promise<Usage> {
-  const meter = walk.meter.anew();
+function billedFor(deps: GatewayDeps, context: CallContext, frames: readonly Frame[]): Usage | Promise<Usage> {
+  const meter = context.meter.anew();
   for (const frame of frames) meter.see(frame.events);
-  return meter.final(rooms.countTexts);
+  return meter.final(deps.countTexts);
 }
 
 function isThought({ events }: Frame): boolean {

@@ -9,39 +9,39 @@ import type { Client } from '../http1/client-request.ts';
 import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import { boundCall } from './call-bounds.ts';
+import { type CallContext, conclude } from './call-context.ts';
 import type { Gateway, Incoming } from './gateway.ts';
-import { recall } from './recall.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { recall } from './prepare/load-conversation.ts';
 import {
   abandon,
   boundDrain,
   CLIENT_GONE_STATUS,
+  IdleStreams,
   limitHeaders,
-  QuietStreams,
   relayWhole,
   StreamRelay,
 } from './relay.ts';
-import type { GatewayRooms } from './rooms.ts';
-import { conclude, type Walk } from './walk.ts';
 
-export function createGateway(rooms: GatewayRooms): Gateway {
-  const underWay = new Set<Walk>();
+export function createGateway(deps: GatewayDeps): Gateway {
+  const underWay = new Set<CallContext>();
   /** Calls at the door: not yet read, or not yet held. */
   let entering = 0;
-  const quiet = new QuietStreams(rooms.settings.keepAliveMs);
+  const idleStreams = new IdleStreams(deps.settings.keepAliveMs);
 
   async function serve(dialect: Dialect, incoming: Incoming): Promise<Answer> {
     const startedMs = performance.now();
-    let walk: Walk | undefined;
+    let context: CallContext | undefined;
     let release: (() => void) | undefined;
     let load: Load | undefined;
     entering++;
     try {
       // A key that is not at hand would be looked up in a database that does not answer.
-      rooms.ledger.requireLease();
-      const at = rooms.now();
-      const known = rooms.access.authenticate(incoming, at);
+      deps.ledger.requireLease();
+      const at = deps.now();
+      const known = deps.access.authenticate(incoming, at);
       const caller = known instanceof Promise ? await known : known;
-      load = rooms.access.enter(caller, incoming.announcedBytes ?? 0);
+      load = deps.access.enter(caller, incoming.announcedBytes ?? 0);
       const arriving = incoming.read(load);
       const request = arriving instanceof Promise ? await arriving : arriving;
       ({ release } = request);
@@ -51,43 +51,43 @@ export function createGateway(rooms: GatewayRooms): Gateway {
       call.receivedSeconds = Math.floor(at / 1000);
       const strict = request.headers.get('x-modelport-strict') === 'true';
       const entrant = { id: incoming.requestId, at, startedMs, dialect, caller, call, strict, release, load };
-      walk = await admit(rooms, entrant, underWay);
+      context = await admit(deps, entrant, underWay);
       entering--;
-      return await answer(walk, incoming.client);
+      return await answer(context, incoming.client);
     } catch (thrown) {
       const error = asGatewayError(thrown);
-      if (!walk) {
+      if (!context) {
         entering--;
         release?.();
         load?.end();
-      } else await fail(walk, error, incoming.client.hasLeft);
+      } else await fail(context, error, incoming.client.hasLeft);
       const reply = dialect.writeError(error, incoming.requestId);
-      if (walk) reply.headers['x-modelport-attempts'] = String(walk.attempts);
-      const limits = error.rateLimits ?? walk?.pace.limits;
-      if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, rooms.now()));
+      if (context) reply.headers['x-modelport-attempts'] = String(context.attempts);
+      const limits = error.rateLimits ?? context?.pace.limits;
+      if (limits) Object.assign(reply.headers, limitHeaders(dialect, limits, deps.now()));
       return reply;
     }
   }
 
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
-    recall(rooms.memory, rooms.settings.maxRequestBytes, dialect, call, caller, at);
+    recall(deps.memory, deps.settings.maxRequestBytes, dialect, call, caller, at);
 
-  function answer(walk: Walk, client: Client): Promise<Answer> {
-    return walk.call.stream ? answerStream(walk, client) : answerWhole(walk, client);
+  function answer(context: CallContext, client: Client): Promise<Answer> {
+    return context.call.stream ? answerStream(context, client) : answerWhole(context, client);
   }
 
-  function answerWhole(walk: Walk, client: Client): Promise<Answer> {
-    whenGone(client, () => leave(walk));
-    return relayWhole(rooms, walk, attempt(rooms, walk), client);
+  function answerWhole(context: CallContext, client: Client): Promise<Answer> {
+    whenGone(client, () => leave(context));
+    return relayWhole(deps, context, attempt(deps, context), client);
   }
 
-  async function answerStream(walk: Walk, client: Client): Promise<Answer> {
+  async function answerStream(context: CallContext, client: Client): Promise<Answer> {
     let relay: StreamRelay | undefined;
-    whenGone(client, () => (relay ? relay.cancel() : leave(walk)));
-    const starting = attempt(rooms, walk);
+    whenGone(client, () => (relay ? relay.cancel() : leave(context)));
+    const starting = attempt(deps, context);
     // What has no words for a failure begins once there is something to deliver.
-    const begun = walk.call.mute ? await starting : await within(starting, rooms.settings.keepAliveMs);
-    relay = new StreamRelay(rooms, walk, begun ?? starting, quiet);
+    const begun = context.call.mute ? await starting : await within(starting, deps.settings.keepAliveMs);
+    relay = new StreamRelay(deps, context, begun ?? starting, idleStreams);
     const streamed = relay.answer();
     // Nobody will read it: the relay itself reads the upstream to its end, where the model says so.
     if (client.hasLeft) relay.cancel();
@@ -95,36 +95,37 @@ export function createGateway(rooms: GatewayRooms): Gateway {
   }
 
   /** The client has left before its answer began. */
-  function leave(walk: Walk): void {
-    if (walk.model.onDisconnect === 'abort') abandon(rooms, walk);
-    else boundDrain(rooms, walk);
+  function leave(context: CallContext): void {
+    if (context.model.onDisconnect === 'abort') abandon(deps, context);
+    else boundDrain(deps, context);
   }
 
   /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */
-  async function fail(walk: Walk, error: GatewayError, gone: boolean): Promise<void> {
-    walk.cancellation.cancel();
+  async function fail(context: CallContext, error: GatewayError, gone: boolean): Promise<void> {
+    context.cancellation.cancel();
     const refused = error.code === 'upstream_refused' || error.status < 500;
     const outcome = gone ? 'aborted' : refused ? 'refused' : 'failed';
     try {
-      await conclude(rooms, walk, { outcome, status: gone ? CLIENT_GONE_STATUS : error.status, error });
+      await conclude(deps, context, { outcome, status: gone ? CLIENT_GONE_STATUS : error.status, error });
     } catch (thrown) {
       // The failure that the client is told stands; the ledger tries the settlement again.
-      rooms.trouble('A failed call could not be settled.', thrown);
+      deps.reportError('A failed call could not be settled.', thrown);
     }
   }
 
   async function drain(boundMs: number): Promise<void> {
     const end = performance.now() + boundMs;
     while (underWay.size + entering > 0 && performance.now() < end) await Bun.sleep(20);
-    for (const walk of underWay) walk.cancellation.cancel();
+    for (const context of underWay) context.cancellation.cancel();
     while (underWay.size > 0 && performance.now() < end + SETTLING_MS) await Bun.sleep(20);
     // Who neither reads nor leaves is settled all the same.
     const error = new GatewayError('upstream_failed', 'The gateway is stopping.');
-    const left = [...underWay].map((walk) => conclude(rooms, walk, { outcome: 'broken', status: 200, error }));
+    const left = [...underWay].map((context) => conclude(deps, context, { outcome: 'broken', status: 200, error }));
     for (const settled of await Promise.allSettled(left)) {
-      if (settled.status === 'rejected') rooms.trouble('A call could not be settled before the stop.', settled.reason);
+      if (settled.status === 'rejected')
+        deps.reportError('A call could not be settled before the stop.', settled.reason);
     }
-    await rooms.ledger.flush();
+    await deps.ledger.flush();
   }
 
   return {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { jwtVerify } from 'jose';
-import { googleExchange } from '../providers/google-token.ts';
+import { googleExchange } from '../providers/clouds/google-token.ts';
 import type { TokenExchange } from '../providers/provider.ts';
 import { createTransport } from '../transport/transport.ts';
 import { createSigning } from './tokens.ts';

@@ -1,4 +1,4 @@
-/** Tokens that vendors hand out for a lasting credential: fetched through the transport, kept, renewed before they expire. */
+/** Tokens that providers hand out for a lasting credential: fetched through the transport, kept, renewed before they expire. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Signing, Token, TokenExchange } from '../providers/provider.ts';
 import { Cancellation, type TimeLimits, type Transport } from '../transport/transport.ts';

@@ -2,26 +2,26 @@
 import type { Caller } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/catalog.ts';
-import type { GatewayRooms } from './rooms.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
 
 const SWITCH_ON =
   'set its key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY …) or add it to modelport.yaml, and start again';
 
-export function unknownModel(rooms: GatewayRooms, caller: Caller, name: string): GatewayError {
-  const models = rooms.catalog.list();
+export function unknownModel(deps: GatewayDeps, caller: Caller, name: string): GatewayError {
+  const models = deps.catalog.list();
   const callable = caller.models ? models.filter((model) => caller.models?.has(model.name)) : models;
   const near = nearestName(name, callable);
   const sentences = [`The model \`${name}\` does not exist or you do not have access to it.`];
   if (near !== undefined) sentences.push(`Did you mean \`${near}\`?`);
   if (models.length === 0) sentences.push(`No provider is configured here: ${SWITCH_ON}.`);
-  else if (models.every((model) => isShipped(rooms, model)))
+  else if (models.every((model) => isShipped(deps, model)))
     sentences.push(`Only the sandbox is switched on here: to call a provider, ${SWITCH_ON}.`);
   sentences.push('GET /v1/models lists the models; letter case counts.');
   return new GatewayError('model_not_found', sentences.join(' '), { param: 'model' });
 }
 
-function isShipped(rooms: GatewayRooms, { targets }: Model): boolean {
-  return targets.every(({ type }) => rooms.provider(type)?.failsOnRequest);
+function isShipped(deps: GatewayDeps, { targets }: Model): boolean {
+  return targets.every(({ type }) => deps.provider(type)?.failsOnRequest);
 }
 
 /** Comparing costs the square of a name's length, for each model. */

@@ -1,4 +1,4 @@
-/** What answers a call, wherever it comes from: one vendor, several, or a task. */
+/** What answers a call, wherever it comes from: one provider, several, or a task. */
 import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
 import type { Frame } from '../dialects/dialect.ts';
 

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 
 beforeAll(async () => {
   edge = await startLoopback();
-  await edge.rooms.ledger.topUp(edge.account, 10_000_000_000n, { at: Date.now() });
+  await edge.deps.ledger.topUp(edge.account, 10_000_000_000n, { at: Date.now() });
   await charge('alpha', 250_000_000n, Date.now());
   await charge('beta', 1_000_000_001n, Date.now() - 40 * DAY_MS);
 });
@@ -17,8 +17,8 @@ afterAll(() => edge.stop());
 async function charge(model: string, cost: bigint, at: number): Promise<CallRow> {
   const callId = newId('req_');
   const priceId = 'price_test';
-  const { key } = await edge.rooms.access.authenticate({ key: edge.callerKey, address: '127.0.0.1' }, at);
-  const hold = await edge.rooms.ledger.hold({
+  const { key } = await edge.deps.access.authenticate({ key: edge.callerKey, address: '127.0.0.1' }, at);
+  const hold = await edge.deps.ledger.hold({
     callId,
     account: edge.account,
     key,
@@ -46,8 +46,8 @@ async function charge(model: string, cost: bigint, at: number): Promise<CallRow>
     usage: { input: 10, output: 5, source: 'reported' },
     durationMs: 12,
   };
-  await edge.rooms.ledger.settle(hold, call);
-  edge.rooms.metrics.called(call);
+  await edge.deps.ledger.settle(hold, call);
+  edge.deps.metrics.called(call);
   return call;
 }
 

@@ -21,7 +21,7 @@ const server = listen({
     }
   },
   refuse: ({ status, message }) => ({ status, headers: {}, body: message }),
-  trouble: () => {},
+  reportError: () => {},
 });
 afterAll(() => server.kill());
 

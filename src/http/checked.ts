@@ -2,7 +2,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../canonical/errors.ts';
-import { parseBody } from '../dialects/request-body.ts';
+import { parseBody } from '../dialects/shared/request-body.ts';
 
 /** A check of bodies; compiled when the first one comes. Throws GatewayError `invalid_request` with `param`. */
 export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {

@@ -16,14 +16,14 @@ import { type AddressOf, createAddressReader } from './client-address.ts';
 import { presentedKey, queryOf } from './client-key.ts';
 import { preflight, shareWithBrowser } from './cors.ts';
 import { errorWriterFor } from './families.ts';
+import type { HttpDeps } from './http-deps.ts';
 import { incomingOf } from './incoming.ts';
 import { createJsonBodies, type JsonBodies } from './json-bodies.ts';
-import { refuseStranger } from './metrics-guard.ts';
 import { describeRoutes } from './openapi.ts';
 import { requestError } from './request-error.ts';
-import type { Rooms } from './rooms.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
+import { refuseStranger } from './routes/status/metrics-guard.ts';
 import { ANSWERED_ROUTES, RELAYED_ROUTES } from './routes.ts';
 import { spellingOf } from './spelling.ts';
 import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts';
@@ -39,7 +39,7 @@ export interface Edge {
 type Handler = (request: ClientRequest, path: { [name: string]: string }) => Promise<Answer>;
 
 /** A handler, and what its route makes of a path's parameters. */
-interface Way {
+interface TargetRoute {
   reading: PathReading | undefined;
   /** Whether the path as sent spells the route's own words as they are. */
   isSpelled(sent: string): boolean;
@@ -53,18 +53,18 @@ export interface EdgePlace {
 }
 
 /** Throws a sentence where a setting is wrong or a route's dialect is missing. */
-export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
-  const addressOf = createAddressReader(rooms.settings.trustedProxies);
-  const bodies = createJsonBodies(rooms.settings.jsonBounds);
-  const router = createRouter<Way>();
+export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
+  const addressOf = createAddressReader(deps.settings.trustedProxies);
+  const bodies = createJsonBodies(deps.settings.jsonBounds);
+  const router = createRouter<TargetRoute>();
   const all = [...ANSWERED_ROUTES, metricsRoute];
   all.push(descriptionRoute([...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
   // What is answered here goes first: of a path that both have it takes only what is its own.
   const add = ({ method, path, reading }: Documented, handle: Handler) =>
     router.add(method, path, { reading, isSpelled: spellingOf(path), handle });
-  for (const row of all.filter(isHere)) add(row, answer(rooms, row, addressOf, bodies));
-  for (const row of RELAYED_ROUTES.filter(isHere)) add(row, relay(rooms, row, addressOf, bodies));
+  for (const row of all.filter(isHere)) add(row, answer(deps, row, addressOf, bodies));
+  for (const row of RELAYED_ROUTES.filter(isHere)) add(row, relay(deps, row, addressOf, bodies));
 
   function respond(request: ClientRequest, path: string): Answer | Promise<Answer> {
     const { method, target } = request;
@@ -87,7 +87,7 @@ export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surfa
 
   function failed(method: string, path: string, thrown: unknown): Answer {
     const error = asGatewayError(thrown);
-    if (error.code === 'internal_error') rooms.trouble(`${method} ${path} failed.`, error.cause);
+    if (error.code === 'internal_error') deps.reportError(`${method} ${path} failed.`, error.cause);
     return failure(method, path, error);
   }
 
@@ -100,40 +100,40 @@ export function createEdge(rooms: Rooms, { surface, hosts }: EdgePlace = { surfa
       } catch (thrown) {
         done = failed(request.method, path, thrown);
       }
-      rooms.metrics.answered(done.status);
+      deps.metrics.answered(done.status);
       return request.headers.has('origin') && isForBrowsers(path) ? shareWithBrowser(done) : done;
     },
     refuse(fault) {
       const error = requestError(fault);
-      rooms.metrics.answered(error.status);
+      deps.metrics.answered(error.status);
       return failure('', '', error);
     },
   };
 }
 
-function relay(rooms: Rooms, row: RelayedRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
-  const dialect = rooms.dialect(row.dialect);
+function relay(deps: HttpDeps, row: RelayedRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
+  const dialect = deps.dialect(row.dialect);
   if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which is not there.`);
-  const { maxBodyBytes, uploadFolder } = rooms.settings;
+  const { maxBodyBytes, uploadFolder } = deps.settings;
   const options = {
     carriers: row.carriers,
     maxBodyBytes,
     bodies,
     ...(row.uploads && { uploads: { folder: uploadFolder } }),
     addressOf,
-    now: rooms.now,
+    now: deps.now,
   };
-  return (request, path) => rooms.gateway.serve(dialect, incomingOf(request, path, options));
+  return (request, path) => deps.gateway.serve(dialect, incomingOf(request, path, options));
 }
 
-function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
+function answer(deps: HttpDeps, row: AnsweredRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
   const read = async (request: ClientRequest, load: Load) =>
-    bodies.admit(await readBody(request, rooms.settings.maxBodyBytes, load));
+    bodies.admit(await readBody(request, deps.settings.maxBodyBytes, load));
   const readQuery = createQueryCheck(row.query);
   const checkBody = row.body && createBodyCheck(row.body);
   const enter = (kind: KeyKind, request: ClientRequest) => {
     const presented = { key: presentedKey(request, row.carriers), address: addressOf(request) };
-    return rooms.access.authenticate(presented, rooms.now(), kind);
+    return deps.access.authenticate(presented, deps.now(), kind);
   };
   const answered = async (
     request: ClientRequest,
@@ -141,14 +141,14 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
     caller: Caller | undefined,
     load: Load,
   ) => {
-    const done = await row.answer(rooms, {
+    const done = await row.answer(deps, {
       path,
       query: readQuery(queryOf(request.target)),
       body: checkBody?.(await read(request, load)),
       headers: request.headers,
       read: () => read(request, load),
       get url() {
-        const scheme = rooms.settings.isSecure ? 'https' : 'http';
+        const scheme = deps.settings.isSecure ? 'https' : 'http';
         const url = `${scheme}://${request.headers.get('host') || 'localhost'}${request.target}`;
         return URL.canParse(url) ? url : `http://localhost${request.target}`;
       },
@@ -167,8 +167,8 @@ function answer(rooms: Rooms, row: AnsweredRoute, addressOf: AddressOf, bodies: 
   return async (request, path) => {
     const caller = row.gate === 'open' ? undefined : await enter(row.gate, request);
     if (!caller || row.gate !== 'caller') return answered(request, path, caller, UNCOUNTED);
-    rooms.access.allowScope(caller, row.scope);
-    const load = rooms.access.enter(caller, request.body.length ?? 0);
+    deps.access.allowScope(caller, row.scope);
+    const load = deps.access.enter(caller, request.body.length ?? 0);
     try {
       return await answered(request, path, caller, load);
     } finally {
@@ -205,7 +205,7 @@ function longTarget(): GatewayError {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /** 405 where the path is known with another method, 426 for a WebSocket there, else 404. */
-function noRoute(router: Router<Way>, { method, headers }: ClientRequest, path: string): Answer {
+function noRoute(router: Router<TargetRoute>, { method, headers }: ClientRequest, path: string): Answer {
   const known: string[] = METHODS.filter((one) => takes(router, one, path));
   if (known.length === 0) {
     refuseNotOffered(path);
@@ -220,7 +220,7 @@ function noRoute(router: Router<Way>, { method, headers }: ClientRequest, path: 
   return failure(method, path, new GatewayError('method_not_allowed', sentence), { allow });
 }
 
-function takes(router: Router<Way>, method: string, path: string): boolean {
+function takes(router: Router<TargetRoute>, method: string, path: string): boolean {
   return router.match(method, path).some(({ found, parameters }) => !found.reading || found.reading.read(parameters));
 }
 
@@ -234,9 +234,9 @@ const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
   summary: 'Counters and gauges as Prometheus reads them (text, not JSON); for an admin key or the metrics token.',
   reply: Type.String(),
-  answer: async (rooms, { headers, address }) => {
-    await refuseStranger(rooms.settings.metrics, rooms, headers, address);
-    return new Response(await rooms.metrics.write(rooms), {
+  answer: async (deps, { headers, address }) => {
+    await refuseStranger(deps.settings.metrics, deps, headers, address);
+    return new Response(await deps.metrics.write(deps), {
       headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' },
     });
   },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { anthropicError, googleError, openaiError } from '../dialects/error-bodies.ts';
+import { anthropicError, googleError, openaiError } from '../dialects/shared/error-bodies.ts';
 import { errorWriterFor } from './families.ts';
 
 test.each([

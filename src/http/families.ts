@@ -1,5 +1,5 @@
 /** Which error shape a path speaks, known or not: never HTML. */
-import { anthropicError, type ErrorWriter, googleError, openaiError } from '../dialects/error-bodies.ts';
+import { anthropicError, type ErrorWriter, googleError, openaiError } from '../dialects/shared/error-bodies.ts';
 
 const MESSAGES = '/v1/messages';
 const BETA = '/v1beta/';

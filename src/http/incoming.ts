@@ -2,7 +2,7 @@
 import type { Load } from '../access/work-bounds.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { WireRequest } from '../dialects/dialect.ts';
-import { formBoundary } from '../dialects/multipart.ts';
+import { formBoundary } from '../dialects/wire/multipart.ts';
 import type { Incoming } from '../gateway/gateway.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 import { readBody } from './body.ts';

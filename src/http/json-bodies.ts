@@ -1,7 +1,7 @@
 /** Bodies of JSON before anybody reads them: held to their bounds, and parsed in a thread where they are large. */
 import { existsSync } from 'node:fs';
 import { GatewayError } from '../canonical/errors.ts';
-import { keepParsed } from '../dialects/request-body.ts';
+import { keepParsed } from '../dialects/shared/request-body.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 import type { ParseAnswered, ParseAsked } from './json-worker.ts';
 

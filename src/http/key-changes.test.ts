@@ -140,15 +140,15 @@ test('/metrics opens to an admin key or its token, never to an address', async (
   expect((await metrics('sk-unknown')).status).toBe(401);
   expect((await metrics(edge.callerKey)).status).toBe(403);
   expect((await metrics(edge.adminKey)).status).toBe(200);
-  edge.rooms.settings.metrics = { token: 'metrics-token', isOpen: false };
+  edge.deps.settings.metrics = { token: 'metrics-token', isOpen: false };
   try {
     expect((await metrics('other')).status).toBe(401);
     expect((await metrics('metrics-token')).status).toBe(200);
     expect((await metrics(edge.adminKey)).status).toBe(200);
-    edge.rooms.settings.metrics = { token: undefined, isOpen: true };
+    edge.deps.settings.metrics = { token: undefined, isOpen: true };
     expect((await metrics(null)).status).toBe(200);
   } finally {
-    edge.rooms.settings.metrics = { token: undefined, isOpen: false };
+    edge.deps.settings.metrics = { token: undefined, isOpen: false };
   }
 });
 

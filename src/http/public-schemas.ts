@@ -203,9 +203,9 @@ export const SpeechRequest = Type.Object({
   speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4 })),
   stream_format: Type.Optional(Type.Enum(['audio', 'sse'], { default: 'audio' })),
 });
-export const Sound = Type.String({
+export const AudioData = Type.String({
   format: 'binary',
-  description: 'the sound, of the media type that content-type says',
+  description: 'the audio, of the media type that content-type says',
 });
 
 export const TranscriptionRequest = Type.Object({
@@ -221,7 +221,7 @@ export const TranscriptionReply = Type.Object({ text: text() });
 
 export const ModerationsRequest = Type.Object({
   model: Type.Optional(text()),
-  input: Type.Unknown({ description: 'a text, texts, or objects with a text or a picture' }),
+  input: Type.Unknown({ description: 'a text, texts, or objects with a text or a image' }),
 });
 export const ModerationsReply = Type.Object({
   id: text(),

@@ -3,7 +3,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
 import type { Carriers } from './client-key.ts';
-import type { Rooms } from './rooms.ts';
+import type { HttpDeps } from './http-deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -52,7 +52,7 @@ export interface AnsweredRoute extends Documented {
 }
 
 /** The answer's body, or a whole Response where it is not JSON with status 200. */
-export type Answer<Query, Body> = (rooms: Rooms, asked: Asked<Query, Body>) => Answered | Promise<Answered>;
+export type Answer<Query, Body> = (deps: HttpDeps, asked: Asked<Query, Body>) => Answered | Promise<Answered>;
 type Answered = object | Response;
 
 export interface Asked<Query, Body> {

@@ -1,18 +1,7 @@
 /** The route table: what is handed to the gateway, in which dialect, and what the edge answers itself. */
 import type { TSchema } from 'typebox';
-import { ACCOUNT_ROUTES } from './account-routes.ts';
-import { AUDIT_ROUTES } from './audit-routes.ts';
-import { BILLING_ROUTES } from './billing-routes.ts';
-import { CALL_ROUTES } from './call-routes.ts';
-import { CATALOG_ROUTES } from './catalog-routes.ts';
-import { COUNT_ROUTES } from './count-routes.ts';
-import { FILE_ROUTES } from './file-routes.ts';
-import { googlePaths } from './google-path.ts';
-import { KEY_ROUTES } from './key-routes.ts';
-import { LEDGER_ROUTES } from './ledger-routes.ts';
-import { MODEL_ROUTES } from './model-routes.ts';
-import { MONEY_ROUTES } from './money-routes.ts';
 import {
+  AudioData,
   BatchEmbedRequest,
   ChatReply,
   ChatRequest,
@@ -37,17 +26,28 @@ import {
   RerankRequest,
   ResponsesReply,
   ResponsesRequest,
-  Sound,
   SpeechRequest,
   TranscriptionReply,
   TranscriptionRequest,
 } from './public-schemas.ts';
-import { RESPONSE_ROUTES } from './response-routes.ts';
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
+import { ACCOUNT_ROUTES } from './routes/admin/account-routes.ts';
+import { AUDIT_ROUTES } from './routes/admin/audit-routes.ts';
+import { CALL_ROUTES } from './routes/admin/call-routes.ts';
+import { CATALOG_ROUTES } from './routes/admin/catalog-routes.ts';
+import { KEY_ROUTES } from './routes/admin/key-routes.ts';
+import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
+import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
+import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
+import { COUNT_ROUTES } from './routes/public/count-routes.ts';
+import { FILE_ROUTES } from './routes/public/file-routes.ts';
+import { googlePaths } from './routes/public/google-path.ts';
+import { MODEL_ROUTES } from './routes/public/model-routes.ts';
+import { RESPONSE_ROUTES } from './routes/public/response-routes.ts';
+import { VIDEO_ROUTES } from './routes/public/video-routes.ts';
+import { STATUS_ROUTES } from './routes/status/status-routes.ts';
 import { SECRET_ROUTES } from './secret-routes.ts';
-import { STATUS_ROUTES } from './status-routes.ts';
-import { VIDEO_ROUTES } from './video-routes.ts';
 
 export const RELAYED_ROUTES: readonly RelayedRoute[] = [
   {
@@ -112,7 +112,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     gate: 'caller',
     carriers: {},
     uploads: true,
-    summary: 'Draws pictures, in one of two shapes of request; streamed, with sketches first where the model has them.',
+    summary: 'Draws images, in one of two shapes of request; streamed, with sketches first where the model has them.',
     query: NO_QUERY,
     body: ImagesRequest,
     reply: ImagesReply,
@@ -125,7 +125,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     gate: 'caller',
     carriers: {},
     uploads: true,
-    summary: 'Changes pictures, sent as a form or in JSON.',
+    summary: 'Changes images, sent as a form or in JSON.',
     query: NO_QUERY,
     body: ImagesRequest,
     reply: ImagesReply,
@@ -158,10 +158,10 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-speech',
     gate: 'caller',
     carriers: {},
-    summary: 'Speaks a text: the sound as it comes, or in server-sent events.',
+    summary: 'Speaks a text: the audio as it comes, or in server-sent events.',
     query: NO_QUERY,
     body: SpeechRequest,
-    reply: Sound,
+    reply: AudioData,
     replyType: 'audio/*',
   },
   ...['transcriptions', 'translations'].map(
@@ -172,7 +172,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       dialect: 'openai-transcriptions',
       gate: 'caller',
       carriers: {},
-      summary: 'Writes down what is said in a sound, sent as a form; as JSON, text, subtitles or server-sent events.',
+      summary: 'Writes down what is said in a audio, sent as a form; as JSON, text, subtitles or server-sent events.',
       query: NO_QUERY,
       body: TranscriptionRequest,
       bodyType: 'multipart/form-data',
@@ -186,7 +186,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-moderations',
     gate: 'caller',
     carriers: {},
-    summary: 'Judges texts and pictures by categories of harm.',
+    summary: 'Judges texts and images by categories of harm.',
     query: NO_QUERY,
     body: ModerationsRequest,
     reply: ModerationsReply,

@@ -13,10 +13,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const MIB = 1024 * 1024;
 const SOUND = Buffer.from(Array.from({ length: 3 * MIB }, (_, place) => (place * 31) % 253));
 
-const formOf = (sound: Uint8Array) =>
+const formOf = (audio: Uint8Array) =>
   formBytes(
     [
-      { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: sound },
+      { name: 'file', filename: 'a.wav', contentType: 'audio/wav', bytes: audio },
       { name: 'model', bytes: Buffer.from('m') },
     ],
     'b',
@@ -47,15 +47,15 @@ describe('a form off the wire', () => {
   test.each([3 * MIB, 1000, 256 * 1024, 256 * 1024 + 1])(
     '%p bytes: to the byte, twice; no file has a name',
     async (size) => {
-      const sound = SOUND.subarray(0, size);
-      const { form, release } = await receiveForm(inPieces(formOf(sound)), 'b', 8 * MIB, folder);
+      const audio = SOUND.subarray(0, size);
+      const { form, release } = await receiveForm(inPieces(formOf(audio)), 'b', 8 * MIB, folder);
       expect(form.fields).toEqual([['model', 'm']]);
       const [file] = form.files;
       expect(file).toMatchObject({ name: 'file', filename: 'a.wav', contentType: 'audio/wav' });
       expect(file?.upload.size).toBe(size);
-      expect(Buffer.from(file!.upload.head).equals(sound.subarray(0, 4096))).toBe(true);
-      expect((await all(file?.upload)).equals(sound)).toBe(true);
-      expect((await all(file?.upload)).equals(sound)).toBe(true);
+      expect(Buffer.from(file!.upload.head).equals(audio.subarray(0, 4096))).toBe(true);
+      expect((await all(file?.upload)).equals(audio)).toBe(true);
+      expect((await all(file?.upload)).equals(audio)).toBe(true);
       expect(readdirSync(folder)).toEqual([]);
       release();
       release();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { HEAD_BYTES, type Upload } from '../canonical/upload.ts';
-import { createFormCutter, type PartHead } from '../dialects/form-cutter.ts';
-import type { Form, FormFile } from '../dialects/multipart.ts';
+import { createFormCutter, type PartHead } from '../dialects/wire/form-cutter.ts';
+import type { Form, FormFile } from '../dialects/wire/multipart.ts';
 import { type ArrivingBody, refuseTooLarge, tooLarge } from './body.ts';
 import { brokenBody } from './request-error.ts';
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { answered, echo, GET, open, readAll, SHORT, serve, source, text } from '../../test/raw-client.ts';
 import type { Answer } from './answer.ts';
-import type { Patience } from './client-connection.ts';
+import type { Timeouts } from './client-connection.ts';
 import type { ClientRequest } from './client-request.ts';
 
 describe('connections', () => {
@@ -129,8 +129,8 @@ describe('connections', () => {
   test('a body that trickles is refused: too slow on average, or too long in all', async () => {
     const status = (request: ClientRequest) =>
       readAll(request).then(text, (fault) => text(`${fault.status}: ${fault.message}`));
-    const trickle = async (patience: Partial<Patience>) => {
-      const line = await open(serve(status, { ...SHORT, silenceMs: 5000, ...patience }));
+    const trickle = async (timeouts: Partial<Timeouts>) => {
+      const line = await open(serve(status, { ...SHORT, silenceMs: 5000, ...timeouts }));
       line.say('POST / HTTP/1.1\nhost: x\ncontent-length: 1000\n\n');
       const drip = setInterval(() => line.say('x'), 20);
       const seen = await line.closed();

@@ -14,8 +14,8 @@ export interface Keeper {
   /** Answers what cannot be read as a request. */
   refuse(fault: RequestFault): Answer;
   /** Tells the operator of a failure of our own. */
-  trouble(sentence: string, cause: unknown): void;
-  readonly patience: Patience;
+  reportError(sentence: string, cause: unknown): void;
+  readonly timeouts: Timeouts;
   /** No request is taken any more after those under way. */
   readonly isStopping: boolean;
   /** It is closed. */
@@ -23,7 +23,7 @@ export interface Keeper {
 }
 
 /** How long a client is waited for, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   /** Between two requests: longer than what stands before a gateway keeps its own end open, so that it is not closed as it is used. */
   idleMs: number;
   /** From a request's first byte to the end of its head. */
@@ -42,7 +42,7 @@ export interface Patience {
   lingerWholeMs: number;
 }
 
-export const PATIENCE: Patience = {
+export const PATIENCE: Timeouts = {
   idleMs: 125_000,
   headMs: 30_000,
   silenceMs: 60_000,
@@ -183,7 +183,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     } catch (thrown) {
       if (!(thrown instanceof UnsayableHeader)) throw thrown;
       cancelBody(answer);
-      this.keeper.trouble('An answer could not be sent.', thrown);
+      this.keeper.reportError('An answer could not be sent.', thrown);
       this.isLast = true;
       const unsent = new RequestFault(500, 'The answer to this request could not be sent.');
       this.writer.begin(request, this.keeper.refuse(unsent), false);
@@ -232,7 +232,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
 
   /** Of our own code: the connection is worth no more than what is known of it. */
   failed(cause: unknown): void {
-    this.keeper.trouble('A connection broke off.', cause);
+    this.keeper.reportError('A connection broke off.', cause);
     this.drop();
   }
 
@@ -282,14 +282,14 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   }
 
   private wait(limit: 'idleMs' | 'headMs' | 'silenceMs' | 'lingerMs' | undefined): void {
-    this.deadline = limit ? performance.now() + this.keeper.patience[limit] : Number.POSITIVE_INFINITY;
+    this.deadline = limit ? performance.now() + this.keeper.timeouts[limit] : Number.POSITIVE_INFINITY;
     if (this.lingering !== undefined) this.deadline = Math.min(this.deadline, this.lingerEnd);
   }
 
   /** Looks whether patience has ended. */
   look(now: number): void {
     try {
-      if (this.writer.unsentSinceMs + this.keeper.patience.flushMs <= now) this.drop();
+      if (this.writer.unsentSinceMs + this.keeper.timeouts.flushMs <= now) this.drop();
       else if (this.deadline <= now) this.expire();
       else if (this.request?.body.isComplete === false) this.lookAtBody(this.request, now);
     } catch (thrown) {
@@ -306,7 +306,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   private lookAtBody({ waitsToSend }: ClientRequest, now: number): void {
     const isWaited = this.pausedAt === undefined && (this.isAsked || !waitsToSend);
     if (!isWaited || this.isDeaf || this.lingering !== undefined) return;
-    const { bodyMs, bodyBytesPerSecond, bodyGraceMs } = this.keeper.patience;
+    const { bodyMs, bodyBytesPerSecond, bodyGraceMs } = this.keeper.timeouts;
     const ms = now - this.bodySince;
     const isSlow = this.bodyBytes * 1000 < (ms - bodyGraceMs) * bodyBytesPerSecond;
     if (ms < bodyMs && !isSlow) return;
@@ -333,14 +333,14 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       request.body.broke(new RequestFault(400, 'The request broke off before its end.'));
       this.writer.cancel();
     } catch (thrown) {
-      this.keeper.trouble('What a client had begun could not be ended.', thrown);
+      this.keeper.reportError('What a client had begun could not be ended.', thrown);
     }
   }
 
   /** A client that still sends would not come to read its answer if the connection were closed on it. */
   private close(): void {
     this.lingering = LINGER_BYTES;
-    this.lingerEnd = performance.now() + this.keeper.patience.lingerWholeMs;
+    this.lingerEnd = performance.now() + this.keeper.timeouts.lingerWholeMs;
     this.wait('lingerMs');
     this.socket.resume();
     this.socket.shutdown();

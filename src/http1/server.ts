@@ -1,15 +1,15 @@
 /** Listens for clients and serves their requests over HTTP/1.1. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TCPSocketListenOptions, TLSUpgradeOptions } from 'bun';
-import { ClientConnection, type Keeper, PATIENCE, type Patience } from './client-connection.ts';
+import { ClientConnection, type Keeper, PATIENCE, type Timeouts } from './client-connection.ts';
 
-export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'trouble'> {
+export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'reportError'> {
   hostname: string;
   /** 0: any that is free. */
   port: number;
   /** Other processes listen on the same port. */
   shared: boolean;
-  patience?: Patience;
+  timeouts?: Timeouts;
   /** Clients speak TLS. */
   tls?: Certificate;
 }
@@ -35,15 +35,15 @@ const LOOK_MS = 1000;
 
 /** Throws where the address cannot be listened on. */
 export function listen(options: ServerOptions): Server {
-  const { hostname, port, shared, answer, refuse, trouble, patience = PATIENCE, tls } = options;
+  const { hostname, port, shared, answer, refuse, reportError, timeouts = PATIENCE, tls } = options;
   const connections = new Set<ClientConnection>();
   let isStopping = false;
   let empty = () => {};
   const keeper: Keeper = {
     answer,
     refuse,
-    trouble,
-    patience,
+    reportError,
+    timeouts,
     get isStopping() {
       return isStopping;
     },
@@ -92,7 +92,7 @@ export function listen(options: ServerOptions): Server {
       const now = performance.now();
       for (const connection of connections) connection.look(now);
     },
-    Math.min(LOOK_MS, patience.idleMs, patience.headMs, patience.silenceMs, patience.flushMs, patience.lingerMs),
+    Math.min(LOOK_MS, timeouts.idleMs, timeouts.headMs, timeouts.silenceMs, timeouts.flushMs, timeouts.lingerMs),
   );
 
   return {

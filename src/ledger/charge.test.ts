@@ -42,7 +42,7 @@ test('one rounding, up, at the end', () => {
   expect(charge(usage({}), price)).toBe(0n);
 });
 
-test('per call, per picture, per second, per character', () => {
+test('per call, per image, per second, per character', () => {
   const used = usage({ images: 2, seconds: 1.5, characters: 3 });
   expect(charge(used, { perCall: 5n, perImage: 100n, perSecond: 1000n, perCharacter: 2000n })).toBe(
     5n + 200n + 1500n + 6n,
@@ -93,10 +93,10 @@ describe('tiers by the length of the input', () => {
 });
 
 describe('pieces by size and quality', () => {
-  // gpt-image-1, USD a picture.
+  // gpt-image-1, USD a image.
   const price = {
     perImage: 11_000_000n,
-    pictures: [
+    images: [
       { price: 11_000_000n },
       { size: '1024x1024', price: 42_000_000n },
       { quality: 'high', price: 250_000_000n },
@@ -115,7 +115,7 @@ describe('pieces by size and quality', () => {
   });
 
   test('where none fits, the dearest: nothing is free by oversight', () => {
-    const sized = { pictures: price.pictures.slice(1) };
+    const sized = { images: price.images.slice(1) };
     expect(charge(usage({ images: 1, size: '1x1' }), sized)).toBe(250_000_000n);
   });
 
@@ -137,16 +137,16 @@ test('a ranking that its vendor counts as several searches is charged for each, 
   expect(charge(usage({ videos: 2, seconds: 8 }), { perCall: 2_000_000n })).toBe(4_000_000n);
 });
 
-test('pictures by their tokens and text are rounded once, together', () => {
+test('images by their tokens and text are rounded once, together', () => {
   const price = { input: 1n, imageOutput: 1n };
   expect(charge(usage({ input: 1, images: 1, source: 'counted' }), price)).toBe(2n);
   expect(charge(usage({ input: 710, images: 1, source: 'counted' }), price)).toBe(2n);
 });
 
-test('a delivered picture that nobody counted costs its tokens, where the model has no price by the picture', () => {
+test('a delivered image that nobody counted costs its tokens, where the model has no price by the image', () => {
   const price = { input: 300_000n, output: 2_500_000n, imageOutput: 30_000_000n };
   expect(charge(usage({ images: 1, source: 'counted' }), price)).toBe(1290n * 30_000n);
-  // No figure of a vendor's is so large that nothing could be settled.
+  // No figure of a provider's is so large that nothing could be settled.
   expect(charge(usage({ images: 1e308, source: 'counted' }), price)).toBe(BigInt(1e308) * 1290n * 30_000n);
   expect(charge(usage({ images: 1, output: 1290, imageOutput: 1290 }), price)).toBe(1290n * 30_000n);
 });

@@ -4,7 +4,7 @@ import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
 
-/** Of a picture whose tokens nobody has counted: what Gemini says of one of a megapixel. */
+/** Of a image whose tokens nobody has counted: what Gemini says of one of a megapixel. */
 const IMAGE_TOKENS = 1290;
 const PICO_PER_NANO = 1000n;
 
@@ -29,7 +29,7 @@ export function charge(usage: Usage, price: Price): Money {
   if (price.perCharacter !== undefined) sum.add(units(usage.characters), price.perCharacter);
   // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
   if (usage.seconds) sum.add(units(usage.seconds * 1000), pricePiece(price.clips, price.perSecond, usage));
-  if (usage.images) addPictures(sum, usage, price);
+  if (usage.images) addImages(sum, usage, price);
   let cost = sum.total();
   if (price.perInputImage !== undefined) cost += BigInt(units(usage.inputImages)) * price.perInputImage;
   if (price.perCall !== undefined) cost += BigInt(calls(usage)) * price.perCall;
@@ -39,7 +39,7 @@ export function charge(usage: Usage, price: Price): Money {
 
 /**
  * Adds a share of what is left of a total at the share's own rate; returns what is left then. A share is never larger than
- * what those before it left: where a vendor counts cached audio under both words, each token is still charged once.
+ * what those before it left: where a provider counts cached audio under both words, each token is still charged once.
  */
 function addShare(sum: RateSum, left: number, count: number | undefined, rate: Pico): number {
   if (!count) return left;
@@ -49,12 +49,11 @@ function addShare(sum: RateSum, left: number, count: number | undefined, rate: P
 }
 
 /** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */
-function addPictures(sum: RateSum, usage: Usage, price: Price): void {
-  const pictures = units(usage.images);
-  const each = pricePiece(price.pictures, price.perImage, usage);
-  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined)
-    sum.add(pictures, each * PICO_PER_NANO);
-  else sum.add(pictures, BigInt(IMAGE_TOKENS) * price.imageOutput);
+function addImages(sum: RateSum, usage: Usage, price: Price): void {
+  const images = units(usage.images);
+  const each = pricePiece(price.images, price.perImage, usage);
+  if (each > 0n || usage.source !== 'counted' || price.imageOutput === undefined) sum.add(images, each * PICO_PER_NANO);
+  else sum.add(images, BigInt(IMAGE_TOKENS) * price.imageOutput);
 }
 
 function chargeTools({ serverToolCalls, freeToolCalls }: Usage, { perToolCall = 0n, perToolUse = 0n }: Price): Money {
@@ -62,12 +61,12 @@ function chargeTools({ serverToolCalls, freeToolCalls }: Usage, { perToolCall = 
   return charged === 0 ? 0n : BigInt(charged) * perToolCall + perToolUse;
 }
 
-/** Several videos are several calls, and so is a ranking of many documents where its vendor counts it so. */
+/** Several videos are several calls, and so is a ranking of many documents where its provider counts it so. */
 function calls({ searches, videos }: Usage): number {
   return Math.max(1, units(searches ?? videos));
 }
 
-/** A vendor's figure as a whole number of units: what is no number, or below zero, is none. */
+/** A provider's figure as a whole number of units: what is no number, or below zero, is none. */
 function units(count: number | undefined): number {
   return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
 }

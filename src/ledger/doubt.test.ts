@@ -35,7 +35,7 @@ describe('a report is believed', () => {
     expect(judged(report({ output: 12_000 }), { delivered })).toBe(true);
   });
 
-  test('for sounds and images that were delivered', () => {
+  test('for audios and images that were delivered', () => {
     const delivered: Usage = { input: 10, output: 200, audioOutput: 200, images: 1, source: 'counted' };
     expect(judged(report({ output: 9000, audioOutput: 8000 }), { delivered })).toBe(false);
   });

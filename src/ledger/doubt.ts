@@ -2,9 +2,9 @@
 import type { Call, ChatCall } from '../canonical/call.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { DEAREST_CALL } from './dearest-call.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { estimatedUsage } from './estimated-usage.ts';
+import { DEAREST_CALL } from './maximum-cost.ts';
 import { allTokens, choices } from './quote.ts';
 
 /** What of a call's price can be claimed too high. */
@@ -36,7 +36,7 @@ const BYTES_PER_ESTIMATED_TOKEN = 3;
 const OWN_PROMPT_TOKENS = 2000;
 /** Tokenizers differ by so much. */
 const COUNTED_TIMES = 2;
-/** Of what our count says of sound, which is packed or not, and of an image of the finest quality. */
+/** Of what our count says of audio, which is packed or not, and of an image of the finest quality. */
 const AUDIO_TIMES = 50;
 const IMAGE_TOKENS = 8192;
 /** Of a model whose window nobody has named. */

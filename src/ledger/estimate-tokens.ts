@@ -1,7 +1,7 @@
-/** How many tokens a call's input may be, before any vendor has counted: fast, and rather too many than too few. */
+/** How many tokens a call's input may be, before any provider has counted: fast, and rather too many than too few. */
 import type { Call, ChatCall, Completion, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
 
-/** Estimated tokens by what a price tells apart; documents and films count as text. */
+/** Estimated tokens by what a price tells apart; documents and videos count as text. */
 export interface InputEstimate {
   text: number;
   image: number;
@@ -37,7 +37,7 @@ export function estimateTokens(call: Call): InputEstimate {
     case 'image':
       return {
         text: tokensOfAll([call.prompt]),
-        image: (call.pictures.length + (call.mask ? 1 : 0)) * IMAGE_TOKENS,
+        image: (call.images.length + (call.mask ? 1 : 0)) * IMAGE_TOKENS,
         audio: 0,
       };
     case 'speech':
@@ -78,7 +78,7 @@ function estimateConversation(call: ChatCall): InputEstimate {
   for (const message of call.messages) seeParts(seen, message.parts);
   if (call.completion) seePrompts(seen, call.completion);
   // The client's own bytes hold all of it but for what the gateway added from earlier turns; escapes and member names
-  // stand for what a vendor's template adds.
+  // stand for what a provider's template adds.
   const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
   const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE + seen.document + promptTokens(call);
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };

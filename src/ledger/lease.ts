@@ -1,6 +1,6 @@
 /** The lease under which a process takes calls: whoever could not renew it in time knows so, and takes none. */
 import type { LeaseStore, OwnerRow } from '../store/leases.ts';
-import type { Fate } from './ledger.ts';
+import type { ProcessStatus } from './ledger.ts';
 import { createOwnerWatch } from './owner-watch.ts';
 
 /** What holds are taken under is the process's name with the number of its lease. */
@@ -15,7 +15,7 @@ export interface Lease {
   /** The names of this process that may have holds. */
   names(): readonly string[];
   /** Of these owners those whose lease is over: what they hold may be settled. */
-  ended(others: readonly OwnerRow[], fateOf: (owner: string) => Fate, at: number): Promise<string[]>;
+  ended(others: readonly OwnerRow[], processStatusOf: (owner: string) => ProcessStatus, at: number): Promise<string[]>;
   /** The database could not be read: silence meanwhile says nothing. */
   interrupted(): void;
 }
@@ -66,14 +66,15 @@ export function createLease({ store, process, leaseMs, monotonic }: LeaseSetting
     isOurs: (name) => name === process || name.startsWith(`${process}#`),
     names: () => [...former, owner()],
     interrupted: watch.interrupted,
-    async ended(others, fateOf, at) {
+    async ended(others, processStatusOf, at) {
       const silent = watch.silent(others, monotonic());
       const ended: string[] = [];
       for (const { owner: other, at: mark, isEnded } of others) {
-        const fate = isEnded ? 'gone' : fateOf(other);
+        const processStatus = isEnded ? 'gone' : processStatusOf(other);
         // One that is silent may come back this moment: only a lease that nobody has renewed since is ended.
         const isOver =
-          fate === 'gone' || (fate === 'unknown' && silent.has(other) && (await store.endLease(other, mark, at)));
+          processStatus === 'gone' ||
+          (processStatus === 'unknown' && silent.has(other) && (await store.endLease(other, mark, at)));
         if (isOver) ended.push(other);
       }
       return ended;

@@ -17,7 +17,7 @@ export type HoldRequest = Omit<HoldRow, 'owner'> & {
 export type MovingKind = 'top-up' | 'refund' | 'adjustment';
 
 /** What is known of the process behind an owner; `unknown`: only its signs of life tell. */
-export type Fate = 'alive' | 'gone' | 'unknown';
+export type ProcessStatus = 'alive' | 'gone' | 'unknown';
 
 /** An open hold, as the call's way carries it along. */
 export interface Hold {
@@ -66,8 +66,8 @@ export interface Ledger {
   requireLease(): void;
   /** Due every few seconds: renews this process's lease, and resolves the holds of dead ones, provisionally: released where
    *  nothing was sent, else charged at their checkpoint. Dead is who does not renew its lease for half a minute while this process
-   *  watches; `fateOf` knows more of an owner than its signs tell. Returns how many holds were resolved. */
-  sweep(now: number, fateOf?: (owner: string) => Fate): Promise<number>;
+   *  watches; `processStatusOf` knows more of an owner than its signs tell. Returns how many holds were resolved. */
+  sweep(now: number, processStatusOf?: (owner: string) => ProcessStatus): Promise<number>;
   /** Waits until everything noted has been committed. */
   flush(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { chatCall } from '../../test/chat-call.ts';
 import type { ImageCall } from '../canonical/call.ts';
 import { quote } from './quote.ts';
-import { askedPiece, dearestPiece } from './rates.ts';
+import { askedPiece, highestPiece } from './rates.ts';
 
 const call = (members: Partial<ImageCall>): ImageCall => ({
   kind: 'image',
@@ -12,14 +12,14 @@ const call = (members: Partial<ImageCall>): ImageCall => ({
   extras: {},
   headers: {},
   prompt: 'A cat',
-  pictures: [],
+  images: [],
   edit: false,
   n: 1,
   size: {},
   ...members,
 });
 
-test('what a call says of its pictures', () => {
+test('what a call says of its images', () => {
   expect(askedPiece(call({ size: { pixels: { width: 64, height: 32 } }, quality: 'high' }))).toEqual({
     size: '64x32',
     quality: 'high',
@@ -29,17 +29,17 @@ test('what a call says of its pictures', () => {
   expect(askedPiece(chatCall({ image: { size: '4K' } }))).toEqual({ size: '4K' });
 });
 
-const PICTURES = [
+const IMAGES = [
   { size: '64x64', price: 4n },
   { size: '64x64', quality: 'high', price: 9n },
   { size: '32x32', price: 2n },
 ];
 
 test('the most that one may cost: what is not said may be the dearest', () => {
-  expect(dearestPiece(PICTURES, 1n, {})).toBe(9n);
-  expect(dearestPiece(PICTURES, 1n, { size: '32x32' })).toBe(2n);
-  expect(dearestPiece(PICTURES, 1n, { size: '64x64' })).toBe(9n);
-  expect(dearestPiece(PICTURES, 1n, { size: '64x64', quality: 'low' })).toBe(4n);
-  expect(dearestPiece(PICTURES, 1n, { size: '8x8', quality: 'low' })).toBe(1n);
-  expect(quote(call({ n: 3 }), { pictures: PICTURES, perImage: 1n }, 0)).toBe(27n);
+  expect(highestPiece(IMAGES, 1n, {})).toBe(9n);
+  expect(highestPiece(IMAGES, 1n, { size: '32x32' })).toBe(2n);
+  expect(highestPiece(IMAGES, 1n, { size: '64x64' })).toBe(9n);
+  expect(highestPiece(IMAGES, 1n, { size: '64x64', quality: 'low' })).toBe(4n);
+  expect(highestPiece(IMAGES, 1n, { size: '8x8', quality: 'low' })).toBe(1n);
+  expect(quote(call({ n: 3 }), { images: IMAGES, perImage: 1n }, 0)).toBe(27n);
 });

@@ -4,12 +4,12 @@ import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
 import { COUNTERS } from './counters.ts';
-import { DEAREST_CALL } from './dearest-call.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
-import { type Fate, type Hold, type HoldRequest, LASTING_OWNER, type Ledger } from './ledger.ts';
+import { type Hold, type HoldRequest, LASTING_OWNER, type Ledger, type ProcessStatus } from './ledger.ts';
+import { DEAREST_CALL } from './maximum-cost.ts';
+import { createRetryQueue } from './retry-queue.ts';
 import { createStrayHolds } from './stray-holds.ts';
-import { createStubborn } from './stubborn.ts';
 
 export interface LedgerSettings {
   store: Store;
@@ -38,7 +38,7 @@ export function createLedger({
   patienceMs = PATIENCE_MS,
 }: LedgerSettings): Ledger {
   const commits = createGroupCommit((steps, waits) => store.ledger(steps, waits), store.batchesAtOnce);
-  const settlements = createStubborn(commits.submit, patienceMs);
+  const settlements = createRetryQueue(commits.submit, patienceMs);
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
   /** The holds of calls under way in this process. */
   const open = new Set<string>();
@@ -80,13 +80,16 @@ export function createLedger({
     if (outcome.type !== 'resolved') throw refusal(outcome, hold.account, amount);
   }
 
-  async function sweep(at: number, fateOf: (owner: string) => Fate = () => 'unknown'): Promise<number> {
+  async function sweep(
+    at: number,
+    processStatusOf: (owner: string) => ProcessStatus = () => 'unknown',
+  ): Promise<number> {
     let resolved = 0;
     try {
       await lease.renew(now());
       const landed = await strays.landed(lease.names(), (callId) => open.has(callId));
       const steps = landed.map((stray) => resolveStray(stray, at));
-      resolved = await resolveAll([...steps, ...(await abandoned(at, fateOf))]);
+      resolved = await resolveAll([...steps, ...(await abandoned(at, processStatusOf))]);
       strays.forget(landed);
     } catch (thrown) {
       lease.interrupted();
@@ -97,9 +100,9 @@ export function createLedger({
     return resolved;
   }
 
-  async function abandoned(at: number, fateOf: (owner: string) => Fate): Promise<LedgerStep[]> {
+  async function abandoned(at: number, processStatusOf: (owner: string) => ProcessStatus): Promise<LedgerStep[]> {
     const others = (await store.owners()).filter((row) => !lease.isOurs(row.owner) && row.owner !== LASTING_OWNER);
-    const ended = await lease.ended(others, fateOf, at);
+    const ended = await lease.ended(others, processStatusOf, at);
     if (ended.length === 0) return [];
     return (await store.holds({ owners: ended })).map((hold) => resolveAbandoned(hold, at));
   }

@@ -3,7 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { createLedger } from './prepaid-ledger.ts';
-import { fateOf, judge, type Looked, newOwner, ownIdentity, type ProcessIdentity } from './process-identity.ts';
+import {
+  judge,
+  type Looked,
+  newOwner,
+  ownIdentity,
+  type ProcessIdentity,
+  processStatusOf,
+} from './process-identity.ts';
 import { holdRequest, openAccount } from './random-load.ts';
 
 const ME: ProcessIdentity = { host: 'localhost', boot: 'boot-1', namespaces: '1.2', pid: 7, start: '100' };
@@ -21,9 +28,9 @@ describe('a process is judged', () => {
     ['in another time namespace', { namespaces: '1.4' }, { start: '200', ended: false }, 'unknown'],
     ['of another boot under the same host name', { boot: 'boot-2' }, 'missing', 'unknown'],
     ['of another host', { host: 'elsewhere' }, 'missing', 'unknown'],
-  ])('%s', (_, change, found, fate) => {
-    expect(judge(other(change), ME, finds(found))).toBe(fate as never);
-    expect(judge(`${other(change)}#12`, ME, finds(found))).toBe(fate as never);
+  ])('%s', (_, change, found, processStatus) => {
+    expect(judge(other(change), ME, finds(found))).toBe(processStatus as never);
+    expect(judge(`${other(change)}#12`, ME, finds(found))).toBe(processStatus as never);
   });
 
   test('as unknown where a name or the system says nothing', () => {
@@ -36,8 +43,8 @@ describe('a process is judged', () => {
 
 /** Prints its own name and how it judges another, and waits to be killed. */
 const CHILD = `
-  const { newOwner, fateOf } = await import(${JSON.stringify(join(import.meta.dir, 'process-identity.ts'))});
-  process.stdout.write(newOwner() + ' ' + fateOf(process.argv.at(-1)) + '\\n');
+  const { newOwner, processStatusOf } = await import(${JSON.stringify(join(import.meta.dir, 'process-identity.ts'))});
+  process.stdout.write(newOwner() + ' ' + processStatusOf(process.argv.at(-1)) + '\\n');
   setInterval(() => {}, 1000);
 `;
 
@@ -51,18 +58,18 @@ async function startChild(prefix: readonly string[], judged: string) {
   const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
   children.push(child);
   const { value } = await child.stdout.getReader().read();
-  const [owner = '', fate = ''] = new TextDecoder().decode(value).trim().split(' ');
-  return { child, owner, fate };
+  const [owner = '', processStatus = ''] = new TextDecoder().decode(value).trim().split(' ');
+  return { child, owner, processStatus };
 }
 
 describe.skipIf(!ownIdentity())('on this machine', () => {
   test('a process is alive until it is killed, and this one is', async () => {
     const me = newOwner();
-    const { child, owner, fate } = await startChild([], me);
-    expect([fateOf(me), fate, fateOf(owner)]).toEqual(['alive', 'alive', 'alive']);
+    const { child, owner, processStatus } = await startChild([], me);
+    expect([processStatusOf(me), processStatus, processStatusOf(owner)]).toEqual(['alive', 'alive', 'alive']);
     child.kill('SIGKILL');
     await child.exited;
-    expect(fateOf(owner)).toBe('gone');
+    expect(processStatusOf(owner)).toBe('gone');
   });
 });
 
@@ -73,9 +80,9 @@ if (!canUnshare) console.warn('No PID namespaces may be made here: their test is
 describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID namespace, over $name', (engine) => {
   test('neither ends the other’s calls, and after the lease anybody does', async () => {
     const me = newOwner();
-    const { child, owner, fate } = await startChild(NAMESPACE, me);
-    expect(fate).toBe('unknown');
-    expect(fateOf(owner)).toBe('unknown');
+    const { child, owner, processStatus } = await startChild(NAMESPACE, me);
+    expect(processStatus).toBe('unknown');
+    expect(processStatusOf(owner)).toBe('unknown');
     const { store } = await freshStore(engine);
     const theirs = createLedger({ store, owner, now: Date.now });
     let ms = 0;
@@ -83,14 +90,14 @@ describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID nam
     await openAccount({ store, ledger: theirs }, 1000n);
     await theirs.hold(holdRequest('call_1', 100n, { sentAt: 1, checkpoint: 7n }));
     const now = Date.now();
-    expect(await ours.sweep(now, fateOf)).toBe(0);
+    expect(await ours.sweep(now, processStatusOf)).toBe(0);
     child.kill('SIGKILL');
     await child.exited;
     // Even now it could be one that is only not seen.
     ms = 1000;
-    expect(await ours.sweep(now, fateOf)).toBe(0);
+    expect(await ours.sweep(now, processStatusOf)).toBe(0);
     ms = 60_000;
-    expect(await ours.sweep(now, fateOf)).toBe(1);
+    expect(await ours.sweep(now, processStatusOf)).toBe(1);
     expect(await store.call('call_1')).toMatchObject({ outcome: 'interrupted', cost: 7n });
     await store.close();
   });

@@ -2,7 +2,7 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { newId } from '../canonical/id.ts';
-import type { Fate } from './ledger.ts';
+import type { ProcessStatus } from './ledger.ts';
 
 /** A process id is used again, by another process and in every PID namespace: only all of these together name one process. */
 export interface ProcessIdentity {
@@ -34,12 +34,12 @@ export function newOwner(me: ProcessIdentity | undefined = ownIdentity()): strin
 }
 
 /** What this machine knows of an owner; `unknown` where its process may be alive without being seen from here. */
-export function fateOf(owner: string): Fate {
+export function processStatusOf(owner: string): ProcessStatus {
   return judge(owner, ownIdentity(), look);
 }
 
 /** Whoever was started on another boot may be on another machine of the same name; whoever is in another namespace is not seen from here. */
-export function judge(owner: string, me: ProcessIdentity | undefined, look: (pid: number) => Looked): Fate {
+export function judge(owner: string, me: ProcessIdentity | undefined, look: (pid: number) => Looked): ProcessStatus {
   const other = identityOf(owner);
   if (!me || !other) return 'unknown';
   if (other.host !== me.host || other.boot !== me.boot || other.namespaces !== me.namespaces) return 'unknown';

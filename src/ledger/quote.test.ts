@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { hasFixtures, recordedCases, requestBytes } from '../../test/fixtures.ts';
 import { recordedUsage } from '../../test/recorded-usage.ts';
 import type { ChatCall, Media, RerankCall } from '../canonical/call.ts';
-import { readCall } from '../dialects/openai-chat/read-call.ts';
+import { readCall } from '../dialects/chat/openai-chat/read-request.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { allTokens, quote } from './quote.ts';
 
@@ -36,7 +36,7 @@ describe('quote', () => {
   test('the ceiling asked for, else the model’s', () => {
     expect(quote(chat('Hello'), price, 100)).toBe(input + 400n);
     expect(quote(chat('Hello', { maxOutputTokens: 70 }), price, 100)).toBe(input + 280n);
-    // Some vendors take no lower one.
+    // Some providers take no lower one.
     expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 64n);
   });
 
@@ -54,7 +54,7 @@ describe('quote', () => {
     expect(quote(chat('Hello'), { ...price, audioOutput: 9000n }, 100)).toBe(input + 400n);
   });
 
-  test('per call, per picture', () => {
+  test('per call, per image', () => {
     expect(quote(chat('Hello', { sampling: { n: 2 } }), { perCall: 50n, perImage: 7n }, 100)).toBe(64n);
   });
 });
@@ -102,7 +102,7 @@ describe('estimateInput', () => {
   });
 });
 
-describe('what is neither a conversation nor a picture', () => {
+describe('what is neither a conversation nor a image', () => {
   const members = {
     model: 'm',
     origin: { dialect: 'd', body: new Uint8Array() },

@@ -1,10 +1,10 @@
-/** What a call can cost at most: its estimated input and the output it asks for, each at the dearest rate that may apply. */
+/** What a call can cost at most: its estimated input and the output it asks for, each at the most expensive rate that may apply. */
 import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { pixelsOf } from '../canonical/image-size.ts';
 import { type Money, type Pico, RateSum, roundUp } from '../canonical/money.ts';
 import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens, type InputEstimate } from './estimate-tokens.ts';
-import { askedPiece, dearestPiece, ratesFor } from './rates.ts';
+import { askedPiece, highestPiece, ratesFor } from './rates.ts';
 
 /** What a call asks for beside what it says in our own words: for each choice or image. */
 export interface Extras {
@@ -22,17 +22,17 @@ export interface Extras {
 export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
   const sum = new RateSum();
   const image = call.kind === 'image';
-  const handedOver = image ? call.pictures.length + (call.mask ? 1 : 0) : 0;
-  if (call.kind === 'chat') sum.add(extras.output, outputRate(call, dearestRates(price)));
-  sum.add(extras.imageInput * handedOver, dearest(price.input ?? 0n, price.imageInput));
-  sum.add(extras.imageOutput, dearest(price.output ?? 0n, price.imageOutput));
+  const handedOver = image ? call.images.length + (call.mask ? 1 : 0) : 0;
+  if (call.kind === 'chat') sum.add(extras.output, outputRate(call, highestRates(price)));
+  sum.add(extras.imageInput * handedOver, highest(price.input ?? 0n, price.imageInput));
+  sum.add(extras.imageOutput, highest(price.output ?? 0n, price.imageOutput));
   const tools = BigInt(extras.toolCalls) * (price.perToolCall ?? 0n);
   const used = extras.toolCalls > 0 ? (price.perToolUse ?? 0n) : 0n;
   return times(choices(call), sum.total() + tools + used);
 }
 
 /** Of all tiers. */
-function dearestRates(price: Price): TokenRates {
+function highestRates(price: Price): TokenRates {
   const outputs = [price, ...(price.tiers ?? [])];
   const most = (rate: 'output' | 'reasoning' | 'imageOutput' | 'audioOutput') =>
     outputs.reduce<Pico | undefined>((top, one) => ((one[rate] ?? 0n) > (top ?? 0n) ? one[rate] : top), undefined);
@@ -58,7 +58,7 @@ export function allTokens({ text, image, audio }: InputEstimate): number {
 /** `ceiling` is how many tokens the model writes where the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling, estimate);
-  if (call.kind === 'image') return quotePictures(call, price, estimate);
+  if (call.kind === 'image') return quoteImages(call, price, estimate);
   if (call.kind === 'transcription') return quoteTranscription(call, price, estimate);
   if (call.kind === 'speech') return quoteSpeech(call, price, estimate);
   const { text } = estimate;
@@ -71,7 +71,7 @@ function charactersOf(call: Call): bigint {
   return BigInt(call.inputs.reduce((sum, input) => sum + (typeof input === 'string' ? input.length : 0), 0));
 }
 
-/** Where a vendor sells rankings by searches, a search is so many documents, and a long one counts as several. */
+/** Where a provider sells rankings by searches, a search is so many documents, and a long one counts as several. */
 const DOCUMENTS_A_SEARCH = 100;
 const DOCUMENT_BYTES = 1500;
 
@@ -89,26 +89,26 @@ export function outputCeiling(call: Call, most: number): number {
   return call.kind === 'chat' ? (call.maxOutputTokens ?? most) : 0;
 }
 
-/** Some vendors take no lower one: a call that asks for less is sent this. */
+/** Some providers take no lower one: a call that asks for less is sent this. */
 const LEAST_CEILING = 16;
 
 function quoteConversation(call: ChatCall, price: Price, ceiling: number, estimate: InputEstimate): Money {
-  const { text, image, audio } = estimate;
-  const rates = ratesFor(price, text + image + audio);
-  // Whether the vendor writes its cache is not known beforehand.
-  const inputRate = dearest(rates.input ?? 0n, rates.cacheWrite, rates.cacheWriteHour);
+  const { text, image: imageInput, audio } = estimate;
+  const rates = ratesFor(price, text + imageInput + audio);
+  // Whether the provider writes its cache is not known beforehand.
+  const inputRate = highest(rates.input ?? 0n, rates.cacheWrite, rates.cacheWriteHour);
   // Several choices may be several upstream calls, each with the whole input.
   const sendings = Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1);
   const sum = new RateSum();
   sum.add(text, times(sendings, inputRate));
-  if (image > 0) sum.add(image, times(sendings, dearest(inputRate, rates.imageInput)));
-  if (audio > 0) sum.add(audio, times(sendings, dearest(inputRate, rates.audioInput)));
+  if (imageInput > 0) sum.add(imageInput, times(sendings, highest(inputRate, rates.imageInput)));
+  if (audio > 0) sum.add(audio, times(sendings, highest(inputRate, rates.audioInput)));
   const many = choices(call);
   sum.add(Math.max(LEAST_CEILING, call.maxOutputTokens ?? ceiling), times(many, outputRate(call, rates)));
   let most = sum.total();
   if (price.perCall !== undefined) most += price.perCall;
-  const picture = dearestPicture(price) + (price.perInputImage ? price.perInputImage * BigInt(picturesIn(call)) : 0n);
-  if (picture > 0n) most += times(many, picture);
+  const image = highestImage(price) + (price.perInputImage ? price.perInputImage * BigInt(imagesIn(call)) : 0n);
+  if (image > 0n) most += times(many, image);
   return most;
 }
 
@@ -116,30 +116,30 @@ function times(count: number, amount: bigint): bigint {
   return count === 1 ? amount : BigInt(count) * amount;
 }
 
-/** What a picture takes at most where it is billed by the token, by the quality asked for. */
-const PICTURE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
-const FINEST_PICTURE_TOKENS = 7000;
+/** What a image takes at most where it is billed by the token, by the quality asked for. */
+const IMAGE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
+const FINEST_IMAGE_TOKENS = 7000;
 
 /** Of the largest that these figures are of. */
 const COUNTED_PIXELS = 1536 * 1024;
 
-function pictureTokens({ quality = '', size }: ImageCall): number {
+function imageTokens({ quality = '', size }: ImageCall): number {
   const { width, height } = pixelsOf(size) ?? { width: 1, height: 1 };
   const times = Math.max(1, (width * height) / COUNTED_PIXELS);
-  return Math.ceil((PICTURE_TOKENS[quality] ?? FINEST_PICTURE_TOKENS) * times);
+  return Math.ceil((IMAGE_TOKENS[quality] ?? FINEST_IMAGE_TOKENS) * times);
 }
 
-function quotePictures(call: ImageCall, price: Price, { text, image }: InputEstimate): Money {
+function quoteImages(call: ImageCall, price: Price, { text, image: imageInput }: InputEstimate): Money {
   const input = price.input ?? 0n;
-  const each = pictureTokens(call);
+  const each = imageTokens(call);
   const pico =
     BigInt(text) * input +
-    BigInt(image) * dearest(input, price.imageInput) +
-    BigInt(each * call.n) * dearest(price.output ?? 0n, price.imageOutput);
-  const picture = dearestPiece(price.pictures, price.perImage, askedPiece(call));
-  // Where a vendor draws one picture a call, each call is handed them all.
-  const handedOver = BigInt(call.pictures.length) * (price.perInputImage ?? 0n);
-  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (picture + handedOver);
+    BigInt(imageInput) * highest(input, price.imageInput) +
+    BigInt(each * call.n) * highest(price.output ?? 0n, price.imageOutput);
+  const image = highestPiece(price.images, price.perImage, askedPiece(call));
+  // Where a provider draws one image a call, each call is handed them all.
+  const handedOver = BigInt(call.images.length) * (price.perInputImage ?? 0n);
+  return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (image + handedOver);
 }
 
 /** Slow speakers, and what a second is at most where it is billed by the token. */
@@ -152,7 +152,7 @@ function quoteSpeech(call: SpeechCall, price: Price, { text }: InputEstimate): M
   );
   const pico =
     BigInt(text) * (price.input ?? 0n) +
-    seconds * BigInt(TOKENS_PER_SECOND) * dearest(price.output ?? 0n, price.audioOutput) +
+    seconds * BigInt(TOKENS_PER_SECOND) * highest(price.output ?? 0n, price.audioOutput) +
     BigInt(call.input.length) * (price.perCharacter ?? 0n);
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
@@ -164,30 +164,30 @@ function quoteTranscription(call: TranscriptionCall, price: Price, { text, audio
   const seconds = BigInt(Math.ceil(call.length.mostSeconds));
   const pico =
     BigInt(text) * (price.input ?? 0n) +
-    BigInt(audio) * dearest(price.input ?? 0n, price.audioInput) +
+    BigInt(audio) * highest(price.input ?? 0n, price.audioInput) +
     (seconds + 1n) * BigInt(SPOKEN_TOKENS_PER_SECOND) * (price.output ?? 0n);
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
 
-/** Everything the model writes counts against the ceiling, so all of it may be of the dearest kind. */
+/** Everything the model writes counts against the ceiling, so all of it may be of the most expensive kind. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
-  const text = dearest(rates.output ?? 0n, rates.reasoning);
+  const text = highest(rates.output ?? 0n, rates.reasoning);
   // A model that draws may do so unasked.
-  if (!call.modalities) return dearest(text, rates.imageOutput);
+  if (!call.modalities) return highest(text, rates.imageOutput);
   const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
-  return dearest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
+  return highest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
 }
 
 /** Those that may be handed over where the model only draws. */
-function picturesIn({ messages }: ChatCall): number {
-  const isPicture = (part: Part) => part.type === 'media' && part.media.kind === 'image';
-  return messages.reduce((sum, { parts }) => sum + parts.filter(isPicture).length, 0);
+function imagesIn({ messages }: ChatCall): number {
+  const isImage = (part: Part) => part.type === 'media' && part.media.kind === 'image';
+  return messages.reduce((sum, { parts }) => sum + parts.filter(isImage).length, 0);
 }
 
 /** In a conversation nobody says beforehand which size and quality the model will choose. */
-function dearestPicture({ pictures, perImage = 0n }: Price): Money {
+function highestImage({ images, perImage = 0n }: Price): Money {
   let most = perImage;
-  if (pictures) for (const { price } of pictures) most = dearest(most, price);
+  if (images) for (const { price } of images) most = highest(most, price);
   return most;
 }
 
@@ -200,7 +200,7 @@ export function choices(call: Call): number {
   return n * Math.max(completion?.prompts.length ?? 1, 1);
 }
 
-function dearest(first: Pico, second: Pico | undefined, third?: Pico): Pico {
+function highest(first: Pico, second: Pico | undefined, third?: Pico): Pico {
   const most = second !== undefined && second > first ? second : first;
   return third !== undefined && third > most ? third : most;
 }

@@ -1,4 +1,4 @@
-/** Calls at random over a ledger: what the tests of this room share, and the child process that the crash test kills. */
+/** Calls at random over a ledger: what the tests of this module share, and the child process that the crash test kills. */
 import { writeSync } from 'node:fs';
 import { newId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';

@@ -20,7 +20,7 @@ export interface Piece {
   quality?: string;
 }
 
-/** What a call that asks for pictures says of each of them. */
+/** What a call that asks for images says of each of them. */
 export function askedPiece(call: Call): Piece {
   if (call.kind === 'chat') return call.image?.size === undefined ? {} : { size: call.image.size };
   if (call.kind !== 'image') return {};
@@ -31,7 +31,7 @@ export function askedPiece(call: Call): Piece {
 }
 
 /** The most that a piece may cost of which not every word is said yet. */
-export function dearestPiece(prices: readonly PiecePrice[] = [], other: Money | undefined, piece: Piece): Money {
+export function highestPiece(prices: readonly PiecePrice[] = [], other: Money | undefined, piece: Piece): Money {
   const mayBe = (said: string | undefined, asked: string | undefined) =>
     said === undefined || asked === undefined || said === asked;
   const possible = prices.filter(({ size, quality }) => mayBe(size, piece.size) && mayBe(quality, piece.quality));
@@ -40,7 +40,7 @@ export function dearestPiece(prices: readonly PiecePrice[] = [], other: Money | 
 
 /**
  * The price of a piece: size and quality count more than size alone, that more than quality alone. Where none fits, `other`;
- * where there is none either, the dearest: nothing is free by oversight.
+ * where there is none either, the most expensive: nothing is free by oversight.
  */
 export function pricePiece(prices: readonly PiecePrice[] | undefined, other: Money | undefined, piece: Piece): Money {
   let best: PiecePrice | undefined;

@@ -3,8 +3,8 @@ import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
 import { charge } from './charge.ts';
-import { DEAREST_CALL } from './dearest-call.ts';
 import type { Ledger } from './ledger.ts';
+import { DEAREST_CALL } from './maximum-cost.ts';
 
 /** A call whose bill is not what its usage and price make it. */
 export interface Difference {

@@ -1,4 +1,4 @@
-/** Counts the tokens of delivered texts where no vendor has: by a tokenizer in a thread that is there only while it is needed. */
+/** Counts the tokens of delivered texts where no provider has: by a tokenizer in a thread that is there only while it is needed. */
 import { existsSync } from 'node:fs';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 

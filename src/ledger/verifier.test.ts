@@ -13,7 +13,7 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
     owner,
     key: () => key,
     now: Date.now,
-    trouble: (sentence, cause) => {
+    reportError: (sentence, cause) => {
       throw new Error(sentence, { cause });
     },
   });
@@ -44,7 +44,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await verifierOf(store).verify();
     const other = verifierOf(store, 'two', 'another key of the same length, more or less');
     expect((await other.verify()).read.entries).toBe(22);
-    const none = createVerifier({ store, owner: 'three', key: () => undefined, now: Date.now, trouble: () => {} });
+    const none = createVerifier({ store, owner: 'three', key: () => undefined, now: Date.now, reportError: () => {} });
     for (const _ of [1, 2]) expect((await none.verify()).read.entries).toBe(22);
     await store.close();
   });

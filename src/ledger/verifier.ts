@@ -12,7 +12,7 @@ export interface VerifierSettings {
   /** What checkpoints are signed with; `undefined`: there are none, and every verification reads all. Asked when it is needed. */
   key(): string | undefined;
   now(): number;
-  trouble(sentence: string, cause: unknown): void;
+  reportError(sentence: string, cause: unknown): void;
 }
 
 export interface Asked {
@@ -49,7 +49,7 @@ interface Run {
   report: Promise<VerifyReport>;
 }
 
-export function createVerifier({ store, owner, key, now, trouble }: VerifierSettings): Verifier {
+export function createVerifier({ store, owner, key, now, reportError }: VerifierSettings): Verifier {
   let run: Run | undefined;
   /** A report that somebody was told to come back for. */
   let waiting: { full: boolean; report: VerifyReport; at: number } | undefined;
@@ -83,7 +83,7 @@ export function createVerifier({ store, owner, key, now, trouble }: VerifierSett
     while (!(await lease())) await Bun.sleep(LOOK_MS);
     const renewing = setInterval(() => {
       lease().catch((thrown) =>
-        trouble('The verification of the books could not be shown to other processes.', thrown),
+        reportError('The verification of the books could not be shown to other processes.', thrown),
       );
     }, RENEW_MS);
     try {
@@ -100,7 +100,7 @@ export function createVerifier({ store, owner, key, now, trouble }: VerifierSett
     const { known, forged } = signer
       ? signer.read(await store.checkpoints(signer.name))
       : { known: NO_CHECKPOINTS, forged: [] };
-    const saver = signer && createSaver(store, signer, trouble);
+    const saver = signer && createSaver(store, signer, reportError);
     const report = await store.verify({
       known,
       full: started.full,
@@ -160,7 +160,7 @@ function withForged(report: VerifyReport, forged: readonly string[]): VerifyRepo
 }
 
 /** Keeps checkpoints as they are reached; what cannot be kept is read again the next time. */
-function createSaver(store: Store, signer: CheckpointSigner, trouble: VerifierSettings['trouble']) {
+function createSaver(store: Store, signer: CheckpointSigner, reportError: VerifierSettings['reportError']) {
   let gathered: Reached[] = [];
   let saving = Promise.resolve();
   function save(): void {
@@ -169,7 +169,7 @@ function createSaver(store: Store, signer: CheckpointSigner, trouble: VerifierSe
     if (rows.length === 0) return;
     saving = saving
       .then(() => store.saveCheckpoints(signer.name, rows))
-      .catch((thrown) => trouble('Checkpoints of the verified books could not be kept.', thrown));
+      .catch((thrown) => reportError('Checkpoints of the verified books could not be kept.', thrown));
   }
   return {
     add(reached: readonly Reached[]): void {

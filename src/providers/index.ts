@@ -1,44 +1,44 @@
-/** The table of vendors: a row for each `type` of the configuration. */
-import { anthropic } from './anthropic.ts';
-import { azure } from './azure.ts';
-import { bedrock } from './bedrock.ts';
-import { bedrockMantle } from './bedrock-mantle.ts';
-import { cerebras } from './cerebras.ts';
-import { cohere } from './cohere.ts';
-import { dashscope } from './dashscope.ts';
-import { deepseek } from './deepseek.ts';
-import { elevenlabs } from './elevenlabs.ts';
-import { fireworks } from './fireworks.ts';
-import { google } from './google.ts';
-import { groq } from './groq.ts';
-import { huggingface } from './huggingface.ts';
-import { jimeng } from './jimeng.ts';
-import { jina } from './jina.ts';
-import { kling } from './kling.ts';
-import { llamacpp } from './llamacpp.ts';
-import { lmStudio } from './lm-studio.ts';
-import { minimax } from './minimax.ts';
-import { mistral } from './mistral.ts';
-import { moonshot } from './moonshot.ts';
-import { ollama } from './ollama.ts';
-import { openai } from './openai.ts';
-import { openaiServer } from './openai-server.ts';
-import { openrouter } from './openrouter.ts';
-import { perplexity } from './perplexity.ts';
+/** The table of providers: a row for each `type` of the configuration. */
+import { anthropic } from './chat/anthropic.ts';
+import { cerebras } from './chat/cerebras.ts';
+import { cohere } from './chat/cohere.ts';
+import { dashscope } from './chat/dashscope.ts';
+import { deepseek } from './chat/deepseek.ts';
+import { elevenlabs } from './chat/elevenlabs.ts';
+import { fireworks } from './chat/fireworks.ts';
+import { google } from './chat/google.ts';
+import { groq } from './chat/groq.ts';
+import { huggingface } from './chat/huggingface.ts';
+import { jina } from './chat/jina.ts';
+import { llamacpp } from './chat/llamacpp.ts';
+import { lmStudio } from './chat/lm-studio.ts';
+import { mistral } from './chat/mistral.ts';
+import { moonshot } from './chat/moonshot.ts';
+import { ollama } from './chat/ollama.ts';
+import { openai } from './chat/openai.ts';
+import { openaiServer } from './chat/openai-server.ts';
+import { openrouter } from './chat/openrouter.ts';
+import { perplexity } from './chat/perplexity.ts';
+import { sandbox } from './chat/sandbox.ts';
+import { siliconflow } from './chat/siliconflow.ts';
+import { stability } from './chat/stability.ts';
+import { together } from './chat/together.ts';
+import { vllm } from './chat/vllm.ts';
+import { volcengine } from './chat/volcengine.ts';
+import { voyage } from './chat/voyage.ts';
+import { xai } from './chat/xai.ts';
+import { zai, zhipu } from './chat/zhipu.ts';
+import { azure } from './clouds/azure.ts';
+import { bedrock } from './clouds/bedrock.ts';
+import { bedrockMantle } from './clouds/bedrock-mantle.ts';
+import { snowflake } from './clouds/snowflake.ts';
+import { vertex } from './clouds/vertex.ts';
 import type { Provider } from './provider.ts';
-import { runway } from './runway.ts';
-import { sandbox } from './sandbox.ts';
-import { siliconflow } from './siliconflow.ts';
-import { snowflake } from './snowflake.ts';
-import { stability } from './stability.ts';
-import { together } from './together.ts';
-import { vertex } from './vertex.ts';
-import { vidu } from './vidu.ts';
-import { vllm } from './vllm.ts';
-import { volcengine } from './volcengine.ts';
-import { voyage } from './voyage.ts';
-import { xai } from './xai.ts';
-import { zai, zhipu } from './zhipu.ts';
+import { jimeng } from './video/jimeng.ts';
+import { kling } from './video/kling.ts';
+import { minimax } from './video/minimax.ts';
+import { runway } from './video/runway.ts';
+import { vidu } from './video/vidu.ts';
 
 const ROWS: readonly Provider[] = [
   openai,
@@ -85,7 +85,7 @@ const ROWS: readonly Provider[] = [
 
 export const PROVIDERS: ReadonlyMap<string, Provider> = new Map(ROWS.map((row) => [row.name, row]));
 
-/** The vendor of this type; `undefined` where there is no such row. */
+/** The provider of this type; `undefined` where there is no such row. */
 export function providerOf(type: string): Provider | undefined {
   return PROVIDERS.get(type);
 }

@@ -1,19 +1,19 @@
-/** The contract of a vendor: a dialect, an address, a signature; deviations are data. No I/O. */
+/** The contract of a provider: a dialect, an address, a signature; deviations are data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Streamed } from '../canonical/upload.ts';
 import type { Quirks } from '../dialects/dialect.ts';
-import type { Framing } from '../dialects/framing.ts';
-import type { VideoAdapter } from './video.ts';
+import type { Framing } from '../dialects/wire/framing.ts';
+import type { VideoAdapter } from './video/video.ts';
 
 /** Where a call goes: one upstream model at one configured provider. */
 export interface Target {
-  /** The vendor's name of the model. */
+  /** The provider's name of the model. */
   model: string;
-  /** As the vendor's official library takes it, without a trailing slash. */
+  /** As the provider's official library takes it, without a trailing slash. */
   baseUrl: string;
   credential: string | undefined;
-  /** Settings only this vendor has (`apiVersion`, `region`, `project` …). */
+  /** Settings only this provider has (`apiVersion`, `region`, `project` …). */
   settings: { readonly [name: string]: string };
 }
 
@@ -44,7 +44,7 @@ export interface TokenExchange {
   read(status: number, body: Uint8Array, now: number): Token | undefined;
 }
 
-/** What a vendor is given to sign with: the time, and tokens that somebody else fetches and keeps. */
+/** What a provider is given to sign with: the time, and tokens that somebody else fetches and keeps. */
 export interface Signing {
   /** Milliseconds since 1970. */
   now(): number;
@@ -52,7 +52,7 @@ export interface Signing {
   token(exchange: TokenExchange): Promise<string>;
 }
 
-/** How a vendor is asked after work it has taken on. */
+/** How a provider is asked after work it has taken on. */
 export interface TaskForm {
   /** Sent along with the work. */
   readonly headers: { readonly [name: string]: string };
@@ -63,11 +63,11 @@ export interface TaskForm {
 export interface Provider {
   /** The `type` that names it in the configuration. */
   readonly name: string;
-  /** Where the vendor answers unless told otherwise; absent where only the operator knows. */
+  /** Where the provider answers unless told otherwise; absent where only the operator knows. */
   readonly baseUrl?: string;
   /** The same where the settings (a region) decide it; nothing where they do not say enough. */
   addressOf?(settings: Target['settings']): string | undefined;
-  /** Variable of the environment that holds the vendor's key. */
+  /** Variable of the environment that holds the provider's key. */
   readonly credentialVariable?: string;
   /** Variables that hold its parts, joined by colons, where that one is not set. */
   readonly credentialVariables?: readonly string[];
@@ -77,7 +77,7 @@ export interface Provider {
   readonly baseUrlVariable?: string;
   /** Variables of the environment that hold settings, the first that is set: what the provider's own row says goes before. */
   readonly settingVariables?: { readonly [setting: string]: readonly string[] };
-  /** `false`: the vendor may be called without a credential. */
+  /** `false`: the provider may be called without a credential. */
   readonly needsCredential: boolean;
   /** Callers make it fail by asking for it: its failures put no target into cooldown. */
   readonly failsOnRequest?: true;
@@ -90,7 +90,7 @@ export interface Provider {
   /** Whether this dialect is spoken at this address, where that depends on it. */
   serves?(target: Target, dialect: string): boolean;
   url(target: Target, dialect: string, call: Call): string;
-  /** Members of a body that this host wants otherwise than the dialect's own vendor: set, or left out (`undefined`). */
+  /** Members of a body that this host wants otherwise than the dialect's own provider: set, or left out (`undefined`). */
   members?(target: Target, dialect: string, call: Call): { [member: string]: Json | undefined };
   /** Dialects whose first answer is a ticket: the work is asked after until it is done. */
   readonly tasks?: { readonly [dialect: string]: TaskForm };
@@ -111,7 +111,7 @@ export function quirksFor(provider: Provider, kind: Kind): Quirks {
   return (kind === 'chat' ? provider.quirks : provider.otherQuirks?.[kind]) ?? NO_QUIRKS;
 }
 
-/** The dialect in which to ask this model: the client's own where the vendor's model speaks it, else the first it speaks. */
+/** The dialect in which to ask this model: the client's own where the provider's model speaks it, else the first it speaks. */
 export function spokenDialect(provider: Provider, call: Call, own: string, target: Target): string | undefined {
   return servedDialect(provider, call, own, target) ?? provider.speaks[call.kind]?.[0];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import Schema from 'typebox/schema';
-import { SseCutter } from '../dialects/sse.ts';
+import { SseCutter } from '../dialects/wire/sse.ts';
 import { createSandbox } from './sandbox.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would

@@ -2,12 +2,12 @@
 import type { ChatCall, Effort, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
+import { type AudioData, speak } from './audio.ts';
 import { lastPrompt, mediaNote, mostPlain, sealsHandedBack, textOf, toolResults } from './conversation.ts';
 import { readDirectives, withoutDirectives } from './directives.ts';
 import { fitSchema } from './fit-schema.ts';
+import { DRAWING_MODEL, drawImage, imageSize } from './image.ts';
 import { tokensOfAtLeast } from './output.ts';
-import { DRAWING_MODEL, drawPicture, pictureSize } from './picture.ts';
-import { type Sound, speak } from './sound.ts';
 import { tokensOf } from './tokens.ts';
 
 /** What one choice says: tokens are made as they are taken, and can be taken once. */
@@ -17,8 +17,8 @@ export interface Answer {
   refusal: Iterator<string>;
   calls: AnswerCall[];
   /** PNG. */
-  picture?: () => Uint8Array;
-  sound?: Sound & { words: string };
+  image?: () => Uint8Array;
+  audio?: AudioData & { words: string };
   /** The text ends before the first of these. */
   stops: readonly string[];
   /** Why it ends, unless a stop sequence or the ceiling comes before. */
@@ -37,10 +37,10 @@ const REFUSAL = 'The sandbox refuses to answer, as the prompt told it to.';
 const QUOTED_CHARACTERS = 200;
 /** No more of the tools' results than this are quoted. */
 const QUOTED_RESULTS = 100;
-/** Sound is large: what is spoken beside a chat ends here. */
+/** AudioData is large: what is spoken beside a chat ends here. */
 const SPOKEN_CHARACTERS = 2000;
-/** What the tokens of a picture are said to be. */
-export const PICTURE_TOKENS = 1290;
+/** What the tokens of a image are said to be. */
+export const IMAGE_TOKENS = 1290;
 
 /** `key` names the call, and its tool calls after it. */
 export function answerChat(call: ChatCall, choice: number, key: string): Answer {
@@ -49,12 +49,12 @@ export function answerChat(call: ChatCall, choice: number, key: string): Answer 
   const prompt = lastPrompt(call);
   const { refuse, words = 0 } = readDirectives(prompt);
   if (refuse) return { ...answer, refusal: tokensOf(REFUSAL), finish: 'refusal' };
-  if (call.model === DRAWING_MODEL || call.modalities?.includes('image')) return pictureOf(call, answer, choice);
+  if (call.model === DRAWING_MODEL || call.modalities?.includes('image')) return imageOf(call, answer, choice);
   const calls = callsOf(call, choice, key);
   if (calls.length > 0) return { ...answer, calls, finish: 'tool-calls' };
   if (call.modalities?.includes('audio')) {
     const said = chatText(call, choice).slice(0, SPOKEN_CHARACTERS);
-    return { ...answer, sound: { ...speak(said, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: said } };
+    return { ...answer, audio: { ...speak(said, call.audio?.voice ?? '', call.audio?.format ?? 'wav'), words: said } };
   }
   const text = call.output ? tokensOf(valueFor(schemaOf(call))) : tokensOfAtLeast(chatText(call, choice), words);
   return { ...answer, text, stops: call.sampling.stop ?? [] };
@@ -198,13 +198,13 @@ function isMeant({ name, description = '' }: Callable, prompt: string): boolean 
   return said >= 2 && said * 2 >= words.length;
 }
 
-function pictureOf(call: ChatCall, answer: Answer, choice: number): Answer {
+function imageOf(call: ChatCall, answer: Answer, choice: number): Answer {
   const prompt = withoutDirectives(lastPrompt(call));
-  const size = pictureSize(call.image ?? {});
-  const picture = () => drawPicture(`${prompt}${choiceMark(choice)}`, size);
+  const size = imageSize(call.image ?? {});
+  const image = () => drawImage(`${prompt}${choiceMark(choice)}`, size);
   const wantsWords = call.modalities?.includes('text') === true;
   const text = wantsWords ? tokensOf(`The sandbox drew a pattern for ${quote(prompt)}.`) : nothing();
-  return { ...answer, text, picture };
+  return { ...answer, text, image };
 }
 
 function schemaOf({ output }: ChatCall): Json {

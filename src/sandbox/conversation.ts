@@ -1,7 +1,7 @@
 /** What a conversation holds, as far as the sandbox's rules look at it. */
 import type { ChatCall, Media, Part } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
-import { pngSize } from './picture.ts';
+import { pngSize } from './image.ts';
 import { countTokens } from './tokens.ts';
 
 /** What the last user turn says, in text. */

@@ -1,7 +1,7 @@
-/** Pictures as H.264 (ITU-T H.264, baseline profile): every picture whole and uncompressed, which every player reads. */
+/** Images as H.264 (ITU-T H.264, baseline profile): every image whole and uncompressed, which every player reads. */
 
-/** A picture as rows of luma and, at half the size, of both chromas. */
-export interface Picture {
+/** A image as rows of luma and, at half the size, of both chromas. */
+export interface Image {
   luma: Uint8Array;
   blue: Uint8Array;
   red: Uint8Array;
@@ -13,7 +13,7 @@ const HALF = BLOCK / 2;
 
 const BASELINE = 66;
 const LEVEL_3 = 30;
-const NAL_PICTURE = 0x65;
+const NAL_IMAGE = 0x65;
 const NAL_SEQUENCE = 0x67;
 const NAL_PARAMETERS = 0x68;
 /** The macroblock type whose samples stand there as they are. */
@@ -63,10 +63,10 @@ class BitWriter {
   }
 }
 
-/** What a player must know before the first picture. */
+/** What a player must know before the first image. */
 export function sequenceUnit(width: number, height: number): Uint8Array {
   const writer = new BitWriter().bits(BASELINE, 8).bits(0xc0, 8).bits(LEVEL_3, 8);
-  // Order of pictures as they come, no references.
+  // Order of images as they come, no references.
   writer.golomb(0, 0, 2, 0).bits(0, 1);
   writer.golomb(width / BLOCK - 1, height / BLOCK - 1).bits(0b1100, 4);
   return unit(NAL_SEQUENCE, writer.done());
@@ -78,8 +78,8 @@ export function parameterUnit(): Uint8Array {
   return unit(NAL_PARAMETERS, writer.golomb(0, 0, 0).bits(0b100, 3).done());
 }
 
-/** `number` tells one picture from the one before it. */
-export function pictureUnit(picture: Picture, width: number, height: number, number: number): Uint8Array {
+/** `number` tells one image from the one before it. */
+export function imageUnit(image: Image, width: number, height: number, number: number): Uint8Array {
   const writer = new BitWriter()
     .golomb(0, ALL_INTRA, 0)
     .bits(0, 4)
@@ -89,12 +89,12 @@ export function pictureUnit(picture: Picture, width: number, height: number, num
   for (let y = 0; y < height / BLOCK; y++) {
     for (let x = 0; x < width / BLOCK; x++) {
       writer.golomb(I_PCM);
-      writer.aligned(block(picture.luma, width, x, y, BLOCK));
-      writer.aligned(block(picture.blue, width / 2, x, y, HALF));
-      writer.aligned(block(picture.red, width / 2, x, y, HALF));
+      writer.aligned(block(image.luma, width, x, y, BLOCK));
+      writer.aligned(block(image.blue, width / 2, x, y, HALF));
+      writer.aligned(block(image.red, width / 2, x, y, HALF));
     }
   }
-  return unit(NAL_PICTURE, writer.done());
+  return unit(NAL_IMAGE, writer.done());
 }
 
 function block(plane: Uint8Array, stride: number, x: number, y: number, side: number): Uint8Array {

@@ -31,7 +31,7 @@ export interface ModerationAsked {
   texts: string[];
 }
 
-/** Texts are judged one by one, texts and pictures of one message together. Pictures are not looked at. */
+/** Texts are judged one by one, texts and images of one message together. Images are not looked at. */
 export function readModeration({ model, input }: JsonObject): ModerationAsked {
   if (model !== MODERATION_MODEL)
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });

@@ -1,5 +1,5 @@
-/** The sandbox's film: a real MP4 (ISO/IEC 14496-12) of a bar that crosses the picture, coloured by the prompt. */
-import { BLOCK, type Picture, parameterUnit, pictureUnit, sequenceUnit } from './h264.ts';
+/** The sandbox's video: a real MP4 (ISO/IEC 14496-12) of a bar that crosses the image, coloured by the prompt. */
+import { BLOCK, type Image, imageUnit, parameterUnit, sequenceUnit } from './h264.ts';
 
 export interface Film {
   prompt: string;
@@ -8,9 +8,9 @@ export interface Film {
   seconds: number;
 }
 
-/** Few: a film is drawn at once, and nothing else happens meanwhile. */
+/** Few: a video is generated at once, and nothing else happens meanwhile. */
 const FRAMES_A_SECOND = 4;
-/** Pictures are uncompressed: small ones keep the file small, whatever was asked for. */
+/** Images are uncompressed: small ones keep the file small, whatever was asked for. */
 const LARGEST_SIDE = 160;
 const LONGEST_SECONDS = 20;
 const BAR = 24;
@@ -18,19 +18,19 @@ const BAR = 24;
 const SCALE = 1000;
 const FRAME_MS = SCALE / FRAMES_A_SECOND;
 
-/** The sides the film has: those asked for, brought down to what the sandbox makes. */
-export function filmSides({ width, height }: Pick<Film, 'width' | 'height'>): { width: number; height: number } {
+/** The sides the video has: those asked for, brought down to what the sandbox makes. */
+export function videoSides({ width, height }: Pick<Film, 'width' | 'height'>): { width: number; height: number } {
   const shrink = Math.min(1, LARGEST_SIDE / Math.max(width, height));
   const side = (length: number) => Math.max(BLOCK, Math.round((length * shrink) / BLOCK) * BLOCK);
   return { width: side(width), height: side(height) };
 }
 
-export function drawFilm(film: Film): Uint8Array {
-  const { width, height } = filmSides(film);
-  const frames = Math.max(1, Math.round(Math.min(LONGEST_SECONDS, film.seconds) * FRAMES_A_SECOND));
-  const hue = Bun.hash.xxHash32(film.prompt) % 256;
+export function generateVideo(video: Film): Uint8Array {
+  const { width, height } = videoSides(video);
+  const frames = Math.max(1, Math.round(Math.min(LONGEST_SECONDS, video.seconds) * FRAMES_A_SECOND));
+  const hue = Bun.hash.xxHash32(video.prompt) % 256;
   const samples = Array.from({ length: frames }, (_, frame) => {
-    const nal = pictureUnit(drawFrame(width, height, hue, frame / frames), width, height, frame);
+    const nal = imageUnit(drawFrame(width, height, hue, frame / frames), width, height, frame);
     return Buffer.concat([u32(nal.length), nal]);
   });
   const head = box('ftyp', text('isom'), u32(0x200), text('isomavc1'));
@@ -40,7 +40,7 @@ export function drawFilm(film: Film): Uint8Array {
   return Buffer.concat([head, media(offset), box('mdat', ...samples)]);
 }
 
-function drawFrame(width: number, height: number, hue: number, place: number): Picture {
+function drawFrame(width: number, height: number, hue: number, place: number): Image {
   const luma = new Uint8Array(width * height);
   const at = Math.round(place * width);
   for (let y = 0; y < height; y++) {

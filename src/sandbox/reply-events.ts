@@ -2,7 +2,7 @@
 import type { ChatCall } from '../canonical/call.ts';
 import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { type Answer, PICTURE_TOKENS } from './answer.ts';
+import { type Answer, IMAGE_TOKENS } from './answer.ts';
 import { countInput, ownSeal } from './conversation.ts';
 import { Allowance, ceilingOf, untilStop } from './output.ts';
 import { tokensOf } from './tokens.ts';
@@ -69,13 +69,13 @@ function* choiceEvents(
   yield* thoughts(told, answer, parts, allowance);
   const reasoning = allowance.spent;
   const stop = yield* texts(told, answer, parts, allowance);
-  const { picture, sound, calls } = answer;
-  if (picture) yield parts.whole({ type: 'image', mimeType: 'image/png' }, base64(picture()));
-  if (sound) yield* soundOf(told, sound, parts);
+  const { image, audio, calls } = answer;
+  if (image) yield parts.whole({ type: 'image', mimeType: 'image/png' }, base64(image()));
+  if (audio) yield* audioOf(told, audio, parts);
   yield* callEvents(calls, parts, allowance);
   yield [{ type: 'choice-end', choice, finish: finishOf(answer, allowance, stop) }];
-  const imageOutput = picture ? PICTURE_TOKENS : 0;
-  const audioOutput = sound?.tokens ?? 0;
+  const imageOutput = image ? IMAGE_TOKENS : 0;
+  const audioOutput = audio?.tokens ?? 0;
   return { output: allowance.spent + imageOutput + audioOutput, reasoning, imageOutput, audioOutput };
 }
 
@@ -155,13 +155,13 @@ function* texts(
   return stop;
 }
 
-function* soundOf({ key, createdSeconds }: Told, sound: NonNullable<Answer['sound']>, parts: Parts) {
+function* audioOf({ key, createdSeconds }: Told, audio: NonNullable<Answer['audio']>, parts: Parts) {
   const { choice } = parts;
-  const { mimeType, words } = sound;
+  const { mimeType, words } = audio;
   const expiresAtSeconds = createdSeconds + SOUND_SECONDS;
   yield [parts.open({ type: 'audio', id: `audio_${key}${choice}`, mimeType, expiresAtSeconds })];
   yield [{ type: 'part-transcript' as const, choice, part: parts.part, delta: words }];
-  for (const piece of inPieces(sound.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
+  for (const piece of inPieces(audio.pieces(), PIECE_BYTES)) yield [parts.delta(base64(piece))];
   yield [parts.end()];
 }
 
@@ -182,7 +182,7 @@ function finishOf({ finish }: Answer, { isOver }: Allowance, stop: string | unde
   return stop === undefined ? { reason: finish } : { reason: 'stop-sequence', stopSequence: stop };
 }
 
-/** Formats whose vendors prove what their models thought. */
+/** Formats whose providers prove what their models thought. */
 const SEALING: ReadonlySet<string> = new Set(['anthropic-messages', 'gemini', 'openai-responses']);
 
 function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: number, token: string): ReplyEvent[] {
@@ -193,7 +193,7 @@ function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: nu
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** How long the sound of a chat is said to be kept. */
+/** How long the audio of a chat is said to be kept. */
 const SOUND_SECONDS = 3600;
 /** Of a length whose base64 has no padding: the pieces' texts join to the whole's. */
 const PIECE_BYTES = 30_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { addEvent, emptyReply } from '../canonical/reply.ts';
-import { openaiCompletions } from '../dialects/openai-completions/openai-completions.ts';
-import { SseCutter } from '../dialects/sse.ts';
+import { openaiCompletions } from '../dialects/chat/openai-completions/openai-completions.ts';
+import { SseCutter } from '../dialects/wire/sse.ts';
 import { createSandbox } from './sandbox.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: replies are looked into as a client would
@@ -276,7 +276,7 @@ describe('what it refuses', () => {
     ['no messages', { model: 'sandbox-chat' }, 400, 'messages'],
     ['too many choices', chatBody({ n: 129 }), 400, 'n'],
     [
-      'a sound it cannot make',
+      'a audio it cannot make',
       chatBody({ modalities: ['text', 'audio'], audio: { voice: 'x', format: 'mp3' } }),
       400,
       'audio.format',

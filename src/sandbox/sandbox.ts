@@ -1,4 +1,4 @@
-/** The vendor that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
+/** The provider that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
 import type { ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
@@ -6,20 +6,20 @@ import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Dialect, WireRequest } from '../dialects/dialect.ts';
 import { dialectNamed } from '../dialects/index.ts';
-import { parseBody } from '../dialects/request-body.ts';
+import { parseBody } from '../dialects/shared/request-body.ts';
 import { type Answer, answerChat, answerCompletion } from './answer.ts';
 import { lastPrompt } from './conversation.ts';
 import { readDirectives } from './directives.ts';
 import { EMBED_MODEL, embedReply, readEmbed } from './embed.ts';
-import { answerFilm, isFilmPath, VIDEO_MODEL } from './film.ts';
+import { DRAWING_MODEL } from './image.ts';
+import { imageEvents } from './image-events.ts';
 import { MODERATION_MODEL, moderationReply, readModeration } from './moderation.ts';
-import { DRAWING_MODEL } from './picture.ts';
-import { pictureEvents } from './picture-events.ts';
 import { type ReplyHead, replyEvents } from './reply-events.ts';
 import { RERANK_MODEL, readRerank, rerankReply } from './rerank.ts';
-import { SPEECH_MODEL, soundEvents, soundOf } from './speech.ts';
+import { audioEvents, audioOf, SPEECH_MODEL } from './speech.ts';
 import { checkStrictly } from './strict.ts';
 import { TRANSCRIPTION_MODEL, transcriptOf } from './transcript.ts';
+import { answerVideo, isVideoPath, VIDEO_MODEL } from './video.ts';
 
 export interface SandboxOptions {
   /** Resolves after that time; rejects as soon as the signal aborts. */
@@ -30,7 +30,7 @@ export interface SandboxOptions {
   now?: () => number;
 }
 
-/** Answers one request as a vendor would; stops at once when the request's signal aborts. */
+/** Answers one request as a provider would; stops at once when the request's signal aborts. */
 export type Sandbox = (request: Request) => Promise<Response>;
 
 /** Those that converse. */
@@ -71,7 +71,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   return async (request) => {
     const { pathname } = new URL(request.url);
     if (pathname === '/v1/models' && request.method === 'GET') return Response.json(modelList());
-    if (isFilmPath(pathname)) return answerFilm(request, now());
+    if (isVideoPath(pathname)) return answerVideo(request, now());
     const route = routeOf(pathname);
     if (!route) return Response.json({ error: { message: `The sandbox serves no ${pathname}.` } }, { status: 404 });
     try {
@@ -103,7 +103,7 @@ interface Route {
   tell(request: WireRequest, created: number): Told;
 }
 
-/** Where each format is served: the paths of its own vendor. */
+/** Where each format is served: the paths of its own provider. */
 const PATHS: { readonly [path: string]: string } = {
   '/v1/chat/completions': 'openai-chat',
   '/v1/completions': 'openai-completions',
@@ -167,7 +167,7 @@ function told(reply: () => Iterable<string>): Pick<Told, 'pieces' | 'groups'> {
   };
 }
 
-/** The beginnings of ids that the formats' own vendors use. */
+/** The beginnings of ids that the formats' own providers use. */
 const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
   'openai-chat': 'chatcmpl-',
   'openai-completions': 'cmpl-',
@@ -231,10 +231,10 @@ function eventsFor(
   call: ChatCall | ImageCall | SpeechCall,
   head: ReplyHead,
 ): { events: Iterable<ReplyEvent[]>; contentType?: string } {
-  if (call.kind === 'image') return { events: pictureEvents(call, head) };
+  if (call.kind === 'image') return { events: imageEvents(call, head) };
   if (call.kind === 'chat') return { events: replyEvents({ call, ...head, answers: answersTo(call, head.key) }) };
-  const sound = soundOf(call);
-  return { events: soundEvents(call, sound), ...(call.mute && { contentType: sound.mimeType }) };
+  const audio = audioOf(call);
+  return { events: audioEvents(call, audio), ...(call.mute && { contentType: audio.mimeType }) };
 }
 
 const MOST_CHOICES = 128;

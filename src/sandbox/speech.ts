@@ -2,16 +2,16 @@
 import type { SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
-import { charactersIn } from '../dialects/speech-count.ts';
+import { charactersIn } from '../dialects/audio/speech-count.ts';
+import { type AudioData, SAMPLE_RATE, speak } from './audio.ts';
 import { inPieces } from './reply-events.ts';
-import { SAMPLE_RATE, type Sound, speak } from './sound.ts';
 
 export const SPEECH_MODEL = 'sandbox-speech';
 const PIECE_BYTES = (SAMPLE_RATE * 2) / 10;
 /** As OpenAI has it. */
 const MOST_CHARACTERS = 4096;
 
-export function soundOf({ input, voice = '', format = 'wav' }: SpeechCall): Sound {
+export function audioOf({ input, voice = '', format = 'wav' }: SpeechCall): AudioData {
   if (charactersIn(input) > MOST_CHARACTERS) {
     const sentence = `\`input\` must have at most ${MOST_CHARACTERS} characters.`;
     throw new GatewayError('invalid_request', sentence, { param: 'input' });
@@ -19,10 +19,10 @@ export function soundOf({ input, voice = '', format = 'wav' }: SpeechCall): Soun
   return speak(input, voice, format, 'response_format');
 }
 
-export function* soundEvents(call: SpeechCall, sound: Sound): Generator<ReplyEvent[]> {
-  for (const bytes of inPieces(sound.pieces(), PIECE_BYTES))
-    yield [{ type: 'result', result: { type: 'sound', bytes } }];
-  const { tokens, seconds } = sound;
+export function* audioEvents(call: SpeechCall, audio: AudioData): Generator<ReplyEvent[]> {
+  for (const bytes of inPieces(audio.pieces(), PIECE_BYTES))
+    yield [{ type: 'result', result: { type: 'audio', bytes } }];
+  const { tokens, seconds } = audio;
   const characters = charactersIn(call.input);
   const usage = { input: characters, output: tokens, characters, seconds, source: 'reported' as const };
   yield [{ type: 'usage', usage }, { type: 'reply-end' }];

@@ -1,5 +1,5 @@
 /**
- * What a vendor refuses although the gateway lets it pass to a target of the same format: the sandbox is as strict as OpenAI
+ * What a provider refuses although the gateway lets it pass to a target of the same format: the sandbox is as strict as OpenAI
  * (and as Anthropic and Google in their formats), so that a test suite that passes on it means something.
  */
 import { GatewayError } from '../canonical/errors.ts';
@@ -118,7 +118,7 @@ function checkToolCount({ tools }: JsonObject): void {
 // OpenAI's responses.
 
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'output_text', 'refusal', 'text'];
-/** Items that the vendor made itself, handed back, have types of their own that come and go: what an item may be is a message. */
+/** Items that the provider made itself, handed back, have types of their own that come and go: what an item may be is a message. */
 const ITEM_TYPE = /^[a-z][a-z0-9_]*$/;
 
 function checkResponses(body: JsonObject): void {
@@ -153,7 +153,7 @@ const BLOCKS = [
   'tool_use',
   'tool_result',
 ];
-/** What the vendor's own tools say, and what they were asked; and files of its own containers. */
+/** What the provider's own tools say, and what they were asked; and files of its own containers. */
 const VENDOR_BLOCK = /^(server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]+_tool_result|tool_reference)$/;
 
 function checkMessages(body: JsonObject): void {

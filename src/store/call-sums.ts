@@ -30,7 +30,7 @@ export function tokensOf({ usage }: CallRow): Tokens {
   return usage === undefined ? NO_TOKENS : { input: whole(usage.input), output: whole(usage.output) };
 }
 
-/** A vendor's figure may be anything; a sum of them must stay one. */
+/** A provider's figure may be anything; a sum of them must stay one. */
 function whole(figure: number): number {
   return figure > 0 && figure < MOST_TOKENS ? Math.ceil(figure) : 0;
 }

@@ -32,7 +32,7 @@ export async function openStore({
 }: StoreSettings): Promise<Store> {
   if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, sealing);
   const path = join(dataDir, FILE_NAME);
-  // For the owner alone: the file holds vendor credentials.
+  // For the owner alone: the file holds provider credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return openSqliteStore(path, sync, sealing);
 }

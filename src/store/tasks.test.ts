@@ -18,10 +18,10 @@ const task = (id: string, more: Partial<TaskRow> = {}): TaskRow => ({
 describe.each(ENGINES)('the tasks over $name', (engine) => {
   test('one is inserted in its maker’s hands, read by its id, with its request apart', async () => {
     const { store } = await freshStore(engine);
-    const row = task('t', { request: '{"pictures":[]}' });
+    const row = task('t', { request: '{"images":[]}' });
     expect(await store.tasks.insert(row, 'w1', UNTIL)).toEqual(task('t'));
     expect(await store.tasks.task('t')).toEqual(task('t'));
-    expect(await store.tasks.request('t')).toBe('{"pictures":[]}');
+    expect(await store.tasks.request('t')).toBe('{"images":[]}');
     expect(await store.tasks.task('other')).toBeUndefined();
     const many = Array.from({ length: 1200 }, (_, number) => `no${number}`);
     expect(await store.tasks.known([...many, 't'])).toEqual(new Set(['t']));

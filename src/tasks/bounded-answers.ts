@@ -5,7 +5,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import type { Progress, TaskError } from '../canonical/task.ts';
-import type { Started } from '../providers/video.ts';
+import type { Started } from '../providers/video/video.ts';
 
 /** Characters of the id by which the provider knows a task. The longest known are paths of some 200. */
 const LONGEST_HANDLE = 4096;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
-import { FILM, filmAnswer } from '../../test/videos.ts';
+import { FILM, videoAnswer } from '../../test/videos.ts';
 import type { FoundOutput } from '../canonical/task.ts';
-import { openai } from '../providers/openai.ts';
+import { openai } from '../providers/chat/openai.ts';
 import { download } from './download.ts';
 
 let bench: TaskBench;
@@ -13,28 +13,28 @@ afterAll(() => bench.close());
 
 const fetched = (found: FoundOutput, file = 'file_test') => {
   const target = { model: 'm', baseUrl: `${bench.upstream.url}/v1`, credential: 'sk-secret', settings: {} };
-  return download(bench.rooms, openai, target, file, found);
+  return download(bench.deps, openai, target, file, found);
 };
 const to = (location: string) => ({ status: 302, headers: { location } });
 const keysSent = (prefix: string) => bench.upstream.journal(prefix).map(({ headers }) => headers.authorization);
 
 test('the vendor’s credential goes to its own addresses where they ask for it, and never where they redirect', async () => {
   const { upstream } = bench;
-  upstream.script('/v1/film', to('/elsewhere/film'));
-  upstream.script('/elsewhere/film', { ...filmAnswer, repeat: true });
-  expect(await fetched({ url: `${upstream.url}/v1/film`, signed: true })).toEqual({
+  upstream.script('/v1/video', to('/elsewhere/video'));
+  upstream.script('/elsewhere/video', { ...videoAnswer, repeat: true });
+  expect(await fetched({ url: `${upstream.url}/v1/video`, signed: true })).toEqual({
     mimeType: 'video/mp4',
     bytes: FILM.length,
   });
-  expect(keysSent('/v1/film')).toEqual(['Bearer sk-secret']);
-  expect(keysSent('/elsewhere/film')).toEqual([undefined]);
+  expect(keysSent('/v1/video')).toEqual(['Bearer sk-secret']);
+  expect(keysSent('/elsewhere/video')).toEqual([undefined]);
 
-  upstream.script('/own/film', { ...filmAnswer, repeat: true });
-  await fetched({ url: `${upstream.url}/own/film`, signed: true });
-  await fetched({ url: `${upstream.url}/own/film` });
+  upstream.script('/own/video', { ...videoAnswer, repeat: true });
+  await fetched({ url: `${upstream.url}/own/video`, signed: true });
+  await fetched({ url: `${upstream.url}/own/video` });
   // Another origin, the same machine.
-  await fetched({ url: `${upstream.url.replace('127.0.0.1', 'localhost')}/own/film`, signed: true });
-  expect(keysSent('/own/film')).toEqual(['Bearer sk-secret', undefined, undefined]);
+  await fetched({ url: `${upstream.url.replace('127.0.0.1', 'localhost')}/own/video`, signed: true });
+  expect(keysSent('/own/video')).toEqual(['Bearer sk-secret', undefined, undefined]);
 });
 
 test('one that redirects for ever is given up, and may be tried again', async () => {
@@ -44,7 +44,7 @@ test('one that redirects for ever is given up, and may be tried again', async ()
 });
 
 test('packed all the same, it is kept unpacked', async () => {
-  bench.upstream.script('/packed', { ...filmAnswer, gzip: true });
+  bench.upstream.script('/packed', { ...videoAnswer, gzip: true });
   expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: FILM.length });
 });
 
@@ -54,6 +54,6 @@ test('handed over inside the answer, it is kept as it is; its kind is what the v
     mimeType: 'video/webm',
     bytes: FILM.length,
   });
-  const kept = bench.rooms.files.read('file_inside', { start: 0, end: FILM.length });
+  const kept = bench.deps.files.read('file_inside', { start: 0, end: FILM.length });
   expect(await new Response(kept).text()).toBe(FILM.toString());
 });

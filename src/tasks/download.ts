@@ -1,10 +1,10 @@
-/** Fetches a finished video from its vendor into our files, piece by piece. */
+/** Fetches a finished video from its provider into our files, piece by piece. */
 import { GatewayError } from '../canonical/errors.ts';
-import { createFilmReader, type FilmReader } from '../canonical/film-facts.ts';
 import type { FoundOutput, TaskOutput } from '../canonical/task.ts';
+import { createVideoReader, type VideoReader } from '../canonical/video-facts.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import { Cancellation, type Exchange, type TimeLimits } from '../transport/transport.ts';
-import type { TaskRooms } from './rooms.ts';
+import type { TaskDeps } from './task-deps.ts';
 
 const LIMITS: TimeLimits = {
   connectMs: 10_000,
@@ -18,47 +18,47 @@ const DEFAULT_TYPE = 'video/mp4';
 
 /** Throws a retryable error where another try may bring it. */
 export async function download(
-  rooms: TaskRooms,
+  deps: TaskDeps,
   provider: Provider,
   target: Target,
   file: string,
   found: FoundOutput,
 ): Promise<Omit<TaskOutput, 'file'>> {
-  const film = createFilmReader();
-  const most = rooms.settings.maxResultBytes;
+  const video = createVideoReader();
+  const most = deps.settings.maxResultBytes;
   if ('base64' in found) {
-    const bytes = await rooms.files.write(file, seen(film, once(Buffer.from(found.base64, 'base64'))), most);
-    return { mimeType: found.mimeType ?? DEFAULT_TYPE, bytes, ...filmOf(film) };
+    const bytes = await deps.files.write(file, seen(video, once(Buffer.from(found.base64, 'base64'))), most);
+    return { mimeType: found.mimeType ?? DEFAULT_TYPE, bytes, ...videoOf(video) };
   }
-  const answer = await open(rooms, provider, target, found);
+  const answer = await open(deps, provider, target, found);
   const said = answer.headers.get('content-type')?.split(';')[0]?.trim();
   const mimeType = found.mimeType ?? (said?.startsWith('video/') ? said : DEFAULT_TYPE);
   try {
-    const bytes = await rooms.files.write(file, seen(film, piecesOf(answer)), most);
+    const bytes = await deps.files.write(file, seen(video, piecesOf(answer)), most);
     const isPacked = (answer.headers.get('content-encoding') ?? 'identity') !== 'identity';
     const announced = isPacked ? undefined : answer.headers.get('content-length');
     if (bytes === 0 || (announced && Number(announced) !== bytes)) throw incomplete();
-    return { mimeType, bytes, ...filmOf(film) };
+    return { mimeType, bytes, ...videoOf(video) };
   } catch (thrown) {
     answer.cancel();
-    await rooms.files.remove(file);
+    await deps.files.remove(file);
     throw thrown;
   }
 }
 
 async function open(
-  rooms: TaskRooms,
+  deps: TaskDeps,
   provider: Provider,
   target: Target,
   { url, signed }: { url: string; signed?: true },
 ): Promise<Exchange> {
   let outgoing: Outgoing = { method: 'GET', url, headers: { 'accept-encoding': 'identity' }, body: undefined };
-  // A credential goes to the vendor's own address, never to where it redirects.
+  // A credential goes to the provider's own address, never to where it redirects.
   const own = [target.baseUrl, provider.video?.filesAt?.(target)];
   if (signed && own.some((one) => one !== undefined && isSameOrigin(url, one)))
-    await provider.authorize(outgoing, target, rooms.signing);
+    await provider.authorize(outgoing, target, deps.signing);
   for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-    const answer = await rooms.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
+    const answer = await deps.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
     if (answer.status === 200) return answer;
     const location = answer.headers.get('location');
     answer.cancel();
@@ -79,14 +79,14 @@ async function* piecesOf(answer: Exchange): AsyncGenerator<Uint8Array> {
 }
 
 /** Nothing where the file says nothing. */
-function filmOf(reader: FilmReader): Pick<TaskOutput, 'film'> {
-  const film = reader.facts();
-  return Object.keys(film).length > 0 ? { film } : {};
+function videoOf(reader: VideoReader): Pick<TaskOutput, 'video'> {
+  const video = reader.facts();
+  return Object.keys(video).length > 0 ? { video } : {};
 }
 
-async function* seen(film: FilmReader, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* seen(video: VideoReader, pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) {
-    film.see(piece);
+    video.see(piece);
     yield piece;
   }
 }

@@ -1,10 +1,10 @@
-/** One request of a task to its vendor, signed, answered whole. */
+/** One request of a task to its provider, signed, answered whole. */
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
-import type { Answered } from '../providers/video.ts';
+import type { Answered } from '../providers/video/video.ts';
 import { Cancellation, type Sending, type TimeLimits } from '../transport/transport.ts';
-import type { TaskRooms } from './rooms.ts';
+import type { TaskDeps } from './task-deps.ts';
 
-/** Starting may take a vendor long: it reads the pictures first. */
+/** Starting may take a provider long: it reads the images first. */
 const LIMITS: TimeLimits = {
   connectMs: 10_000,
   headersMs: 60_000,
@@ -12,22 +12,22 @@ const LIMITS: TimeLimits = {
   silenceMs: 30_000,
   wholeMs: 120_000,
 };
-/** Some vendors hand the video over inside the answer. */
+/** Some providers hand the video over inside the answer. */
 const LARGEST_ANSWER_BYTES = 256 << 20;
 
 /** Throws `upstream_failed` or `upstream_timeout`. */
 export async function exchange(
-  rooms: TaskRooms,
+  deps: TaskDeps,
   provider: Provider,
   outgoing: Outgoing,
   target: Target,
 ): Promise<Answered> {
-  await provider.authorize(outgoing, target, rooms.signing);
-  return send(rooms, outgoing);
+  await provider.authorize(outgoing, target, deps.signing);
+  return send(deps, outgoing);
 }
 
 /** The same with what has been signed already. */
-export async function send(rooms: TaskRooms, outgoing: Sending): Promise<Answered> {
-  const answer = await rooms.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
+export async function send(deps: TaskDeps, outgoing: Sending): Promise<Answered> {
+  const answer = await deps.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
   return { status: answer.status, headers: answer.headers, body: await answer.readAll(LARGEST_ANSWER_BYTES) };
 }

@@ -1,7 +1,7 @@
 /** Several videos in one order: a task for each where the provider makes one at a time, told to the client as one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
-import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { SIBLING } from './group.ts';
 
 const NAMES = ['all', 'some', 'none', 'refused', 'poor', 'again', 'gone', 'hooked', 'seeds', 'dead'];
@@ -14,13 +14,13 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** The vendor's answers to `n` orders, as ids of its own, and to looks at them. */
+/** The provider's answers to `n` orders, as ids of its own, and to looks at them. */
 function script(name: string, ends: readonly ('completed' | 'failed')[]): void {
   for (const [place, end] of ends.entries()) {
     const id = `vid_${place}`;
     bench.upstream.script(`/${name}/v1/videos`, vendorVideo('queued', { id }));
     bench.upstream.script(`/${name}/v1/videos/${id}`, vendorVideo(end, { id }));
-    bench.upstream.script(`/${name}/v1/videos/${id}/content`, filmAnswer);
+    bench.upstream.script(`/${name}/v1/videos/${id}/content`, videoAnswer);
   }
 }
 
@@ -82,7 +82,7 @@ test('the same idempotency key is the same order', async () => {
     caller: bench.caller,
     door: 'test',
     strict: false,
-    ask: { model: 'again', prompt: 'A cat', seconds: 4, n: 2, pictures: [], metadata: {} },
+    ask: { model: 'again', prompt: 'A cat', seconds: 4, n: 2, images: [], metadata: {} },
     idempotencyKey: 'one',
   };
   const first = await bench.videos.create(submission);
@@ -95,18 +95,18 @@ test('the same idempotency key is the same order', async () => {
 
 test('a process that dies behind the first start leaves the others to the next', async () => {
   script('dead', ['completed', 'completed', 'completed']);
-  const { insert, save } = bench.rooms.store.tasks;
+  const { insert, save } = bench.deps.store.tasks;
   const ids: string[] = [];
-  bench.rooms.store.tasks.insert = (row, worker, until) => {
+  bench.deps.store.tasks.insert = (row, worker, until) => {
     ids.push(row.id);
     return insert(row, row.id.startsWith(SIBLING) ? 'dead' : worker, until);
   };
   const { id } = await bench.create('dead', { n: 3 });
-  Object.assign(bench.rooms.store.tasks, { insert, save });
+  Object.assign(bench.deps.store.tasks, { insert, save });
   await bench.lookAfter(20_000);
   expect(orders('dead')).toHaveLength(1);
   expect(await find(id)).toMatchObject({ state: 'in_progress' });
-  await bench.rooms.store.tasks.releaseOf(['dead']);
+  await bench.deps.store.tasks.releaseOf(['dead']);
   await bench.lookAfter(60_000);
   expect(orders('dead')).toHaveLength(3);
   expect((await find(id)).outputs).toHaveLength(3);
@@ -118,8 +118,8 @@ test('removed, it is gone with all of its files', async () => {
   await bench.lookAfter(60_000);
   const { outputs } = await find(id);
   await bench.videos.remove(bench.caller, id);
-  for (const { file } of outputs) expect(await bench.rooms.files.size(file)).toBeUndefined();
-  for (const one of [id, ...siblings]) expect(await bench.rooms.store.tasks.task(one)).toBeUndefined();
+  for (const { file } of outputs) expect(await bench.deps.files.size(file)).toBeUndefined();
+  for (const one of [id, ...siblings]) expect(await bench.deps.store.tasks.task(one)).toBeUndefined();
 });
 
 test('a webhook is told once, when all of them are there', async () => {
@@ -154,7 +154,7 @@ describe('at a provider that makes several at once', () => {
       priority: 0,
       weight: 1,
     });
-    const count = (n: number, ...types: string[]) => tasksFor(bench.rooms, n, types.map(target));
+    const count = (n: number, ...types: string[]) => tasksFor(bench.deps, n, types.map(target));
     expect([count(4, google), count(5, google), count(2, openai), count(2, google, openai), count(1, openai)]).toEqual([
       1, 5, 2, 2, 1,
     ]);

@@ -5,17 +5,17 @@
 import { newId } from '../canonical/id.ts';
 import { isOver, type TaskState } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import { makerAt } from './makers.ts';
-import type { TaskRooms } from './rooms.ts';
 import { readTask, type Task } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
+import { makerAt } from './video-makers.ts';
 
 /** What the ids of siblings begin with: lists leave them out by it. */
 export const SIBLING = 'part_';
 
 /** How many tasks an order for `n` videos takes at these targets. */
-export function tasksFor(rooms: TaskRooms, n: number, targets: readonly ModelTarget[]): number {
+export function tasksFor(deps: TaskDeps, n: number, targets: readonly ModelTarget[]): number {
   if (n === 1) return 1;
-  const most = targets.map((choice) => makerAt(rooms, choice)?.video.mostVideos ?? 1);
+  const most = targets.map((choice) => makerAt(deps, choice)?.video.mostVideos ?? 1);
   return Math.min(...most) >= n ? 1 : n;
 }
 
@@ -34,8 +34,8 @@ export function groupFor(task: Task, count: number): [Task, ...Task[]] {
 }
 
 /** Those of its siblings that there are: one that a process died before it was kept was never ordered. */
-export async function siblingsOf(rooms: TaskRooms, { siblings = [] }: Task): Promise<Task[]> {
-  const rows = await Promise.all(siblings.map((id) => rooms.store.tasks.task(id)));
+export async function siblingsOf(deps: TaskDeps, { siblings = [] }: Task): Promise<Task[]> {
+  const rows = await Promise.all(siblings.map((id) => deps.store.tasks.task(id)));
   return rows.flatMap((row) => (row ? [readTask(row)] : []));
 }
 

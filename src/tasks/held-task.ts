@@ -1,7 +1,7 @@
 /** A task in this process's hands: kept there for as long as the work takes, saved as it changes. */
 import type { TaskChange } from '../store/tasks.ts';
-import type { TaskRooms } from './rooms.ts';
 import { type Task, writeBody } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
 
 export interface Held {
   task: Task;
@@ -12,21 +12,21 @@ export interface Held {
 /** How long a task stays in one process's hands without a sign of life. */
 export const LEASE_MS = 30_000;
 
-/** Vendors may be slower than a lease: it is renewed while `work` lasts. */
-export async function holding<T>(rooms: TaskRooms, held: Held, work: () => Promise<T>): Promise<T> {
+/** Providers may be slower than a lease: it is renewed while `work` lasts. */
+export async function holding<T>(deps: TaskDeps, held: Held, work: () => Promise<T>): Promise<T> {
   const { id } = held.task;
-  const lease = setInterval(() => void renew(rooms, held), LEASE_MS / 3);
-  rooms.inHand.add(id);
+  const lease = setInterval(() => void renew(deps, held), LEASE_MS / 3);
+  deps.inHand.add(id);
   try {
     return await work();
   } finally {
-    rooms.inHand.delete(id);
+    deps.inHand.delete(id);
     clearInterval(lease);
   }
 }
 
-async function renew(rooms: TaskRooms, held: Held): Promise<void> {
-  const kept = await rooms.store.tasks.extend(held.task.id, rooms.worker, rooms.now() + LEASE_MS).catch(() => true);
+async function renew(deps: TaskDeps, held: Held): Promise<void> {
+  const kept = await deps.store.tasks.extend(held.task.id, deps.worker, deps.now() + LEASE_MS).catch(() => true);
   if (!kept) held.lost = true;
 }
 
@@ -34,13 +34,13 @@ type HowToSave = Pick<TaskChange, 'dropRequest' | 'release'>;
 
 /** `false`: it is another's by now. The lease ends with it, unless the task goes on in this process at once (or `release` says otherwise). */
 export async function save(
-  rooms: TaskRooms,
+  deps: TaskDeps,
   held: Held,
   dueAt: number | undefined,
-  { dropRequest = false, release = dueAt === undefined || dueAt > rooms.now() }: Partial<HowToSave> = {},
+  { dropRequest = false, release = dueAt === undefined || dueAt > deps.now() }: Partial<HowToSave> = {},
 ): Promise<boolean> {
   if (held.lost) return false;
-  const kept = await rooms.store.tasks.save(held.task.id, rooms.worker, {
+  const kept = await deps.store.tasks.save(held.task.id, deps.worker, {
     body: writeBody(held.task),
     dueAt,
     release,

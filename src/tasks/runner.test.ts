@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
-import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import { LEASE_MS } from './held-task.ts';
-import type { TaskRooms } from './rooms.ts';
 import { releaseOrphans, startRunner } from './runner.ts';
 import { writeBody } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
 
 let bench: TaskBench;
 beforeAll(async () => {
@@ -24,9 +24,9 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** A runner of these rooms for as long as `work` takes. */
-async function running(rooms: TaskRooms, work: () => Promise<unknown>): Promise<void> {
-  const runner = startRunner(rooms);
+/** A runner of these modules for as long as `work` takes. */
+async function running(deps: TaskDeps, work: () => Promise<unknown>): Promise<void> {
+  const runner = startRunner(deps);
   try {
     await work();
   } finally {
@@ -34,14 +34,14 @@ async function running(rooms: TaskRooms, work: () => Promise<unknown>): Promise<
   }
 }
 
-/** A task that waits at its vendor, in this worker's hands. */
+/** A task that waits at its provider, in this worker's hands. */
 async function taskIn(worker: string): Promise<string> {
   bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
   const { id } = await bench.create('dead');
   const task = await bench.task(id);
   const now = bench.now();
-  await bench.rooms.store.tasks.take(id, worker, now, now + LEASE_MS);
-  await bench.rooms.store.tasks.save(id, worker, { body: writeBody(task), dueAt: now, release: false });
+  await bench.deps.store.tasks.take(id, worker, now, now + LEASE_MS);
+  await bench.deps.store.tasks.save(id, worker, { body: writeBody(task), dueAt: now, release: false });
   return id;
 }
 
@@ -50,9 +50,9 @@ test('what a dead process had in hand is taken up at once, what a living or an u
   const fates = { dead: 'gone', alive: 'alive', stranger: 'unknown' } as const;
   const ids = new Map<string, string>();
   for (const worker of Object.keys(fates)) ids.set(worker, await taskIn(worker));
-  const fateOf = (worker: string) => fates[worker as keyof typeof fates];
+  const processStatusOf = (worker: string) => fates[worker as keyof typeof fates];
   const stateOf = async (worker: string) => (await bench.task(ids.get(worker) ?? '')).state;
-  await running({ ...bench.rooms, fateOf }, async () => {
+  await running({ ...bench.deps, processStatusOf }, async () => {
     await until(async () => (await stateOf('dead')) === 'failed');
     await Bun.sleep(700);
     expect([await stateOf('alive'), await stateOf('stranger')]).toEqual(['queued', 'queued']);
@@ -64,18 +64,18 @@ test('what a dead process had in hand is taken up at once, what a living or an u
 });
 
 test('a hold without a task is released after two minutes, others never', async () => {
-  const { rooms, upstream } = bench;
+  const { deps, upstream } = bench;
   upstream.script('/orphans/v1/videos', vendorVideo('queued'));
   const { id, account, key, priceId } = await bench.create('orphans');
   const orphan = { callId: 'video_orphan', account, key, amount: 1n, model: 'orphans', priceId, at: bench.now() };
-  await rooms.ledger.hold({ ...orphan, owner: LASTING_OWNER });
-  const open = async () => (await rooms.store.holds()).map(({ callId }) => callId).sort();
-  await releaseOrphans(rooms, bench.now() + 119_000);
+  await deps.ledger.hold({ ...orphan, owner: LASTING_OWNER });
+  const open = async () => (await deps.store.holds()).map(({ callId }) => callId).sort();
+  await releaseOrphans(deps, bench.now() + 119_000);
   expect(await open()).toEqual([id, 'video_orphan'].sort());
-  await releaseOrphans(rooms, bench.now() + 120_000);
+  await releaseOrphans(deps, bench.now() + 120_000);
   expect(await open()).toEqual([id]);
-  expect(await rooms.store.call('video_orphan')).toMatchObject({ outcome: 'interrupted', cost: 0n });
-  await releaseOrphans(rooms, bench.now() + 86_400_000);
+  expect(await deps.store.call('video_orphan')).toMatchObject({ outcome: 'interrupted', cost: 0n });
+  await releaseOrphans(deps, bench.now() + 86_400_000);
   expect(await open()).toEqual([id]);
   upstream.script(status('orphans'), vendorVideo('failed'));
   await bench.lookAfter(60_000);
@@ -83,20 +83,20 @@ test('a hold without a task is released after two minutes, others never', async 
 });
 
 test('one whose process died between its failure and its release is released by the next', async () => {
-  const { rooms, upstream } = bench;
+  const { deps, upstream } = bench;
   upstream.script('/orphans/v1/videos', vendorVideo('queued'));
   const failed = await bench.create('orphans');
-  await rooms.store.tasks.take(failed.id, 'bench', bench.now(), bench.now() + 1);
+  await deps.store.tasks.take(failed.id, 'bench', bench.now(), bench.now() + 1);
   const body = writeBody({ ...failed, state: 'failed', error: { code: 'task_expired', message: 'late' } });
-  await rooms.store.tasks.save(failed.id, 'bench', { body, dueAt: bench.now(), release: true });
+  await deps.store.tasks.save(failed.id, 'bench', { body, dueAt: bench.now(), release: true });
   expect(await bench.held()).toBe(400_000_000n);
   await bench.lookAfter(0);
   expect(await bench.held()).toBe(0n);
-  expect(await rooms.store.call(failed.id)).toMatchObject({ outcome: 'failed', errorCode: 'task_expired', cost: 0n });
+  expect(await deps.store.call(failed.id)).toMatchObject({ outcome: 'failed', errorCode: 'task_expired', cost: 0n });
 });
 
 test('webhooks that never answer hold up nobody’s video', async () => {
-  const { rooms, upstream } = bench;
+  const { deps, upstream } = bench;
   upstream.script('/never', { fault: { before: 'headers', does: 'silence' }, repeat: true });
   upstream.script('/calm/v1/videos', vendorVideo('queued'));
   const calm = await bench.create('calm');
@@ -110,11 +110,11 @@ test('webhooks that never answer hold up nobody’s video', async () => {
       webhook: { url: `http://hook.test:${port}/never`, tries: 0 },
     };
     const row = { id, account: calm.account, createdAt: bench.now(), dueAt: bench.now(), body: writeBody(ended) };
-    await rooms.store.tasks.insert(row, 'gone', bench.now());
+    await deps.store.tasks.insert(row, 'gone', bench.now());
   }
   upstream.script(status('calm'), vendorVideo('completed'));
-  upstream.script(`${status('calm')}/content`, filmAnswer);
-  const runner = startRunner(rooms);
+  upstream.script(`${status('calm')}/content`, videoAnswer);
+  const runner = startRunner(deps);
   await until(() => upstream.journal('/never').length > 0);
   bench.turn(10_000);
   await until(async () => (await bench.task(calm.id)).state === 'completed');
@@ -133,7 +133,7 @@ test('a stop waits for the look under way, and begins no other', async () => {
   upstream.script(status('stop'), slow);
   const { id } = await bench.create('stop');
   bench.turn(10_000);
-  const runner = startRunner(bench.rooms);
+  const runner = startRunner(bench.deps);
   await until(() => looks('stop') === 1);
   await runner.stop(5000);
   expect(await bench.task(id)).toMatchObject({ state: 'in_progress', percent: 40, looks: 1 });
@@ -147,7 +147,7 @@ test('a process that was held up for longer than a lease does not take up what i
   upstream.script(status('twice'), slow, vendorVideo('failed'));
   await bench.create('twice');
   bench.turn(10_000);
-  await running(bench.rooms, async () => {
+  await running(bench.deps, async () => {
     await until(() => looks('twice') === 1);
     bench.turn(LEASE_MS + 1);
     await Bun.sleep(1000);

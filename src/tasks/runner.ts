@@ -3,14 +3,14 @@ import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
 import type { TaskRow } from '../store/tasks.ts';
-import { conclude, type Payable } from './ending.ts';
+import { conclude, type Payable } from './finish.ts';
 import { type Held, holding, LEASE_MS, save } from './held-task.ts';
-import type { TaskRooms } from './rooms.ts';
 import { settledWithin } from './settled-within.ts';
 import { step } from './step.ts';
 import { readTask } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
 
-/** Tasks under way in one process's hands at once: their requests to vendors are as many at most. */
+/** Tasks under way in one process's hands at once: their requests to providers are as many at most. */
 const MOST_UNDER_WAY = 64;
 /** Ended ones in its hands at once. They have places of their own: a webhook that never answers holds up nobody's video. */
 const MOST_ENDED = 64;
@@ -31,7 +31,7 @@ export interface Runner {
   stop(boundMs: number): Promise<void>;
 }
 
-export function startRunner(rooms: TaskRooms): Runner {
+export function startRunner(deps: TaskDeps): Runner {
   const underWay = new Set<Promise<void>>();
   const ended = new Set<Promise<void>>();
   let stopped = false;
@@ -42,31 +42,31 @@ export function startRunner(rooms: TaskRooms): Runner {
   async function turn(): Promise<boolean> {
     const free = MOST_UNDER_WAY - underWay.size;
     if (free <= 0) return true;
-    const now = rooms.now();
+    const now = deps.now();
     if (now - inheritedAt >= INHERIT_MS) {
       inheritedAt = now;
-      await inherit(rooms);
+      await inherit(deps);
     }
-    const rows = await rooms.store.tasks.claim(rooms.worker, now, now + LEASE_MS, free);
+    const rows = await deps.store.tasks.claim(deps.worker, now, now + LEASE_MS, free);
     for (const row of rows) take(row);
     if (now - tidiedAt > TIDY_MS) {
       tidiedAt = now;
-      await releaseOrphans(rooms, now);
+      await releaseOrphans(deps, now);
     }
     return rows.length === free;
   }
 
   function take(row: TaskRow): void {
     // A process that was held up for longer than a lease claims what it has in hand.
-    if (rooms.inHand.has(row.id)) return;
+    if (deps.inHand.has(row.id)) return;
     const held: Held = { task: readTask(row), lost: false };
     const isCrowded = isOver(held.task) && ended.size >= MOST_ENDED;
     const places = isOver(held.task) ? ended : underWay;
-    const work = holding(rooms, held, async () => {
-      if (isCrowded) await save(rooms, held, rooms.now() + CROWDED_MS);
-      else await step(rooms, held);
+    const work = holding(deps, held, async () => {
+      if (isCrowded) await save(deps, held, deps.now() + CROWDED_MS);
+      else await step(deps, held);
     })
-      .catch((thrown) => rooms.trouble(`The task ${row.id} could not be looked after.`, thrown))
+      .catch((thrown) => deps.reportError(`The task ${row.id} could not be looked after.`, thrown))
       .finally(() => places.delete(work));
     places.add(work);
   }
@@ -74,7 +74,7 @@ export function startRunner(rooms: TaskRooms): Runner {
   async function run(): Promise<void> {
     while (!stopped) {
       const more = await turn().catch((thrown) => {
-        rooms.trouble('The tasks could not be looked after.', thrown);
+        deps.reportError('The tasks could not be looked after.', thrown);
         return false;
       });
       await Bun.sleep(more ? BUSY_MS : IDLE_MS);
@@ -91,18 +91,18 @@ export function startRunner(rooms: TaskRooms): Runner {
 }
 
 /** What a dead process had in hand is anybody's at once; of those that nobody here can tell about, the lease tells. */
-async function inherit({ store, worker, fateOf }: TaskRooms): Promise<void> {
+async function inherit({ store, worker, processStatusOf }: TaskDeps): Promise<void> {
   const others = (await store.tasks.workers()).filter((other) => other !== worker);
-  const dead = others.filter((other) => fateOf(other) === 'gone');
+  const dead = others.filter((other) => processStatusOf(other) === 'gone');
   if (dead.length > 0) await store.tasks.releaseOf(dead);
 }
 
 /** A process that died between hold and task left a hold that nobody ends. */
-export async function releaseOrphans(rooms: TaskRooms, now: number): Promise<void> {
-  const open = await rooms.store.holds({ owners: [LASTING_OWNER] });
+export async function releaseOrphans(deps: TaskDeps, now: number): Promise<void> {
+  const open = await deps.store.holds({ owners: [LASTING_OWNER] });
   const old = open.filter(({ at }) => now - at >= YOUNG_MS);
-  const known = await rooms.store.tasks.known(old.map(({ callId }) => callId));
-  for (const hold of old) if (!known.has(hold.callId)) await conclude(rooms, taskless(hold), 0n, 'interrupted');
+  const known = await deps.store.tasks.known(old.map(({ callId }) => callId));
+  for (const hold of old) if (!known.has(hold.callId)) await conclude(deps, taskless(hold), 0n, 'interrupted');
 }
 
 function taskless({ callId: id, account, key, at: createdAt, priceId, amount: held, model }: HoldRow): Payable {

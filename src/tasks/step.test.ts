@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
 import type { Answer } from '../../test/upstream/answer.ts';
-import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
-const film = (name: string) => `${status(name)}/content`;
+const video = (name: string) => `${status(name)}/content`;
 const polls = (name: string) => bench.upstream.journal(status(name)).filter(({ path }) => path === status(name));
 const filesKept = () => {
   const everything = readdirSync(join(bench.dataFolder, 'files'), { recursive: true, withFileTypes: true });
@@ -45,7 +45,7 @@ describe('while its vendor works', () => {
     expect(await bench.held()).toBe(COST);
     upstream.forget(status('hour'));
     upstream.script(status('hour'), vendorVideo('completed'));
-    upstream.script(film('hour'), filmAnswer);
+    upstream.script(video('hour'), videoAnswer);
     expect(await paid(() => bench.lookAfter(6 * MINUTE_MS))).toBe(COST);
     expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
   });
@@ -53,7 +53,7 @@ describe('while its vendor works', () => {
   test('one that claims 400 seconds for an order of four is paid the hold, and the call is disputed', async () => {
     bench.upstream.script('/lies/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('lies'), vendorVideo('completed', { seconds: '400' }));
-    bench.upstream.script(film('lies'), filmAnswer);
+    bench.upstream.script(video('lies'), videoAnswer);
     const { id } = await bench.create('lies');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(COST);
     expect(await bench.task(id)).toMatchObject({ state: 'completed' });
@@ -81,7 +81,7 @@ describe('while its vendor works', () => {
   test('one that is finished when its time is over is looked at once more, kept and paid for', async () => {
     bench.upstream.script('/last/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('last'), vendorVideo('completed'));
-    bench.upstream.script(film('last'), filmAnswer);
+    bench.upstream.script(video('last'), videoAnswer);
     const { id } = await bench.create('last');
     bench.turn(30 * HOUR_MS);
     expect(await paid(() => bench.lookAfter(0))).toBe(COST);
@@ -106,7 +106,7 @@ describe('while its vendor works', () => {
     upstream.script('/again/v1/videos', vendorVideo('queued'));
     const busy = { status: 429, headers: { 'retry-after': '600' }, json: { error: { message: 'slower' } } };
     upstream.script(status('again'), { status: 404 }, busy, vendorVideo('completed'));
-    upstream.script(film('again'), filmAnswer);
+    upstream.script(video('again'), videoAnswer);
     const { id } = await bench.create('again');
     await bench.lookAfter(10 * MINUTE_MS);
     expect(polls('again')).toHaveLength(2);
@@ -123,7 +123,7 @@ describe('while its vendor works', () => {
       vendorVideo('queued', { progress: 120 }),
     ];
     upstream.script(status('words'), ...seen, vendorVideo('completed'));
-    upstream.script(film('words'), filmAnswer);
+    upstream.script(video('words'), videoAnswer);
     const { id } = await bench.create('words');
     const told: [string, number][] = [];
     for (let looks = 0; looks < seen.length; looks++) {
@@ -145,24 +145,30 @@ describe('while its vendor works', () => {
 describe('once it is finished', () => {
   test('a video that cannot be fetched for more than an hour has failed, and leaves nothing behind', async () => {
     const before = filesKept();
-    const half: Answer = { ...filmAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
+    const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
     bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('dead'), { ...vendorVideo('completed'), repeat: true });
-    bench.upstream.script(film('dead'), half, { status: 403, text: 'expired', repeat: true });
+    bench.upstream.script(video('dead'), half, { status: 403, text: 'expired', repeat: true });
     const { id } = await bench.create('dead');
     await bench.lookAfter(HOUR_MS);
     expect(await bench.task(id)).toMatchObject({ state: 'in_progress', percent: 99 });
     expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
     expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
-    expect(bench.upstream.journal(film('dead'))).toHaveLength(20);
+    expect(bench.upstream.journal(video('dead'))).toHaveLength(20);
     expect(filesKept()).toBe(before);
   });
 
   test('fetched in part, or not at all for a while, it is fetched again', async () => {
-    const half: Answer = { ...filmAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
+    const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
     bench.upstream.script('/fetch/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('fetch'), { ...vendorVideo('completed'), repeat: true });
-    bench.upstream.script(film('fetch'), half, { status: 503 }, { ...filmAnswer, bytes: Buffer.alloc(0) }, filmAnswer);
+    bench.upstream.script(
+      video('fetch'),
+      half,
+      { status: 503 },
+      { ...videoAnswer, bytes: Buffer.alloc(0) },
+      videoAnswer,
+    );
     const before = filesKept();
     const { id } = await bench.create('fetch');
     expect(await paid(() => bench.lookAfter(5 * MINUTE_MS))).toBe(COST);
@@ -173,7 +179,7 @@ describe('once it is finished', () => {
   test('one larger than is kept has failed at once, and says why', async () => {
     bench.upstream.script('/large/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('large'), vendorVideo('completed'));
-    bench.upstream.script(film('large'), { ...filmAnswer, bytes: Buffer.alloc(1_000_001) });
+    bench.upstream.script(video('large'), { ...videoAnswer, bytes: Buffer.alloc(1_000_001) });
     const { id } = await bench.create('large');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
     const { error } = await bench.task(id);
@@ -183,16 +189,16 @@ describe('once it is finished', () => {
   test('its files are kept for a week, and then let go', async () => {
     bench.upstream.script('/swept/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('swept'), vendorVideo('completed'));
-    bench.upstream.script(film('swept'), filmAnswer);
+    bench.upstream.script(video('swept'), videoAnswer);
     const before = filesKept();
     const { id } = await bench.create('swept');
     await bench.lookAfter(MINUTE_MS);
     const [{ file = '' } = {}] = (await bench.task(id)).outputs;
     bench.turn(7 * 24 * HOUR_MS - 2 * MINUTE_MS);
     await bench.lookAfter(0);
-    expect(await bench.rooms.files.size(file)).toBe(filmAnswer.bytes?.length);
+    expect(await bench.deps.files.size(file)).toBe(videoAnswer.bytes?.length);
     await bench.lookAfter(2 * MINUTE_MS);
-    expect(await bench.rooms.files.size(file)).toBeUndefined();
+    expect(await bench.deps.files.size(file)).toBeUndefined();
     expect(await bench.task(id)).toMatchObject({ state: 'completed', emptied: true });
     expect(filesKept()).toBeLessThanOrEqual(before);
   });

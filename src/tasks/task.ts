@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Money } from '../canonical/money.ts';
-import type { Picture, TaskCourse, TaskOutput, VideoAsk } from '../canonical/task.ts';
+import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
 import type { TaskRow } from '../store/tasks.ts';
 
@@ -16,7 +16,7 @@ export interface Task extends TaskCourse {
   deadlineAt: number;
   /** The door it came in by. */
   door: string;
-  ask: Omit<VideoAsk, 'pictures'>;
+  ask: Omit<VideoAsk, 'images'>;
   priceId: string;
   /** Nano-USD set aside for it. */
   held: Money;
@@ -24,13 +24,13 @@ export interface Task extends TaskCourse {
   target?: TaskTarget;
   /** A start is on its way or has been: whether it arrived may not be known. */
   sent?: true;
-  /** What of the request its vendor cannot be told, a sentence each. */
+  /** What of the request its provider cannot be told, a sentence each. */
   warnings?: string[];
   /** Its client would rather have it refused than made with something left out. */
   strict?: true;
-  /** What the vendor knows the video by that this one is made of anew. */
+  /** What the provider knows the video by that this one is made of anew. */
   source?: Json;
-  /** What the vendor knows it by. */
+  /** What the provider knows it by. */
   handle?: Json;
   /** Looks so far, and those in a row that failed. */
   looks: number;
@@ -65,7 +65,16 @@ export interface TaskTarget {
 
 /** What is kept until the task has been started. */
 export interface TaskRequest {
-  pictures: Picture[];
+  images: Image[];
+}
+
+/** An output as it may be kept: earlier versions called the facts of a video `film`. */
+type KeptOutput = TaskOutput & { film?: TaskOutput['video'] };
+
+/** The request of a task that has not been started; earlier versions called its images `pictures`. */
+export function readTaskRequest(text: string | undefined): TaskRequest {
+  const { images, pictures } = JSON.parse(text ?? '{}') as { images?: Image[]; pictures?: Image[] };
+  return { images: images ?? pictures ?? [] };
 }
 
 /** Amounts are texts in JSON. */
@@ -74,9 +83,14 @@ export function writeBody(task: Task): string {
 }
 
 export function readTask({ body }: TaskRow): Task {
-  const task = JSON.parse(body) as JsonObject & { held: string; due?: { usage: Usage; cost: string } };
+  const task = JSON.parse(body) as JsonObject & {
+    held: string;
+    due?: { usage: Usage; cost: string };
+    outputs: KeptOutput[];
+  };
   return {
     ...task,
+    outputs: task.outputs.map(({ film, ...output }) => ({ ...(film && { video: film }), ...output })),
     held: readAmount(task.held),
     ...(task.due && { due: { ...task.due, cost: readAmount(task.due.cost) } }),
   } as unknown as Task;

@@ -55,7 +55,7 @@ describe('what is due by what the provider says it made', () => {
     expect(due).toEqual({ usage, cost: 400_000_000n, disputed: true });
   });
 
-  test('tokens beyond those of the largest picture are disputed too', () => {
+  test('tokens beyond those of the largest image are disputed too', () => {
     const byTokens = { output: 1_000_000n };
     const most = quoteVideo(ask, byTokens);
     expect(dueFor(ask, 1, { outputTokens: 100_000 }, byTokens, most)).not.toHaveProperty('disputed');

@@ -9,7 +9,7 @@ import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 
 type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 
-/** Where a vendor bills tokens: width x height x frames / 1024, by its own rule; the largest picture where none is named. */
+/** Where a provider bills tokens: width x height x frames / 1024, by its own rule; the largest image where none is named. */
 const PIXELS_A_TOKEN = 1024;
 const LARGEST = { width: 1920, height: 1088 };
 const FRAMES_A_SECOND = 24;
@@ -51,7 +51,7 @@ function mostOf(ask: Asked) {
   return { seconds: seconds * ask.n, output: tokensOf({ ...ask, seconds }) * ask.n };
 }
 
-/** Usage of so many videos: seconds in all, as the vendor says, else as asked; size in the words it was asked for. */
+/** Usage of so many videos: seconds in all, as the provider says, else as asked; size in the words it was asked for. */
 export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] = {}): Usage {
   const billed = figuresIn(said);
   const { width, height, resolution, quality } = ask;

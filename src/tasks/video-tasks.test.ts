@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
-import { filmAnswer, vendorVideo } from '../../test/videos.ts';
+import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { LEASE_MS } from './held-task.ts';
 import { writeBody } from './task.ts';
 
@@ -16,13 +16,13 @@ const conflict = { code: 'conflict', status: 409 };
 test('an ended one is removed with its files', async () => {
   bench.upstream.script('/ended/v1/videos', vendorVideo('queued'));
   bench.upstream.script(status('ended'), vendorVideo('completed'));
-  bench.upstream.script(`${status('ended')}/content`, filmAnswer);
+  bench.upstream.script(`${status('ended')}/content`, videoAnswer);
   const { id } = await bench.create('ended');
   await bench.lookAfter(10_000);
   const [{ file = '' } = {}] = (await bench.task(id)).outputs;
-  expect(await bench.rooms.files.size(file)).toBe(filmAnswer.bytes?.length);
+  expect(await bench.deps.files.size(file)).toBe(videoAnswer.bytes?.length);
   await bench.videos.remove(bench.caller, id);
-  expect(await bench.rooms.files.size(file)).toBeUndefined();
+  expect(await bench.deps.files.size(file)).toBeUndefined();
   await expect(bench.videos.find(bench.caller, id)).rejects.toMatchObject({ code: 'not_found' });
 });
 
@@ -37,13 +37,13 @@ test('one under way whose vendor cannot be stopped goes on, in nobody’s hands'
 });
 
 test('one that is kept and about to be paid for is not given up', async () => {
-  const { rooms, upstream } = bench;
+  const { deps, upstream } = bench;
   upstream.script('/due/v1/videos', vendorVideo('queued'));
   const task = await bench.create('due');
-  await rooms.store.tasks.take(task.id, 'bench', bench.now(), bench.now() + LEASE_MS);
+  await deps.store.tasks.take(task.id, 'bench', bench.now(), bench.now() + LEASE_MS);
   const usage = { input: 0, output: 0, seconds: 4, source: 'counted' as const };
   const body = writeBody({ ...task, due: { usage, cost: 400_000_000n } });
-  await rooms.store.tasks.save(task.id, 'bench', { body, dueAt: bench.now(), release: true });
+  await deps.store.tasks.save(task.id, 'bench', { body, dueAt: bench.now(), release: true });
   await expect(bench.videos.remove(bench.caller, task.id)).rejects.toMatchObject(conflict);
   const spent = await bench.spent();
   await bench.lookAfter(0);
@@ -52,16 +52,16 @@ test('one that is kept and about to be paid for is not given up', async () => {
 });
 
 test('one that somebody else is looking at is waited for, not written over', async () => {
-  const { rooms, upstream } = bench;
+  const { deps, upstream } = bench;
   upstream.script('/held/v1/videos', vendorVideo('queued'));
   const task = await bench.create('held');
-  await rooms.store.tasks.take(task.id, 'other', bench.now(), bench.now() + LEASE_MS);
+  await deps.store.tasks.take(task.id, 'other', bench.now(), bench.now() + LEASE_MS);
   const removing = bench.videos.remove(bench.caller, task.id);
   await Bun.sleep(300);
   const body = writeBody({ ...task, state: 'failed', error: { code: 'moderation_blocked', message: 'Not this.' } });
-  expect(await rooms.store.tasks.save(task.id, 'other', { body, dueAt: undefined, release: true })).toBe(true);
+  expect(await deps.store.tasks.save(task.id, 'other', { body, dueAt: undefined, release: true })).toBe(true);
   await removing;
-  expect(await rooms.store.tasks.task(task.id)).toBeUndefined();
+  expect(await deps.store.tasks.task(task.id)).toBeUndefined();
 });
 
 test('a start under way is waited for, within bounds', async () => {

@@ -8,14 +8,14 @@ import { isOver, type VideoAsk } from '../canonical/task.ts';
 import type { Model, ModelTarget } from '../catalog/catalog.ts';
 import { type HoldRequest, LASTING_OWNER } from '../ledger/ledger.ts';
 import { cancel } from './cancel.ts';
-import { conclude, fail } from './ending.ts';
+import { conclude, fail } from './finish.ts';
 import { groupFor, SIBLING, siblingsOf, tasksFor, together } from './group.ts';
 import { type Held, holding, LEASE_MS } from './held-task.ts';
-import { type Maker, makerAt, makerOf, nameOf } from './makers.ts';
-import type { TaskRooms } from './rooms.ts';
 import { settledWithin } from './settled-within.ts';
-import { inDoubt, start } from './starting.ts';
+import { inDoubt, start } from './start.ts';
 import { readTask, type Task, type TaskRequest, writeBody } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
+import { type Maker, makerAt, makerOf, nameOf } from './video-makers.ts';
 import { quoteVideo } from './video-price.ts';
 import { withQuality, withTakenSize } from './video-quality.ts';
 
@@ -25,17 +25,17 @@ export interface Submission {
   door: string;
   ask: VideoAsk;
   idempotencyKey?: string;
-  /** What cannot be told to the vendor is refused. */
+  /** What cannot be told to the provider is refused. */
   strict: boolean;
 }
 
 export interface VideoTasks {
-  /** Throws what an admission throws, and the vendor's refusal. The same idempotency key again is the first task. */
+  /** Throws what an admission throws, and the provider's refusal. The same idempotency key again is the first task. */
   create(submission: Submission): Promise<Task>;
   /** Throws `not_found`: there is none, or it is another account's. */
   find(caller: Caller, id: string): Promise<Task>;
   list(caller: Caller, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<Task[]>;
-  /** Ends it where it is under way and its vendor can be told; throws `conflict` where it cannot. */
+  /** Ends it where it is under way and its provider can be told; throws `conflict` where it cannot. */
   remove(caller: Caller, id: string): Promise<void>;
   /** Waits for starts under way: one that is broken off is in doubt. */
   drain(boundMs: number): Promise<void>;
@@ -44,32 +44,32 @@ export interface VideoTasks {
 /** A start takes less; the leases of a process that dies are ended by others. */
 const STARTING_MS = 600_000;
 
-export function createVideoTasks(rooms: TaskRooms): VideoTasks {
+export function createVideoTasks(deps: TaskDeps): VideoTasks {
   const underWay = new Set<Promise<unknown>>();
 
   async function create({ caller, door, ask: asked, idempotencyKey, strict }: Submission): Promise<Task> {
-    const model = modelFor(rooms, caller, asked);
+    const model = modelFor(deps, caller, asked);
     const fingerprint = idempotencyKey === undefined ? undefined : digestOf(asked);
     const earlier =
-      idempotencyKey === undefined ? undefined : await rooms.store.tasks.taskByKey(caller.account, idempotencyKey);
+      idempotencyKey === undefined ? undefined : await deps.store.tasks.taskByKey(caller.account, idempotencyKey);
     if (earlier) return whole(sameAs(readTask(earlier), fingerprint));
-    const now = rooms.now();
-    if (asked.webhook !== undefined) rooms.guard.check(asked.webhook);
-    const origin = await originOf(rooms, caller, asked);
-    const targets = origin ? [origin.maker.choice] : rooms.catalog.order(model, rooms.random, now);
-    const count = origin ? 1 : tasksFor(rooms, asked.n, targets);
+    const now = deps.now();
+    if (asked.webhook !== undefined) deps.guard.check(asked.webhook);
+    const origin = await originOf(deps, caller, asked);
+    const targets = origin ? [origin.maker.choice] : deps.catalog.order(model, deps.random, now);
+    const count = origin ? 1 : tasksFor(deps, asked.n, targets);
     const ordered = count === 1 ? asked : { ...asked, n: 1 };
-    const task = newTask(rooms, {
+    const task = newTask(deps, {
       caller,
       door,
-      ask: orderFor(rooms, ordered, model, targets),
+      ask: orderFor(deps, ordered, model, targets),
       model,
       now,
       fingerprint,
       strict,
       origin,
     });
-    const pace = await rooms.access.admit(caller, task.id, 0);
+    const pace = await deps.access.admit(caller, task.id, 0);
     try {
       const group = groupFor(task, count);
       await holdAll(group, caller);
@@ -83,11 +83,11 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
 
   /** All of them, or none. */
   async function holdAll(group: readonly Task[], caller: Caller): Promise<void> {
-    const holds = await Promise.allSettled(group.map((task) => rooms.ledger.hold(holdFor(task, caller))));
+    const holds = await Promise.allSettled(group.map((task) => deps.ledger.hold(holdFor(task, caller))));
     const refused = holds.find((hold) => hold.status === 'rejected');
     if (!refused) return;
     for (const [place, hold] of holds.entries())
-      if (hold.status === 'fulfilled') await conclude(rooms, group[place]!, 0n, 'refused');
+      if (hold.status === 'fulfilled') await conclude(deps, group[place]!, 0n, 'refused');
     throw refused.reason;
   }
 
@@ -98,7 +98,7 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     idempotencyKey: string | undefined,
     fingerprint: string | undefined,
   ): Promise<Task> {
-    const request: TaskRequest = { pictures: asked.pictures };
+    const request: TaskRequest = { images: asked.images };
     const [task, ...siblings] = group;
     const row = {
       id: task.id,
@@ -109,17 +109,17 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
       request: JSON.stringify(request),
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
-    const inserted = await rooms.store.tasks
-      .insert(row, rooms.worker, task.createdAt + LEASE_MS)
+    const inserted = await deps.store.tasks
+      .insert(row, deps.worker, task.createdAt + LEASE_MS)
       // It may be there all the same: if it is not, its hold is an orphan.
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
     if (inserted.id !== task.id) {
-      for (const one of group) await conclude(rooms, one, 0n, 'refused');
+      for (const one of group) await conclude(deps, one, 0n, 'refused');
       return whole(sameAs(readTask(inserted), fingerprint));
     }
     for (const one of siblings) await insertSibling(one, request);
     const held: Held = { task, lost: false };
-    const refusal = await holding(rooms, held, () => start(rooms, held, request, targets)).catch(asGatewayError);
+    const refusal = await holding(deps, held, () => start(deps, held, request, targets)).catch(asGatewayError);
     if (!refusal) {
       for (const one of siblings) await hand(one);
       return together(held.task, siblings);
@@ -131,54 +131,54 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     throw refusal;
   }
 
-  /** In this process's hands until the first one is started: what the vendor refuses is refused for all of them. */
+  /** In this process's hands until the first one is started: what the provider refuses is refused for all of them. */
   async function insertSibling(task: Task, request: TaskRequest): Promise<void> {
     const { id, account, createdAt } = task;
     const row = { id, account, createdAt, dueAt: createdAt, body: writeBody(task), request: JSON.stringify(request) };
-    await rooms.store.tasks
-      .insert(row, rooms.worker, createdAt + STARTING_MS)
+    await deps.store.tasks
+      .insert(row, deps.worker, createdAt + STARTING_MS)
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
   }
 
-  /** What the vendor refused the first of is not started. */
+  /** What the provider refused the first of is not started. */
   async function forgetSibling(task: Task): Promise<void> {
-    if (await rooms.store.tasks.extend(task.id, rooms.worker, rooms.now() + LEASE_MS)) await forget(task);
+    if (await deps.store.tasks.extend(task.id, deps.worker, deps.now() + LEASE_MS)) await forget(task);
   }
 
   /** Into the hands of whoever looks after tasks, who starts it. */
   async function hand(task: Task): Promise<void> {
-    const change = { body: writeBody(task), dueAt: rooms.now(), release: true };
-    await rooms.store.tasks.save(task.id, rooms.worker, change).catch((thrown) => {
+    const change = { body: writeBody(task), dueAt: deps.now(), release: true };
+    await deps.store.tasks.save(task.id, deps.worker, change).catch((thrown) => {
       // Its lease ends, and it is started all the same.
-      rooms.trouble(`The task ${task.id} could not be handed on.`, thrown);
+      deps.reportError(`The task ${task.id} could not be handed on.`, thrown);
     });
   }
 
   /** The client is told that there is no task: nothing of it stays but the record of the call. */
   async function forget(task: Task): Promise<void> {
     try {
-      await rooms.store.tasks.remove(task.id);
+      await deps.store.tasks.remove(task.id);
     } catch (thrown) {
       // Whoever looks after tasks will find it, and start it.
       throw inDoubt(asGatewayError(thrown));
     }
-    await conclude(rooms, task, 0n, 'refused');
+    await conclude(deps, task, 0n, 'refused');
   }
 
   async function whole(task: Task): Promise<Task> {
-    return task.siblings ? together(task, await siblingsOf(rooms, task)) : task;
+    return task.siblings ? together(task, await siblingsOf(deps, task)) : task;
   }
 
   async function find(caller: Caller, id: string): Promise<Task> {
-    const row = await rooms.store.tasks.task(id);
+    const row = await deps.store.tasks.task(id);
     if (row?.account !== caller.account || id.startsWith(SIBLING)) throw unknown(id);
     return whole(readTask(row));
   }
 
   async function removeOne(task: Task): Promise<void> {
-    const ended = isOver(task) ? task : await giveUp(rooms, task.id);
-    for (const file of ended.files ?? []) await rooms.files.remove(file);
-    await rooms.store.tasks.remove(task.id);
+    const ended = isOver(task) ? task : await giveUp(deps, task.id);
+    for (const file of ended.files ?? []) await deps.files.remove(file);
+    await deps.store.tasks.remove(task.id);
   }
 
   return {
@@ -186,32 +186,32 @@ export function createVideoTasks(rooms: TaskRooms): VideoTasks {
     find,
     drain: (boundMs) => settledWithin(underWay, boundMs),
     async list(caller, page) {
-      const rows = await rooms.store.tasks.tasks(caller.account, { ...page, without: SIBLING });
+      const rows = await deps.store.tasks.tasks(caller.account, { ...page, without: SIBLING });
       return Promise.all(rows.map((row) => whole(readTask(row))));
     },
     async remove(caller, id) {
       const task = await find(caller, id);
-      for (const one of await siblingsOf(rooms, task)) await removeOne(one);
-      const first = await rooms.store.tasks.task(id);
+      for (const one of await siblingsOf(deps, task)) await removeOne(one);
+      const first = await deps.store.tasks.task(id);
       if (first) await removeOne(readTask(first));
     },
   };
 }
 
-/** Ends a task under way, where its vendor can be told; what the vendor has finished by now is to be paid for. */
-async function giveUp(rooms: TaskRooms, id: string): Promise<Task> {
-  const row = (await takeSoon(rooms, id)) && (await rooms.store.tasks.task(id));
+/** Ends a task under way, where its provider can be told; what the provider has finished by now is to be paid for. */
+async function giveUp(deps: TaskDeps, id: string): Promise<Task> {
+  const row = (await takeSoon(deps, id)) && (await deps.store.tasks.task(id));
   if (!row) throw busy();
   const held: Held = { task: readTask(row), lost: false };
-  return holding(rooms, held, async () => {
+  return holding(deps, held, async () => {
     const { task } = held;
     if (isOver(task)) return task;
-    if (!task.due && (await cancel(rooms, task).catch(() => false))) {
-      await fail(rooms, held, { code: 'cancelled', message: 'The video was removed before it was made.' });
+    if (!task.due && (await cancel(deps, task).catch(() => false))) {
+      await fail(deps, held, { code: 'cancelled', message: 'The video was removed before it was made.' });
       return held.task;
     }
-    const dueAt = rooms.now();
-    await rooms.store.tasks.save(id, rooms.worker, { body: writeBody(task), dueAt, release: true });
+    const dueAt = deps.now();
+    await deps.store.tasks.save(id, deps.worker, { body: writeBody(task), dueAt, release: true });
     throw busy();
   });
 }
@@ -220,7 +220,7 @@ const MOST_TAKES = 25;
 const TAKES_PAUSE_MS = 200;
 
 /** Out of the hands of whoever is looking at it just now. */
-async function takeSoon({ store, worker, now }: TaskRooms, id: string): Promise<boolean> {
+async function takeSoon({ store, worker, now }: TaskDeps, id: string): Promise<boolean> {
   for (let takes = 1; takes <= MOST_TAKES; takes++) {
     if (await store.tasks.take(id, worker, now(), now() + LEASE_MS)) return true;
     await Bun.sleep(TAKES_PAUSE_MS);
@@ -235,20 +235,20 @@ function busy(): GatewayError {
   );
 }
 
-function modelFor(rooms: TaskRooms, caller: Caller, ask: VideoAsk): Model {
-  const name = ask.model === '' ? rooms.settings.defaultModel : ask.model;
+function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
+  const name = ask.model === '' ? deps.settings.defaultModel : ask.model;
   if (name === undefined) {
     throw new GatewayError('invalid_request', '`model` is missing: there is no default for videos here.', {
       param: 'model',
     });
   }
-  const model = rooms.catalog.find(name);
-  rooms.access.allowScope(caller, 'video');
+  const model = deps.catalog.find(name);
+  deps.access.allowScope(caller, 'video');
   if (!model) {
     const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case counts.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
-  rooms.access.allowModel(caller, name);
+  deps.access.allowModel(caller, name);
   if (model.kind !== 'video') {
     throw new GatewayError('invalid_request', `The model \`${name}\` is of kind ${model.kind}: it makes no videos.`, {
       param: 'model',
@@ -257,19 +257,19 @@ function modelFor(rooms: TaskRooms, caller: Caller, ask: VideoAsk): Model {
   return model;
 }
 
-/** Of a video that is made of another: what its vendor knows that one by, and where it was made. */
+/** Of a video that is made of another: what its provider knows that one by, and where it was made. */
 interface Origin {
   maker: Maker;
   source: Json;
 }
 
 /** A video made anew is made where the first one was. */
-async function originOf(rooms: TaskRooms, caller: Caller, { remixOf }: VideoAsk): Promise<Origin | undefined> {
+async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<Origin | undefined> {
   if (remixOf === undefined) return undefined;
-  const row = await rooms.store.tasks.task(remixOf);
+  const row = await deps.store.tasks.task(remixOf);
   if (row?.account !== caller.account) throw unknown(remixOf);
   const first = readTask(row);
-  const maker = makerOf(rooms, first);
+  const maker = makerOf(deps, first);
   if (!maker?.video.remix) throw noRemix();
   if (first.state !== 'completed' || first.handle === undefined) throw unfinished();
   return { maker, source: first.handle };
@@ -297,10 +297,10 @@ function noRemix(): GatewayError {
 }
 
 /** The length is always said, so that it is known what is paid for; and how well it is made, where there is a choice. */
-function orderFor(rooms: TaskRooms, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
-  const makers = targets.flatMap((choice) => makerAt(rooms, choice)?.video ?? []);
+function orderFor(deps: TaskDeps, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
+  const makers = targets.flatMap((choice) => makerAt(deps, choice)?.video ?? []);
   const seconds = ask.seconds ?? Math.max(0, ...makers.map(({ defaultSeconds }) => defaultSeconds));
-  const allowsUnpriced = rooms.settings.unpricedExtras === 'allow';
+  const allowsUnpriced = deps.settings.unpricedExtras === 'allow';
   return withQuality(
     { ...withTakenSize(ask, makers), model: model.name, seconds },
     { makers, price: model.price, allowsUnpriced },
@@ -308,7 +308,7 @@ function orderFor(rooms: TaskRooms, ask: VideoAsk, model: Model, targets: readon
 }
 
 function newTask(
-  rooms: TaskRooms,
+  deps: TaskDeps,
   {
     caller,
     door,
@@ -325,13 +325,13 @@ function newTask(
     origin: Origin | undefined;
   },
 ): Task {
-  const { pictures: _, ...rest } = ask;
+  const { images: _, ...rest } = ask;
   return {
     id: newId('video_', 32),
     account: caller.account,
     key: caller.key,
     createdAt: now,
-    deadlineAt: now + rooms.settings.taskMs,
+    deadlineAt: now + deps.settings.taskMs,
     door,
     ask: rest,
     priceId: model.priceId,

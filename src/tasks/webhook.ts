@@ -1,7 +1,7 @@
 /** Tells a client's address that its task has ended: signed as Standard Webhooks says, tried again, never on a private address. */
 import { createHmac } from 'node:crypto';
-import type { TaskRooms } from './rooms.ts';
 import type { Task } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
 
 type Webhook = NonNullable<Task['webhook']>;
 
@@ -10,10 +10,10 @@ const MOST_TRIES = 290;
 const TIMEOUT_MS = 15_000;
 
 /** The webhook after one try. */
-export async function tellWebhook(rooms: TaskRooms, task: Task, webhook: Webhook): Promise<Webhook> {
+export async function tellWebhook(deps: TaskDeps, task: Task, webhook: Webhook): Promise<Webhook> {
   const tries = webhook.tries + 1;
   try {
-    const secret = await rooms.store.tasks.webhookSecret(task.account);
+    const secret = await deps.store.tasks.webhookSecret(task.account);
     const body = JSON.stringify({
       type: `video.${task.state}`,
       timestamp: new Date(task.endedAt ?? task.createdAt).toISOString(),
@@ -25,12 +25,12 @@ export async function tellWebhook(rooms: TaskRooms, task: Task, webhook: Webhook
         ...(task.error && { error: task.error }),
       },
     });
-    const headers = signed(`msg_${task.id}`, Math.floor(rooms.now() / 1000), body, secret);
-    const status = await rooms.guard.post(webhook.url, headers, body, AbortSignal.timeout(TIMEOUT_MS));
+    const headers = signed(`msg_${task.id}`, Math.floor(deps.now() / 1000), body, secret);
+    const status = await deps.guard.post(webhook.url, headers, body, AbortSignal.timeout(TIMEOUT_MS));
     if (status >= 200 && status < 300) return { ...webhook, tries, told: true };
-    rooms.trouble(`The webhook of the task ${task.id} answered with status ${status}.`, undefined);
+    deps.reportError(`The webhook of the task ${task.id} answered with status ${status}.`, undefined);
   } catch (thrown) {
-    rooms.trouble(`The webhook of the task ${task.id} could not be told.`, thrown);
+    deps.reportError(`The webhook of the task ${task.id} could not be told.`, thrown);
   }
   return tries >= MOST_TRIES ? { ...webhook, tries, told: true } : { ...webhook, tries };
 }

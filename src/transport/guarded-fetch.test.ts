@@ -15,14 +15,14 @@ const server = Bun.serve({
     const { pathname, searchParams } = new URL(request.url);
     seen.push({ path: pathname, host: request.headers.get('host') });
     switch (pathname) {
-      case '/picture':
+      case '/image':
         return new Response(BYTES, { headers: { 'content-type': 'Image/PNG; charset=binary' } });
       case '/to':
         return Response.redirect(searchParams.get('url') ?? '', 302);
       case '/loop':
         return new Response(null, { status: 302, headers: { location: '/loop' } });
       case '/relative':
-        return new Response(null, { status: 301, headers: { location: 'picture' } });
+        return new Response(null, { status: 301, headers: { location: 'image' } });
       case '/large':
         return new Response(new Uint8Array(5000));
       case '/endless':
@@ -69,24 +69,24 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
 
 describe('what is fetched', () => {
   test('the bytes and what its server calls them', async () => {
-    expect(await guard().fetch(at('/picture'), NEVER)).toEqual({ bytes: Buffer.from(BYTES), contentType: 'image/png' });
+    expect(await guard().fetch(at('/image'), NEVER)).toEqual({ bytes: Buffer.from(BYTES), contentType: 'image/png' });
   });
 
   test('a name is resolved once, and the request carries the name', async () => {
     let asked = 0;
     const resolve = async (host: string) => {
       asked++;
-      expect(host).toBe('pictures.example');
+      expect(host).toBe('images.example');
       return ['127.0.0.1'];
     };
-    await guard({ resolve }).fetch(at('/picture', 'pictures.example'), NEVER);
+    await guard({ resolve }).fetch(at('/image', 'images.example'), NEVER);
     expect(asked).toBe(1);
-    expect(seen.at(-1)).toEqual({ path: '/picture', host: `pictures.example:${server.port}` });
+    expect(seen.at(-1)).toEqual({ path: '/image', host: `images.example:${server.port}` });
   });
 
   test('behind redirects, relative ones too', async () => {
     expect((await guard().fetch(at('/relative'), NEVER)).bytes).toHaveLength(4);
-    expect((await guard().fetch(at(`/to?url=${at('/picture')}`), NEVER)).bytes).toHaveLength(4);
+    expect((await guard().fetch(at(`/to?url=${at('/image')}`), NEVER)).bytes).toHaveLength(4);
   });
 
   test('what was packed is unpacked', async () => {
@@ -105,8 +105,8 @@ describe('what is fetched', () => {
     await new Promise<void>((done) => listener.listen(0, '127.0.0.1', done));
     const address = listener.address();
     const port = typeof address === 'object' && address ? address.port : 0;
-    await refusal(guard().fetch(`https://pictures.example:${port}/x`, NEVER));
-    expect(await promise).toContain('pictures.example');
+    await refusal(guard().fetch(`https://images.example:${port}/x`, NEVER));
+    expect(await promise).toContain('images.example');
     listener.close();
   });
 });
@@ -141,16 +141,16 @@ describe('what is refused', () => {
 
   test('a name that leads inside, also when another of its addresses is public', async () => {
     const before = seen.length;
-    expect(await refusal(strict().fetch(at('/picture', 'inside.example'), NEVER))).toContain('public host');
+    expect(await refusal(strict().fetch(at('/image', 'inside.example'), NEVER))).toContain('public host');
     const both = async () => ['1.1.1.1', '127.0.0.1'];
-    expect(await refusal(strict({ resolve: both }).fetch(at('/picture', 'both.example'), NEVER))).toContain('public');
+    expect(await refusal(strict({ resolve: both }).fetch(at('/image', 'both.example'), NEVER))).toContain('public');
     expect(seen.length).toBe(before);
   });
 
   test('a name that is rebound between two looks: the second look never happens', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     const resolve = async () => answers.shift() ?? [];
-    expect((await guard({ resolve }).fetch(at('/picture', 'rebound.example'), NEVER)).bytes).toHaveLength(4);
+    expect((await guard({ resolve }).fetch(at('/image', 'rebound.example'), NEVER)).bytes).toHaveLength(4);
     expect(answers).toHaveLength(1);
   });
 

@@ -47,7 +47,7 @@ async function fillBacklog(port: number): Promise<void> {
     stops.push(() => filler.destroy());
     hangs = await Promise.race([
       new Promise<boolean>((resolve) => filler.once('connect', () => resolve(false))),
-      Bun.sleep(100).then(() => true),
+      Bun.sleep(1000).then(() => true),
     ]);
   }
 }

@@ -1,4 +1,4 @@
-/** The room that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
+/** The module that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
 import type { GatewayError } from '../canonical/errors.ts';
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from '../http1/address.ts';
@@ -173,7 +173,7 @@ async function asRequest({ url, method, headers, body, stream }: Sending, signal
 
 /** Redirects are not followed: they would carry the credential to another address. `timeout: false`: our own limits rule. */
 async function fetchUpstream({ url, method, headers, body, stream }: Sending, signal: AbortSignal): Promise<Response> {
-  // As a stream it would go out in chunks of no said length, which vendors refuse.
+  // As a stream it would go out in chunks of no said length, which providers refuse.
   const whole = stream ? await gathered(stream) : (body ?? null);
   return fetch(url, { method, headers, body: whole, signal, redirect: 'manual', timeout: false });
 }

@@ -1,4 +1,4 @@
-/** A vendor's model that does what one task needs: it calls the tool it is told, and when that has answered, says that it is done. */
+/** A provider's model that does what one task needs: it calls the tool it is told, and when that has answered, says that it is done. */
 import type { Said } from '../said.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 import { readSent, type Sent } from '../vendor-requests.ts';

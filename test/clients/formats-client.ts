@@ -14,9 +14,9 @@ export const CLIENTS = [
   'ai-responses',
 ] as const satisfies readonly Client[];
 
-/** A picture, inline or elsewhere, a document, a sound. */
+/** A image, inline or elsewhere, a document, a audio. */
 export interface FilePart {
-  type: 'image' | 'document' | 'sound';
+  type: 'image' | 'document' | 'audio';
   mediaType: string;
   data?: string;
   url?: string;

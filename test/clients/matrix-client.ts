@@ -7,7 +7,7 @@ import { clientsFolder, installPackages } from './install.ts';
 
 export type MatrixFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini';
 
-/** The vendor that speaks a format itself. */
+/** The provider that speaks a format itself. */
 export const NATIVE: { readonly [format in MatrixFormat]: VendorName } = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',

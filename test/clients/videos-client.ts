@@ -7,7 +7,7 @@ export interface VideoScenario {
   apiKey: string;
   request: { [member: string]: unknown };
   /** Base64, sent as a file. */
-  picture?: string;
+  image?: string;
   /** How often the library may repeat a request by itself; 0 unless given. */
   maxRetries?: number;
   /** Once it is made, it is made anew. */

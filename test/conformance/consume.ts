@@ -67,12 +67,12 @@ function faultsSeen(view: ServedView, { source, target }: Translation, manner: M
   for (const [index, meant] of choices.entries()) {
     const seen = view.choices?.[index];
     if (!seen) {
-      // A prompt that was blocked has no candidates, as its vendor says it.
+      // A prompt that was blocked has no candidates, as its provider says it.
       if (target.name !== source.dialect.name) faults.push(`the library sees no choice ${index}`);
       continue;
     }
     const calls = meant.calls.map(({ name, input }) => [name, input]);
-    // In its own format a picture stays where its vendor put it.
+    // In its own format a image stays where its provider put it.
     const isText = target.name !== source.dialect.name || !manner.asText.includes('image');
     if (isText && seen.text !== meant.text)
       faults.push(`the library sees the text ${JSON.stringify(seen.text.slice(0, 200))}`);

@@ -7,7 +7,7 @@ import type { Dialect, Frame, Quirks, VendorDialect } from '../../src/dialects/d
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
 
 export interface LawOptions {
-  /** The deviations of the vendor that was recorded. */
+  /** The deviations of the provider that was recorded. */
   quirks?: (recorded: RecordedCase) => Quirks;
   /** Path parameters and query of the recorded endpoint, where the format keeps members there. */
   path?: (recorded: RecordedCase) => { [name: string]: string };
@@ -20,7 +20,7 @@ export interface LawOptions {
 /** Seed 0 is all at once, 1 byte by byte. */
 const CUTTINGS = [1, 7, 42];
 
-/** The laws of reading replies, which a format keeps that vendors alone speak. */
+/** The laws of reading replies, which a format keeps that providers alone speak. */
 export function readingLaws(dialect: VendorDialect, call: ChatCall, options: LawOptions = {}): void {
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
@@ -87,7 +87,7 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
           ]);
           const reader = dialect.reader(asked, writer.contentType, {});
           const again = [...reader.read(written), ...reader.end()].flatMap((frame) => frame.events);
-          // An id that the vendor left out is made up, and not twice the same.
+          // An id that the provider left out is made up, and not twice the same.
           const read = view(replyOf(again));
           expect(original.id === '' ? { ...read, id: '' } : read).toEqual(original);
           expect(again.at(-1)?.type).toBe('reply-end');

@@ -1,7 +1,7 @@
 /** What the translations were when somebody last looked at them: a digest each, so that a change is seen and meant. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { carriedSeal } from '../../src/dialects/carried-seal.ts';
+import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
 import { replyBytes } from '../fixtures.ts';
 import type { Grid } from './grid.ts';
 import { TARGETS, type Translation } from './translate-replies.ts';

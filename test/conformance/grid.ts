@@ -16,7 +16,7 @@ export async function runGrid(): Promise<Grid> {
   return grid;
 }
 
-/** All of it, written and read again by the house alone. */
+/** All of it, written and read again by the application alone. */
 export function writeGrid(): Grid {
   return {
     replies: sources().flatMap(translationsOf),
@@ -25,21 +25,21 @@ export function writeGrid(): Grid {
 }
 
 /** One cell of the matrix: of how many translations, how many are right. */
-export interface Tally {
+export interface UsageCounter {
   passed: number;
   all: number;
 }
 
 export interface Row {
   feature: string;
-  /** By the vendor's format, then by the client's. */
-  cells: Map<string, Map<string, Tally>>;
+  /** By the provider's format, then by the client's. */
+  cells: Map<string, Map<string, UsageCounter>>;
 }
 
 export interface Matrix {
-  /** Client format x vendor format x feature, whole and stream. */
-  cells: Tally;
-  translations: Tally;
+  /** Client format x provider format x feature, whole and stream. */
+  cells: UsageCounter;
+  translations: UsageCounter;
   rows: Row[];
   targets: string[];
 }
@@ -47,43 +47,43 @@ export interface Matrix {
 /** A cell passes where all of its translations do. */
 export function matrixOf({ replies, requests }: Grid): Matrix {
   const rows = new Map<string, Row>();
-  const cells = new Map<string, Tally>();
-  const translations: Tally = { passed: 0, all: 0 };
+  const cells = new Map<string, UsageCounter>();
+  const translations: UsageCounter = { passed: 0, all: 0 };
   for (const translation of [...replies, ...requests]) {
     const isRight = translation.faults.length === 0;
     count(translations, isRight);
     const { source, target } = translation;
     const way = 'stream' in translation && translation.stream ? 'stream' : 'whole';
-    // A call is written for a vendor: there the client's format is the recording's.
+    // A call is written for a provider: there the client's format is the recording's.
     const [client, vendor] = 'stream' in translation ? [target, source.dialect] : [source.dialect, target];
     for (const feature of source.features) {
       count(tallyIn(rows, feature, vendor.name, client.name), isRight);
       const cell = `${feature} ${vendor.name} ${client.name} ${way}`;
-      const tally = cells.get(cell) ?? { passed: 0, all: 0 };
-      cells.set(cell, tally);
-      count(tally, isRight);
+      const usageCounter = cells.get(cell) ?? { passed: 0, all: 0 };
+      cells.set(cell, usageCounter);
+      count(usageCounter, isRight);
     }
   }
-  const passed = [...cells.values()].filter((tally) => tally.passed === tally.all).length;
+  const passed = [...cells.values()].filter((usageCounter) => usageCounter.passed === usageCounter.all).length;
   const targets = TARGETS.map(({ name }) => name);
   const often = (row: Row) => sum([...row.cells.values()].flatMap((byClient) => [...byClient.values()])).all;
   const sorted = [...rows.values()].toSorted((a, b) => often(b) - often(a));
   return { cells: { passed, all: cells.size }, translations, rows: sorted, targets };
 }
 
-function count(tally: Tally, isRight: boolean): void {
-  tally.all++;
-  if (isRight) tally.passed++;
+function count(usageCounter: UsageCounter, isRight: boolean): void {
+  usageCounter.all++;
+  if (isRight) usageCounter.passed++;
 }
 
-function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client: string): Tally {
+function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client: string): UsageCounter {
   const row = rows.get(feature) ?? { feature, cells: new Map() };
   rows.set(feature, row);
-  const byClient = row.cells.get(vendor) ?? new Map<string, Tally>();
+  const byClient = row.cells.get(vendor) ?? new Map<string, UsageCounter>();
   row.cells.set(vendor, byClient);
-  const tally = byClient.get(client) ?? { passed: 0, all: 0 };
-  byClient.set(client, tally);
-  return tally;
+  const usageCounter = byClient.get(client) ?? { passed: 0, all: 0 };
+  byClient.set(client, usageCounter);
+  return usageCounter;
 }
 
 /** The number, as one line. */
@@ -94,7 +94,7 @@ export function summaryOf({ cells, translations }: Matrix): string {
 export function writeMatrix(matrix: Matrix): string {
   const { rows, targets } = matrix;
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const table = (title: string, cellOf: (row: Row, target: string) => Tally, kept: readonly Row[]) => [
+  const table = (title: string, cellOf: (row: Row, target: string) => UsageCounter, kept: readonly Row[]) => [
     `## ${title}`,
     '',
     line(['feature', ...targets]),
@@ -127,14 +127,14 @@ export function writeMatrix(matrix: Matrix): string {
     .concat('\n');
 }
 
-function sum(tallies: readonly Tally[]): Tally {
+function sum(tallies: readonly UsageCounter[]): UsageCounter {
   return tallies.reduce((all, { passed, all: of }) => ({ passed: all.passed + passed, all: all.all + of }), {
     passed: 0,
     all: 0,
   });
 }
 
-function shown({ passed, all }: Tally): string {
+function shown({ passed, all }: UsageCounter): string {
   if (all === 0) return '–';
   return passed === all ? String(all) : `**${passed} of ${all}**`;
 }

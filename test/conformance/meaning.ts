@@ -1,14 +1,14 @@
 /** What a reply means to whoever reads it in one format: how it was cut into parts and events does not count. */
 import type { Citation, Seal } from '../../src/canonical/call.ts';
 import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
-import { legalToolId } from '../../src/dialects/anthropic-messages/legal-names.ts';
-import { carriedSeal } from '../../src/dialects/carried-seal.ts';
+import { legalToolId } from '../../src/dialects/chat/anthropic-messages/legal-names.ts';
+import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
 
 type PartType = ReplyPart['opens']['type'];
 
 /** How a format says what it cannot say as it is. Whatever it leaves out must be reported. */
 export interface Manner {
-  /** Kinds of parts whose words are text there; pictures become markdown. */
+  /** Kinds of parts whose words are text there; images become markdown. */
   readonly asText: readonly PartType[];
   readonly leavesOut: readonly PartType[];
   /** Input of custom tools is an object with one member. */
@@ -107,8 +107,8 @@ export interface ChoiceMeaning {
   text: string;
   reasoning: string;
   refusal: string;
-  sound: string;
-  pictures: string;
+  audio: string;
+  images: string;
   calls: Call[];
   proofs: string[];
   sources: string[];
@@ -148,8 +148,8 @@ function choiceMeaning({ parts, finish }: Reply['choices'][number], manner: Mann
     text: textOf(kept, manner),
     reasoning: joined(kept, 'reasoning'),
     refusal: manner.asText.includes('refusal') ? why : refusals.join('') + why,
-    sound: manner.asText.includes('audio') ? '' : joined(kept, 'audio'),
-    pictures: manner.asText.includes('image') ? '' : joined(kept, 'image'),
+    audio: manner.asText.includes('audio') ? '' : joined(kept, 'audio'),
+    images: manner.asText.includes('image') ? '' : joined(kept, 'image'),
     calls,
     proofs: proofsOf(kept, manner),
     sources: kept.flatMap(({ citations = [] }) => citations.filter(manner.shows).map(({ url = '' }) => url)),
@@ -256,8 +256,8 @@ export function featuresOf({ choices, usage }: Reply): string[] {
     'free-text calls': calls.some(({ opens }) => opens.type === 'tool-call' && opens.custom),
     reasoning: parts.some(({ opens, content }) => opens.type === 'reasoning' && content !== ''),
     'proofs of reasoning': parts.some(({ seal }) => seal),
-    pictures: parts.some(({ opens }) => opens.type === 'image'),
-    sound: parts.some(({ opens }) => opens.type === 'audio'),
+    images: parts.some(({ opens }) => opens.type === 'image'),
+    audio: parts.some(({ opens }) => opens.type === 'audio'),
     citations: parts.some(({ citations }) => citations && citations.length > 0),
     'log probabilities': parts.some(({ logprobs }) => logprobs && logprobs.length > 0),
     'server tools': parts.some(({ opens }) => opens.type === 'vendor'),

@@ -4,17 +4,17 @@
  * `bun test/conformance/mutate-other-replies.ts SEED MUTATIONS_PER_REPLY`. Prints one line of JSON.
  */
 import type { Kind } from '../../src/canonical/call.ts';
-import { createFilmReader } from '../../src/canonical/film-facts.ts';
 import { newId } from '../../src/canonical/id.ts';
 import { uploadOf } from '../../src/canonical/upload.ts';
+import { createVideoReader } from '../../src/canonical/video-facts.ts';
 import type { WireRequest } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { openaiVideos } from '../../src/dialects/videos/openai-videos.ts';
-import { vendorA } from '../../src/dialects/videos/vendor-a.ts';
-import { vendorB } from '../../src/dialects/videos/vendor-b.ts';
-import { videoGenerations } from '../../src/dialects/videos/video-generations.ts';
+import { vendorB } from '../../src/dialects/video/jimeng.ts';
+import { vendorA } from '../../src/dialects/video/kling.ts';
+import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
+import { videoGenerations } from '../../src/dialects/video/video-generations.ts';
 import type { Answer, ByteSource } from '../../src/http1/answer.ts';
-import { drawFilm } from '../../src/sandbox/mp4.ts';
+import { generateVideo } from '../../src/sandbox/mp4.ts';
 import { holding } from '../../src/tasks/held-task.ts';
 import { step } from '../../src/tasks/step.ts';
 import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
@@ -89,7 +89,7 @@ const DOORS = [openaiVideos, videoGenerations, vendorA, vendorB];
 /** What the provider answers next, whatever it is asked. */
 let answers = (): Answered => ({ contentType: '', body: new Uint8Array() });
 
-type Rooms = Awaited<ReturnType<typeof openMutationRooms>>;
+type HttpDeps = Awaited<ReturnType<typeof openMutationRooms>>;
 
 const textOf = (body: Uint8Array | string) => (typeof body === 'string' ? body : Buffer.from(body).toString());
 
@@ -127,7 +127,7 @@ interface Outcome {
 
 const OURS = /internal_error|failed on its own side/;
 
-async function ask(rooms: Rooms, reply: OtherReply, format: string, asked: Asked, what: string, outcome: Outcome) {
+async function ask(deps: HttpDeps, reply: OtherReply, format: string, asked: Asked, what: string, outcome: Outcome) {
   const dialect = dialectNamed(format)!;
   const model = modelOf(reply);
   const body = Buffer.from(textOf(asked.body ?? '').replaceAll('MODEL', model));
@@ -147,8 +147,8 @@ async function ask(rooms: Rooms, reply: OtherReply, format: string, asked: Asked
   const started = performance.now();
   const client = { hasLeft: false, onLeave: undefined };
   const requestId = newId('req_');
-  const answer = await rooms.gateway.serve(dialect, {
-    key: rooms.key,
+  const answer = await deps.gateway.serve(dialect, {
+    key: deps.key,
     address: '127.0.0.1',
     requestId,
     announcedBytes: body.length,
@@ -169,7 +169,7 @@ async function ask(rooms: Rooms, reply: OtherReply, format: string, asked: Asked
 }
 
 /** A video, one answer of whose provider is mutated: that of its start, or that of a look. */
-async function make(rooms: Rooms, format: (typeof VIDEO_FORMATS)[number], random: () => number, outcome: Outcome) {
+async function make(deps: HttpDeps, format: (typeof VIDEO_FORMATS)[number], random: () => number, outcome: Outcome) {
   const { provider } = format;
   const encoded = (body: unknown) => Buffer.from(JSON.stringify(body));
   const mutated = (body: unknown) => Buffer.from(mutateBody(JSON.stringify(body), random));
@@ -183,16 +183,16 @@ async function make(rooms: Rooms, format: (typeof VIDEO_FORMATS)[number], random
   const what = `${provider.name}: ${row.map((body) => body.toString().slice(0, 300)).join(' then ')}`;
   answers = () => ({ contentType: 'application/json', body: row.length > 1 ? row.shift()! : row[0]! });
   outcome.cases++;
-  const videos = createVideoTasks(rooms.tasks);
+  const videos = createVideoTasks(deps.tasks);
   const started = performance.now();
   try {
     const ask = { ...wide, model: videoModelOf(provider.name), metadata: {} };
-    const task = await videos.create({ caller: rooms.caller, door: 'openai-videos', strict: false, ask });
+    const task = await videos.create({ caller: deps.caller, door: 'openai-videos', strict: false, ask });
     const held = { task, lost: false };
     for (let looked = 0; looked < 3 && held.task.state !== 'completed' && held.task.state !== 'failed'; looked++) {
-      await rooms.tasks.store.tasks.claim(rooms.tasks.worker, Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS, 100);
+      await deps.tasks.store.tasks.claim(deps.tasks.worker, Date.now() + HOUR_MS, Date.now() + 2 * HOUR_MS, 100);
       held.lost = false;
-      await holding(rooms.tasks, held, () => step(rooms.tasks, held));
+      await holding(deps.tasks, held, () => step(deps.tasks, held));
     }
     for (const door of DOORS) {
       const view = { ...held.task, urls: held.task.outputs.map(({ file }) => `http://here.test/${file}`) };
@@ -209,10 +209,10 @@ async function make(rooms: Rooms, format: (typeof VIDEO_FORMATS)[number], random
 }
 
 /** A file of a video whose bytes lie about their own lengths. */
-function watchFilm(film: Uint8Array, random: () => number, outcome: Outcome): void {
-  const bytes = Uint8Array.from(film);
+function watchFilm(video: Uint8Array, random: () => number, outcome: Outcome): void {
+  const bytes = Uint8Array.from(video);
   for (let changes = 0; changes < 8; changes++) bytes[Math.floor(random() * 600)] = Math.floor(random() * 256);
-  const reader = createFilmReader();
+  const reader = createVideoReader();
   outcome.cases++;
   try {
     for (let at = 0; at < bytes.length; at += 1000) reader.see(bytes.subarray(at, at + 1000));
@@ -229,7 +229,7 @@ if (import.meta.main) {
   const outcome: Outcome = { cases: 0, errors: 0, faults: [] };
   const troubles: string[] = [];
   const replies = await otherReplies();
-  const rooms = await openMutationRooms(
+  const deps = await openMutationRooms(
     replies,
     () => answers(),
     (words) => troubles.push(words),
@@ -244,7 +244,7 @@ if (import.meta.main) {
       answers = () => ({ contentType: reply.contentType, body });
       for (const [place, [format, asked]] of (REQUESTS[reply.kind] ?? []).entries()) {
         const what = `${reply.name} as ${format} (${place}), round ${round}`;
-        const isGood = await ask(rooms, reply, format, asked, what, outcome);
+        const isGood = await ask(deps, reply, format, asked, what, outcome);
         if (round === 0) isServed ||= isGood;
       }
       if (!isServed) outcome.faults.push(`${reply.name} is served in no format`);
@@ -252,12 +252,12 @@ if (import.meta.main) {
     }
   }
   for (const format of VIDEO_FORMATS) {
-    for (let round = 0; round < mutations * 2; round++) await make(rooms, format, random, outcome);
+    for (let round = 0; round < mutations * 2; round++) await make(deps, format, random, outcome);
     peak = Math.max(peak, process.memoryUsage.rss());
   }
-  const film = drawFilm({ prompt: 'A cat', width: 64, height: 64, seconds: 1 });
-  for (let round = 0; round < mutations * 20; round++) watchFilm(film, random, outcome);
-  await rooms.close();
+  const video = generateVideo({ prompt: 'A cat', width: 64, height: 64, seconds: 1 });
+  for (let round = 0; round < mutations * 20; round++) watchFilm(video, random, outcome);
+  await deps.close();
   const faults = [...outcome.faults, ...troubles];
   const peakMegabytes = Math.round(peak / 2 ** 20);
   console.log(JSON.stringify({ ...outcome, seed, peakMegabytes, faults: faults.slice(0, 200), faulty: faults.length }));

@@ -3,8 +3,8 @@
  * own, so that its memory can be watched: `bun test/conformance/mutate-replies.ts SEED MUTATIONS_PER_RECORDING`. Prints one line of JSON.
  */
 import { GatewayError } from '../../src/canonical/errors.ts';
-import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
-import { boundedReader } from '../../src/dialects/bounded-reader.ts';
+import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
+import { boundedReader } from '../../src/dialects/shared/bounded-reader.ts';
 import { chatCall } from '../chat-call.ts';
 import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { mutateBody, randomFrom } from './mutate.ts';

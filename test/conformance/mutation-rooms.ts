@@ -9,17 +9,17 @@ import { GatewayError } from '../../src/canonical/errors.ts';
 import { newId } from '../../src/canonical/id.ts';
 import { applyCatalogue } from '../../src/catalog/apply.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
+import { createMemory } from '../../src/conversations/conversations.ts';
 import { vendorDialectNamed } from '../../src/dialects/index.ts';
 import { folderFiles } from '../../src/files/folder-files.ts';
-import { createPictureShelf } from '../../src/files/picture-shelf.ts';
-import type { GatewayRooms } from '../../src/gateway/rooms.ts';
+import { createImageShelf } from '../../src/files/image-store.ts';
+import type { GatewayDeps } from '../../src/gateway/gateway-deps.ts';
 import { createGateway } from '../../src/gateway/serve.ts';
 import { createLedger } from '../../src/ledger/prepaid-ledger.ts';
-import { createMemory } from '../../src/memory/memory.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TaskRooms } from '../../src/tasks/rooms.ts';
+import type { TaskDeps } from '../../src/tasks/task-deps.ts';
 import { createTransport, type Transport } from '../../src/transport/transport.ts';
 import { VIDEO_FORMATS } from '../video-formats.ts';
 import type { OtherReply } from './other-replies.ts';
@@ -96,11 +96,11 @@ async function openAccount(store: Store, now: number) {
 /** What is no failure of a provider. */
 export const isOurs = (thrown: unknown) => !(thrown instanceof GatewayError) || thrown.code === 'internal_error';
 
-/** `answer`: what the provider answers, whatever it is asked; `trouble`: a failure of our own that an operator would be told. */
+/** `answer`: what the provider answers, whatever it is asked; `reportError`: a failure of our own that an operator would be told. */
 export async function openMutationRooms(
   replies: readonly OtherReply[],
   answer: () => Answered,
-  trouble: (words: string) => void,
+  reportError: (words: string) => void,
 ) {
   const now = Date.now;
   const folder = mkdtempSync(join(tmpdir(), 'modelport-mutations-'));
@@ -131,18 +131,18 @@ export async function openMutationRooms(
     random: () => 0.5,
     log() {},
     // Of what a provider has done wrong an operator is told, too.
-    trouble(sentence: string, cause: unknown) {
-      if (isOurs(cause)) trouble(`${sentence} ${Bun.inspect(cause)}`);
+    reportError(sentence: string, cause: unknown) {
+      if (isOurs(cause)) reportError(`${sentence} ${Bun.inspect(cause)}`);
     },
   };
   const gateway = createGateway({
     ...shared,
     memory: createMemory(store.kept, { responsesMs: 1000, proofsMs: 1000 }),
-    shelf: createPictureShelf(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
+    shelf: createImageShelf(files, { publicUrl: 'http://here.test', keepMs: HOUR_MS, now }),
     dialect: (name: string) => vendorDialectNamed(name)!,
     countTexts: () => Promise.resolve(0),
     settings: SETTINGS,
-  } as unknown as GatewayRooms);
+  } as unknown as GatewayDeps);
   const tasks = {
     ...shared,
     store,
@@ -150,8 +150,8 @@ export async function openMutationRooms(
     settings: { defaultModel: undefined, taskMs: HOUR_MS, pollMs: 0, keepMs: HOUR_MS, maxResultBytes: 1e8 },
     worker: 'here',
     inHand: new Set(),
-    fateOf: () => 'unknown',
-  } as unknown as TaskRooms;
+    processStatusOf: () => 'unknown',
+  } as unknown as TaskDeps;
   const caller = await access.authenticate({ key, address: '127.0.0.1' }, now());
   const close = async () => {
     await ledger.flush();

@@ -76,7 +76,7 @@ const DOCUMENTED: readonly OtherReply[] = [
     model: 'qwen-image-2.0',
     kind: 'image',
     ...json({
-      output: { choices: [{ message: { content: [{ image: 'https://pictures.test/1.png' }, { text: 'x' }] } }] },
+      output: { choices: [{ message: { content: [{ image: 'https://images.test/1.png' }, { text: 'x' }] } }] },
       usage: { image_count: 1 },
     }),
   },
@@ -86,7 +86,7 @@ const DOCUMENTED: readonly OtherReply[] = [
     model: 'wan2.2-t2i-flash',
     kind: 'image',
     ...json({
-      output: { task_id: 't', task_status: 'SUCCEEDED', results: [{ url: 'https://pictures.test/1.png' }] },
+      output: { task_id: 't', task_status: 'SUCCEEDED', results: [{ url: 'https://images.test/1.png' }] },
       usage: { image_count: 1 },
     }),
   },
@@ -98,7 +98,7 @@ const DOCUMENTED: readonly OtherReply[] = [
     ...json({ image: 'iVBORw0KGgo=', finish_reason: 'SUCCESS', seed: 7 }),
   },
   {
-    name: 'pictures of a conversation',
+    name: 'images of a conversation',
     provider: 'google',
     model: 'gemini-2.5-flash-image',
     kind: 'image',
@@ -141,7 +141,7 @@ const DOCUMENTED: readonly OtherReply[] = [
     kind: 'speech',
     stream: false,
     contentType: 'audio/mpeg',
-    body: Buffer.from('ID3 a sound'),
+    body: Buffer.from('ID3 a audio'),
   },
   {
     name: 'speech in events',

@@ -12,9 +12,9 @@ import type { Provider } from '../../src/providers/provider.ts';
 import { modelOf, type OutgoingCalls, startOutgoing } from '../outgoing-calls.ts';
 
 const MODEL_CEILING = 1000;
-/** A token of output at 1 USD per million, and a picture. */
+/** A token of output at 1 USD per million, and a image. */
 const NANO_PER_TOKEN = 1000;
-const NANO_PER_PICTURE = 1_000_000;
+const NANO_PER_IMAGE = 1_000_000;
 const PRICES: { readonly [kind in Kind]?: object } = {
   chat: { input: 0, output: 1 },
   image: { perImage: 0.001 },
@@ -63,7 +63,7 @@ function figures(text: string, names: RegExp): number[] {
   });
 }
 
-/** Tokens, or pictures, that these bodies permit together. */
+/** Tokens, or images, that these bodies permit together. */
 function permitted(bodies: readonly string[], kind: Kind): number {
   return bodies.reduce((sum, body) => {
     const count = Math.max(1, ...figures(body, COUNT));
@@ -143,7 +143,7 @@ describe.each(TARGETS)('%s %s %s', (type, kind, upstreamModel) => {
         const { sent, held } = calls;
         if (sent.length === 0) return;
         arrived++;
-        const unit = kind === 'image' ? NANO_PER_PICTURE : NANO_PER_TOKEN;
+        const unit = kind === 'image' ? NANO_PER_IMAGE : NANO_PER_TOKEN;
         const permits = permitted(sent, kind);
         if (permits * unit > Number(held))
           throw new Error(JSON.stringify({ text, sent, permits, held: Number(held) / unit }));

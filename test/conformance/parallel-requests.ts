@@ -1,4 +1,4 @@
-/** The same scenario as other clients wrote it natively for several vendors: a call translated for a vendor must ask what was asked of it there. */
+/** The same scenario as other clients wrote it natively for several providers: a call translated for a provider must ask what was asked of it there. */
 import type { ChatCall, Part } from '../../src/canonical/call.ts';
 import { type RequestSource, requestSources, writtenFor } from './translate-requests.ts';
 
@@ -8,7 +8,7 @@ export interface Pair {
   to: RequestSource;
 }
 
-/** Vendors' names in the recordings of a matrix, behind the case. */
+/** Providers' names in the recordings of a matrix, behind the case. */
 const CASE = /matrix-(.+?)-(bedrock|anthropic|openai|google|groq|mistral|cohere|huggingface|xai)/;
 
 /** Every two recordings of the same turn of the same scenario in different formats. */
@@ -44,7 +44,7 @@ const ASPECTS: { readonly [name: string]: (call: ChatCall) => unknown } = {
   stream: ({ stream }) => stream,
 };
 
-/** What the translated call asks otherwise than the vendor's own client did; `undefined` where it cannot be translated. */
+/** What the translated call asks otherwise than the provider's own client did; `undefined` where it cannot be translated. */
 export function differencesOf({ from, to }: Pair): { differences: string[]; warnings: readonly string[] } | undefined {
   const written = writtenFor(from.call, to.dialect);
   if (!written) return undefined;

@@ -148,15 +148,13 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
       members: { response_format: { type: 'json_object' } },
     },
   ],
-  pictureSizes: [size({ pictureSizes: ['1024x1024', '1536x1024'] })],
-  pictureBounds: [size({ pictureBounds: { grid: 16, most: 1024 * 1024 } })],
-  pictureFineness: [size({ pictureFineness: ['2K'], pictureSizes: ['1024x1024'] }, '1024x1536')],
-  needsPictureSize: [
-    { format: 'openai-images', quirks: { needsPictureSize: true, pictureSizes: ['512x512'] }, members: {} },
-  ],
-  pictureSides: [size({ pictureSides: true, pictureBounds: { grid: 8 } })],
-  pictureRatios: [size({ pictureRatios: ['1:1', '16:9'] })],
-  pictureResolutions: [size({ pictureRatios: ['1:1'], pictureResolutions: { '4K': '2k' } }, '4K')],
+  imageSizes: [size({ imageSizes: ['1024x1024', '1536x1024'] })],
+  imageBounds: [size({ imageBounds: { grid: 16, most: 1024 * 1024 } })],
+  imageFineness: [size({ imageFineness: ['2K'], imageSizes: ['1024x1024'] }, '1024x1536')],
+  needsImageSize: [{ format: 'openai-images', quirks: { needsImageSize: true, imageSizes: ['512x512'] }, members: {} }],
+  imageSides: [size({ imageSides: true, imageBounds: { grid: 8 } })],
+  imageRatios: [size({ imageRatios: ['1:1', '16:9'] })],
+  imageResolutions: [size({ imageRatios: ['1:1'], imageResolutions: { '4K': '2k' } }, '4K')],
   base64Word: [{ format: 'openai-images', quirks: { base64Word: 'base64' }, members: { response_format: 'b64_json' } }],
   plainVectors: [
     { format: 'openai-embeddings', quirks: { plainVectors: true }, members: { encoding_format: 'base64' } },
@@ -171,11 +169,11 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
   transcripts: 'replies',
   wholeNumbers: 'replies',
   takesUrls: 'media',
-  mostPictures: 'pieces',
+  mostImages: 'pieces',
   mostInputs: 'pieces',
   drawsAnew: 'edits',
   editForm: 'edits',
-  editPictures: 'edits',
+  editImages: 'edits',
   schemas: 'translation',
   supportsCacheBreakpoints: 'translation',
 };
@@ -230,7 +228,7 @@ describe('each quirk has one effect', () => {
         expect(shared(own.body, sample.format)).toEqual(shared(written.body, sample.format));
         expect(own.warnings).toEqual(written.warnings);
         const without = made(sample, {}).own;
-        if (name !== 'pictureFineness') expect(own).not.toEqual(without);
+        if (name !== 'imageFineness') expect(own).not.toEqual(without);
       },
     );
   }

@@ -1,4 +1,4 @@
-/** Every figure of usage that was recorded: what we charge is what the vendor's own rule says, to the nano-USD. */
+/** Every figure of usage that was recorded: what we charge is what the provider's own rule says, to the nano-USD. */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import type { Price } from '../../src/canonical/price.ts';
@@ -6,7 +6,7 @@ import { readCatalogue } from '../../src/catalog/catalogue.ts';
 import { listedCatalogue } from '../../src/catalog/price-list.ts';
 import type { Quirks, VendorDialect } from '../../src/dialects/dialect.ts';
 import { vendorDialectNamed } from '../../src/dialects/index.ts';
-import { quirksOf } from '../../src/dialects/quirks.ts';
+import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { Meter } from '../../src/gateway/meter.ts';
 import { charge } from '../../src/ledger/charge.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
@@ -36,8 +36,8 @@ const NOT_COMPARED: { readonly [wireOrFile: string]: string } = {
   'cohere-v2-chat': "Cohere's conversations are had through its door for OpenAI's format: no dialect reads this one",
   'gemini-interactions': 'no dialect reads it',
   'bedrock-embed': "no dialect reads Amazon's own embeddings",
-  'openai-images': 'pictures are compared with the other recordings of pictures',
-  'openai-images-edits': 'pictures are compared with the other recordings of pictures',
+  'openai-images': 'images are compared with the other recordings of images',
+  'openai-images-edits': 'images are compared with the other recordings of images',
   'anthropic-count-tokens': 'tokens that are only counted cost nothing',
   'gemini-count-tokens': 'tokens that are only counted cost nothing',
   'openai-responses-input-tokens': 'tokens that are only counted cost nothing',

@@ -9,7 +9,7 @@ import { GatewayError } from '../../src/canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../src/canonical/json.ts';
 import type { Quirks } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
-import { quirksOf } from '../../src/dialects/quirks.ts';
+import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { providerOf } from '../../src/providers/index.ts';
 import { quirksFor } from '../../src/providers/provider.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';

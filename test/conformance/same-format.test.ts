@@ -5,7 +5,7 @@ import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed, vendorDialectNamed } from '../../src/dialects/index.ts';
-import { quirksOf } from '../../src/dialects/quirks.ts';
+import { quirksOf } from '../../src/dialects/shared/quirks.ts';
 import { quote } from '../../src/ledger/quote.ts';
 import { providerOf } from '../../src/providers/index.ts';
 

@@ -5,8 +5,8 @@ import type { ChatCall, Part } from '../../src/canonical/call.ts';
 import { addEvent, emptyReply, type Reply } from '../../src/canonical/reply.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
-import { sandbox as provider, SANDBOX_BASE_URL } from '../../src/providers/sandbox.ts';
-import { pngSize } from '../../src/sandbox/picture.ts';
+import { sandbox as provider, SANDBOX_BASE_URL } from '../../src/providers/chat/sandbox.ts';
+import { pngSize } from '../../src/sandbox/image.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { chatCall } from '../chat-call.ts';
 
@@ -143,7 +143,7 @@ describe.each(FORMATS)('%s', (name) => {
     }
   });
 
-  test('a picture that came with the prompt is seen', async () => {
+  test('a image that came with the prompt is seen', async () => {
     const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const parts: Part[] = [
       { type: 'text', text: 'Look' },
@@ -182,13 +182,13 @@ test.each(['openai-chat', 'gemini'])('%s: speech with its words', async (name) =
   }
 });
 
-test('a picture of the asked shape', async () => {
+test('a image of the asked shape', async () => {
   const reply = await ask('gemini', {
     model: 'sandbox-image',
     modalities: ['image'],
     image: { aspectRatio: '16:9', size: '1K' },
   });
-  const [picture] = partsOf(reply, 'image');
-  expect(picture?.opens).toEqual({ type: 'image', mimeType: 'image/png' });
-  expect(pngSize(Buffer.from(picture?.content ?? '', 'base64'))).toEqual({ width: 1376, height: 768 });
+  const [image] = partsOf(reply, 'image');
+  expect(image?.opens).toEqual({ type: 'image', mimeType: 'image/png' });
+  expect(pngSize(Buffer.from(image?.content ?? '', 'base64'))).toEqual({ width: 1376, height: 768 });
 });

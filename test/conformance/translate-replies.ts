@@ -2,7 +2,7 @@
 import type { ChatCall } from '../../src/canonical/call.ts';
 import type { GatewayError } from '../../src/canonical/errors.ts';
 import type { Reply, ReplyEvent } from '../../src/canonical/reply.ts';
-import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
+import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import type { Dialect, Frame, VendorDialect } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
 import { chatCall } from '../chat-call.ts';
@@ -10,14 +10,14 @@ import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '
 import { replyOf } from './dialect-laws.ts';
 import { featuresOf, MANNERS, type Manner, meaningOf, unsaidOf } from './meaning.ts';
 
-/** The recordings' words for formats that the house calls otherwise. */
+/** The recordings' words for formats that the application calls otherwise. */
 export const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
 
-/** The formats of conversations that the house reads. */
+/** The formats of conversations that the application reads. */
 export const CONVERSING: readonly Dialect<ChatCall>[] = [...DIALECTS.values()].filter(converses);
-/** Those and the ones that vendors alone speak. */
+/** Those and the ones that providers alone speak. */
 const HEARD: readonly VendorDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
-/** Those that clients speak: a vendor's own may be more. */
+/** Those that clients speak: a provider's own may be more. */
 export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
 
 /** Compacting is no conversation: of a reply it takes the text alone, as a summary. */
@@ -49,7 +49,7 @@ export interface Translation {
   faults: string[];
 }
 
-/** Recorded replies of every format that the house reads and clients converse in. */
+/** Recorded replies of every format that the application reads and clients converse in. */
 export function sources(): Source[] {
   return HEARD.flatMap((dialect) =>
     recordedCases(WIRES[dialect.name] ?? dialect.name).map((recorded) => sourceOf(recorded, dialect)),
@@ -125,7 +125,7 @@ function faultsOf({ source, target, stream, contentType, body, warnings }: Trans
   const faults: string[] = [];
   const meant = meaningOf(source.reply, manner);
   const read = meaningOf(replyOf(events), manner);
-  // Where the vendor reported none, ours is an estimate or nothing.
+  // Where the provider reported none, ours is an estimate or nothing.
   if (!meant.usage) read.usage = undefined;
   for (const [index, choice] of meant.choices.entries()) {
     const again = read.choices[index];

@@ -1,7 +1,7 @@
-/** Every recorded request of a conversation, written for every other format and read again as a vendor of that format would. */
+/** Every recorded request of a conversation, written for every other format and read again as a provider of that format would. */
 import type { ChatCall, Message, Part } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
-import { legalToolId } from '../../src/dialects/anthropic-messages/legal-names.ts';
+import { legalToolId } from '../../src/dialects/chat/anthropic-messages/legal-names.ts';
 import type { Dialect, Written } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
@@ -63,7 +63,7 @@ export function requestTranslationsOf(source: RequestSource): RequestTranslation
   return TARGETS.filter(({ name }) => name !== source.dialect.name).map((target) => translate(source, target));
 }
 
-/** The call as a vendor of that format reads it; `undefined` where it is refused. */
+/** The call as a provider of that format reads it; `undefined` where it is refused. */
 export function writtenFor(
   call: ChatCall,
   target: Dialect<ChatCall>,
@@ -86,7 +86,7 @@ function translate(source: RequestSource, target: Dialect<ChatCall>): RequestTra
   try {
     written = target.writeCall(call, model, {});
   } catch (thrown) {
-    // What only its own vendor can fetch or read is refused, and named.
+    // What only its own provider can fetch or read is refused, and named.
     if (!(thrown instanceof GatewayError)) throw thrown;
     const faults = thrown.param === undefined ? [`is refused without a name: ${thrown.message}`] : [];
     return { source, target, body: '', warnings: [], refused: thrown.message, faults };
@@ -122,7 +122,7 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
     reported: /JSON|output format|schema/,
   },
   reasoning: { of: ({ reasoning }) => thinks(reasoning), reported: /think|reasoning/ },
-  // What every vendor does unless it is told otherwise may be left out.
+  // What every provider does unless it is told otherwise may be left out.
   temperature: {
     of: ({ sampling }) => (sampling.temperature === 1 ? undefined : sampling.temperature),
     reported: /temperature/,
@@ -170,7 +170,7 @@ function wordsOf({ messages }: ChatCall): string {
     .replace(/<\/?system>|\s/g, '');
 }
 
-/** A thought is another vendor's own, and so are its blocks. */
+/** A thought is another provider's own, and so are its blocks. */
 function words(part: Part): string {
   switch (part.type) {
     case 'text':
@@ -256,10 +256,10 @@ function asksFor(call: ChatCall): string[] {
     'parallel results asked': results.length > 1,
     'media in results asked': results.some((result) => result.parts.some(({ type }) => type === 'media')),
     'failed results asked': results.some(({ failed }) => failed),
-    'pictures asked': media.includes('image'),
+    'images asked': media.includes('image'),
     'documents asked': media.includes('document'),
-    'sound asked': media.includes('audio'),
-    'film asked': media.includes('video'),
+    'audio asked': media.includes('audio'),
+    'video asked': media.includes('video'),
     'structured output asked': output !== undefined,
     'reasoning asked': reasoning !== undefined,
     'earlier reasoning asked': parts.some(({ type }) => type === 'reasoning'),

@@ -1,4 +1,4 @@
-/** The law for writers: they write as vendors write, not as their types allow. No member, and no null, that no recording of the format has. */
+/** The law for writers: they write as providers write, not as their types allow. No member, and no null, that no recording of the format has. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import type { ReplyEvent } from '../../src/canonical/reply.ts';
@@ -58,7 +58,7 @@ const USED: ReplyEvent = {
   type: 'usage',
   usage: { input: 3, output: 4, imageOutput: 4, images: 1, searches: 1, source: 'reported' },
 };
-const picture = (part: number, url?: string): ReplyEvent[] => [
+const image = (part: number, url?: string): ReplyEvent[] => [
   {
     type: 'part-start',
     choice: 0,
@@ -78,8 +78,8 @@ const WHOLE: { readonly [format: string]: { call: Call; events: ReplyEvent[]; wi
   },
   'openai-images': {
     wire: 'openai-images',
-    call: { ...asked, kind: 'image', prompt: 'A cat', pictures: [], edit: false, n: 1, size: {} },
-    events: [{ type: 'reply-start', id: 'r', model: 'm', createdSeconds: 7 }, ...picture(0), USED],
+    call: { ...asked, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 1, size: {} },
+    events: [{ type: 'reply-start', id: 'r', model: 'm', createdSeconds: 7 }, ...image(0), USED],
   },
   rerank: {
     wire: 'cohere-rerank',

@@ -1,4 +1,4 @@
-/** Pictures and documents a client names by address, before vendors that fetch them and vendors that do not. */
+/** Images and documents a client names by address, before providers that fetch them and providers that do not. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -11,20 +11,20 @@ const PDF = Buffer.from('%PDF-1.4\n%%EOF\n');
 const BASE64 = PNG.toString('base64');
 
 const asked: string[] = [];
-const pictures = Bun.serve({
+const images = Bun.serve({
   port: 0,
   hostname: '127.0.0.1',
   fetch(request) {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
-    if (pathname.startsWith('/picture')) return new Response(PNG, { headers: { 'content-type': 'image/jpeg' } });
+    if (pathname.startsWith('/image')) return new Response(PNG, { headers: { 'content-type': 'image/jpeg' } });
     if (pathname === '/paper') return new Response(PDF, { headers: { 'content-type': 'application/pdf' } });
     if (pathname === '/page') return new Response('<!doctype html><p>Hi', { headers: { 'content-type': 'image/png' } });
     if (pathname === '/inside') return Response.redirect('http://169.254.169.254/latest/meta-data/');
     return new Response('no', { status: 404 });
   },
 });
-const at = (path: string) => `http://127.0.0.1:${pictures.port}${path}`;
+const at = (path: string) => `http://127.0.0.1:${images.port}${path}`;
 
 let scene: Scene;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ afterEach(async () => {
   await scene.assertClean();
 });
 afterAll(async () => {
-  await pictures.stop(true);
+  await images.stop(true);
   await scene.close();
 }, 30_000);
 
@@ -59,15 +59,15 @@ function inlineOf(body: unknown) {
   return (body as GeminiBody).contents.flatMap(({ parts }) => parts.flatMap((part) => part.inlineData ?? []));
 }
 
-describe('a target that takes pictures inline alone', () => {
+describe('a target that takes images inline alone', () => {
   test('gets the bytes under their true type, several at once, each fetched once', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
     stage.script(VENDORS.gemini.whole(SAID));
-    const response = await chat(stage, at('/picture1'), at('/picture2'), at('/picture1'));
+    const response = await chat(stage, at('/image1'), at('/image2'), at('/image1'));
     expect(response.status).toBe(200);
-    const picture = { mimeType: 'image/png', data: BASE64 };
-    expect(inlineOf(stage.journal()[0]?.body)).toEqual([picture, picture, picture]);
-    expect(asked.sort()).toEqual(['/picture1', '/picture2']);
+    const image = { mimeType: 'image/png', data: BASE64 };
+    expect(inlineOf(stage.journal()[0]?.body)).toEqual([image, image, image]);
+    expect(asked.sort()).toEqual(['/image1', '/image2']);
     expect(await stage.settledCall()).toMatchObject({ status: 200, attempts: 1 });
   });
 
@@ -75,15 +75,15 @@ describe('a target that takes pictures inline alone', () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash', targets: 2 });
     stage.scriptTarget(0, VENDORS.gemini.error(503, 'overloaded'));
     stage.scriptTarget(1, VENDORS.gemini.whole(SAID));
-    expect((await chat(stage, at('/picture'))).status).toBe(200);
+    expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal().map(({ body }) => inlineOf(body).length)).toEqual([1, 1]);
-    expect(asked).toEqual(['/picture']);
+    expect(asked).toEqual(['/image']);
   });
 
   test('of the same dialect too: the rest of the body stays', async () => {
     const stage = await scene.stage({ type: 'ollama' });
     stage.script(VENDORS.chat.whole(SAID));
-    expect((await chat(stage, at('/picture'))).status).toBe(200);
+    expect((await chat(stage, at('/image'))).status).toBe(200);
     expect(stage.journal()[0]?.body).toMatchObject({
       unknown_member: 7,
       messages: [{ content: [{ type: 'text' }, { image_url: { url: `data:image/png;base64,${BASE64}` } }] }],
@@ -104,7 +104,7 @@ describe('a target that takes pictures inline alone', () => {
   });
 });
 
-test('a target that fetches pictures itself is told the address, and the gateway asks nobody', async () => {
+test('a target that fetches images itself is told the address, and the gateway asks nobody', async () => {
   const url = 'http://10.0.0.1/private.png';
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-sonnet-4-5' });
   stage.script(VENDORS.messages.whole(SAID));
@@ -117,7 +117,7 @@ describe('what cannot be fetched: 400 naming the member, nothing sent, nothing h
     [
       'chat',
       '/v1/chat/completions',
-      (url, model) => ({ model, messages: [{ role: 'user', content: content(at('/picture'), url) }] }),
+      (url, model) => ({ model, messages: [{ role: 'user', content: content(at('/image'), url) }] }),
       'messages[0].content[2].image_url.url',
     ],
     [
@@ -144,7 +144,7 @@ describe('what cannot be fetched: 400 naming the member, nothing sent, nothing h
     ['with a password', () => 'https://me:secret@example.com/x.png', 'password'],
     ['of another scheme', () => 'gs://bucket/x.png', 'http'],
     ['missing', () => at('/missing'), 'status 404'],
-    ['no picture', () => at('/page'), 'no image'],
+    ['no image', () => at('/page'), 'no image'],
     ['redirected inside', () => at('/inside'), 'public host'],
   ];
   for (const [door, path, bodyOf, param] of doors) {

@@ -1,6 +1,6 @@
 /** Bedrock behind the running gateway: recorded replies to clients of every format, its envelope, its failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { bedrockConverse } from '../../src/dialects/bedrock-converse/bedrock-converse.ts';
+import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import { textOf } from '../broken-stream.ts';
 import { chatCall } from '../chat-call.ts';
 import { replyOf } from '../conformance/dialect-laws.ts';

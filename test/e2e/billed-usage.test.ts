@@ -1,4 +1,4 @@
-/** Where a vendor does not say what its reply used, the client is told what it is billed, in every format of chat. */
+/** Where a provider does not say what its reply used, the client is told what it is billed, in every format of chat. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 
@@ -59,7 +59,7 @@ const FORMATS: {
   },
 ];
 
-/** The same reply of a vendor of chat completions and of one of responses, neither saying what it used. */
+/** The same reply of a provider of chat completions and of one of responses, neither saying what it used. */
 const VENDORS = {
   'openai-compatible': {
     whole: {
@@ -94,7 +94,7 @@ const VENDORS = {
 describe('what was billed is what the client reads:', () => {
   const cases = FORMATS.flatMap((format) => [true, false].map((stream) => ({ ...format, stream })));
   test.each(cases)('$format, stream $stream', async ({ format, path, body, read, names, stream }) => {
-    // A vendor of responses is asked in its own format by a client of it alone.
+    // A provider of responses is asked in its own format by a client of it alone.
     const types =
       format === 'responses' ? (['openai-compatible', 'openai'] as const) : (['openai-compatible'] as const);
     for (const type of types) {

@@ -1,4 +1,4 @@
-/** What a translation drops or refuses is said in the caller's own words, whatever the vendor's format. */
+/** What a translation drops or refuses is said in the caller's own words, whatever the provider's format. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';

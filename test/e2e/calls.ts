@@ -34,7 +34,7 @@ export async function whole(stage: Stage): Promise<{ status: number; body: Error
 }
 export type ErrorBody = { error?: { message: string; type: string; code: string; param: string | null } };
 
-/** Nothing of ours or of the vendor's may leak into an error. */
+/** Nothing of ours or of the provider's may leak into an error. */
 export function assertPublic(text: string): void {
   expect(text).not.toMatch(/127\.0\.0\.1|sk-upstream|<html|at .*\.ts:\d+/);
 }

@@ -1,4 +1,4 @@
-/** A vendor that tells everything it knows of the operator: no credential, host or account of ours reaches anybody. */
+/** A provider that tells everything it knows of the operator: no credential, host or account of ours reaches anybody. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { asker, FORMATS } from './any-format.ts';
@@ -10,7 +10,7 @@ const PROJECT = 'blue-whale-77';
 type Fault = 'refusal' | 'failure' | 'error in a whole reply' | 'error before a stream' | 'error within a stream';
 let fault: Fault = 'refusal';
 
-/** Everything that the request told the vendor, in several spellings. */
+/** Everything that the request told the provider, in several spellings. */
 function gossip(request: Request): string {
   const { host, hostname } = new URL(request.url);
   const key =
@@ -160,7 +160,7 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
         expectNothingIn(JSON.stringify([...response.headers]) + body, `${fault} to ${format}`);
       }
     }
-    // The vendor's sentence passes, without what is ours.
+    // The provider's sentence passes, without what is ours.
     expect(isTold).toBeGreaterThan(0);
     expectNothingIn(JSON.stringify(await stage.settled()), 'the record');
     expectNothingIn(await scene.gateway.metrics(), 'the metrics');

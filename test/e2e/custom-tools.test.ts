@@ -1,4 +1,4 @@
-/** A tool that takes free text, to a vendor of the client's own format that has functions alone. */
+/** A tool that takes free text, to a provider of the client's own format that has functions alone. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { chatRequest, USAGE } from '../chat-answers.ts';
 import { type Scene, startScene } from '../scene.ts';

@@ -18,7 +18,7 @@ const HELLO = [{ role: 'user', content: 'Hi' }];
 interface Door {
   path(model: string): string;
   body(model: string): object;
-  /** What no vendor of another format can be told; where the door's own vendor could. */
+  /** What no provider of another format can be told; where the door's own provider could. */
   foreign: typeof chat;
   named: string;
 }

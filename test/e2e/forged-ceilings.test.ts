@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
-/** A vendor that obeys the highest ceiling it finds, and answers to it. */
+/** A provider that obeys the highest ceiling it finds, and answers to it. */
 function startGreedyVendor() {
   return Bun.serve({
     hostname: '127.0.0.1',

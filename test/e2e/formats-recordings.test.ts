@@ -1,4 +1,4 @@
-/** Recorded replies of the three younger formats through the running gateway, to a client of the same format: the vendor's own bytes. */
+/** Recorded replies of the three younger formats through the running gateway, to a client of the same format: the provider's own bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { textOf } from '../broken-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
@@ -19,7 +19,7 @@ interface Wire {
   usage(payloads: readonly Payload[]): Tokens;
 }
 
-/** Counts as the vendors name them; of a stream the last ones hold. */
+/** Counts as the providers name them; of a stream the last ones hold. */
 interface Counts {
   [name: string]: unknown;
 }
@@ -181,7 +181,7 @@ describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
   }
 });
 
-/** What a gateway may add to a vendor's own reply: what readers demand of every response, and what the call is billed. */
+/** What a gateway may add to a provider's own reply: what readers demand of every response, and what the call is billed. */
 const ADDED = new Set([
   ...[
     'background',
@@ -217,7 +217,7 @@ const ADDED = new Set([
   ...['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount', 'promptTokensDetails', 'candidatesTokensDetails'],
 ]);
 
-/** The text as its vendor wrote it, if what was added is nothing but that; else as it is. */
+/** The text as its provider wrote it, if what was added is nothing but that; else as it is. */
 function withoutAdditions(text: string, wanted: string): string {
   if (text === wanted) return text;
   const isStream = /^(event|data):/m.test(wanted);

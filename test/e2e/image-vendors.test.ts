@@ -1,4 +1,4 @@
-/** Vendors that are asked for pictures in formats of their own: where, with what, and work that is asked after until it is done. */
+/** Providers that are asked for images in formats of their own: where, with what, and work that is asked after until it is done. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -21,7 +21,7 @@ async function ask(stage: Stage, more: object = {}) {
   return { status: response.status, body };
 }
 
-test('Imagen: more pictures than it draws at once are several calls', async () => {
+test('Imagen: more images than it draws at once are several calls', async () => {
   const stage = await drawing('google', 'imagen-4.0-generate-001');
   const predictions = (count: number) => ({
     json: { predictions: Array.from({ length: count }, () => ({ bytesBase64Encoded: PNG, mimeType: 'image/png' })) },
@@ -37,7 +37,7 @@ test('Imagen: more pictures than it draws at once are several calls', async () =
 });
 
 describe('DashScope', () => {
-  const url = 'https://pictures.test/1.png';
+  const url = 'https://images.test/1.png';
 
   test('draws at once', async () => {
     const stage = await drawing('dashscope', 'qwen-image');
@@ -95,7 +95,7 @@ describe('DashScope', () => {
   }, 20_000);
 });
 
-test('Stability: a form, and a picture a call', async () => {
+test('Stability: a form, and a image a call', async () => {
   const stage = await drawing('stability', 'stable-image-core');
   stage.script({ json: { image: PNG, finish_reason: 'SUCCESS' }, repeat: true });
   expect((await ask(stage, { n: 2 })).body.data).toEqual([{ b64_json: PNG }, { b64_json: PNG }]);
@@ -105,9 +105,9 @@ test('Stability: a form, and a picture a call', async () => {
   expect(first?.headers.accept).toBe('application/json');
 });
 
-test('Seedream: pictures are changed where they are drawn', async () => {
+test('Seedream: images are changed where they are drawn', async () => {
   const stage = await drawing('volcengine', 'doubao-seedream-4-0-250828');
-  stage.script({ json: { created: 1, data: [{ url: 'https://pictures.test/1.png', size: '2048x2048' }] } });
+  stage.script({ json: { created: 1, data: [{ url: 'https://images.test/1.png', size: '2048x2048' }] } });
   expect((await ask(stage, { image: `data:image/png;base64,${PNG}`, size: '2K' })).status).toBe(200);
   const [sent] = stage.journal();
   expect(sent?.path).toEndWith('/images/generations');
@@ -120,7 +120,7 @@ test('Seedream: pictures are changed where they are drawn', async () => {
 });
 
 describe('what each is asked, in JSON', () => {
-  const url = 'https://pictures.test/1.png';
+  const url = 'https://images.test/1.png';
   const data = `data:image/png;base64,${PNG}`;
   const rows: [string, string, object, string, object, string][] = [
     ['openai', 'dall-e-3', { stream: true }, '/images/generations', {}, 'stream'],
@@ -200,7 +200,7 @@ describe('what each is asked, in JSON', () => {
     ['google', 'imagen-4.0-generate-001'],
   ];
   test.each(anew)(
-    '%s %s draws anew: a picture to change is refused, nothing sent, nothing charged',
+    '%s %s draws anew: a image to change is refused, nothing sent, nothing charged',
     async (type, upstreamModel) => {
       const stage = await drawing(type, upstreamModel);
       const response = await stage.post('/v1/images/edits', { model: stage.model, prompt: 'A cat', image: data });
@@ -209,16 +209,16 @@ describe('what each is asked, in JSON', () => {
     },
   );
 
-  test('a model that draws one at a time is asked as often as pictures are wanted, in order', async () => {
+  test('a model that draws one at a time is asked as often as images are wanted, in order', async () => {
     const stage = await drawing('openai', 'dall-e-3');
-    const urls = [1, 2, 3].map((number) => `https://pictures.test/${number}.png`);
+    const urls = [1, 2, 3].map((number) => `https://images.test/${number}.png`);
     stage.script(...urls.map((one) => ({ json: { created: 1, data: [{ url: one }] } })));
     expect((await ask(stage, { n: 3 })).body.data).toHaveLength(3);
     expect(stage.journal().map(({ body }) => body)).toEqual(Array(3).fill({ model: 'dall-e-3', prompt: 'A cat' }));
     expect(nanoCost(await stage.settledCall())).toBe(3n * PER_IMAGE);
   });
 
-  test('of several pictures one held back: the others come, and they alone are charged', async () => {
+  test('of several images one held back: the others come, and they alone are charged', async () => {
     const stage = await drawing('xai', 'grok-imagine-image');
     stage.script({
       json: { data: [{ url }, { url: '', respect_moderation: false }], usage: { cost_in_usd_ticks: 2 } },
@@ -227,7 +227,7 @@ describe('what each is asked, in JSON', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('one picture of several that fails fails the call, charged for nothing', async () => {
+  test('one image of several that fails fails the call, charged for nothing', async () => {
     const stage = await drawing('openai', 'dall-e-3');
     stage.script({ json: { created: 1, data: [{ url }] } }, { status: 500, json: {} });
     expect((await ask(stage, { n: 2 })).status).toBe(502);

@@ -1,4 +1,4 @@
-/** Pictures: both shapes, edits as JSON and as a form, streams with sketches, every door of a model that draws, bad requests, money. */
+/** Images: both shapes, edits as JSON and as a form, streams with sketches, every door of a model that draws, bad requests, money. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
@@ -14,7 +14,7 @@ const files = Bun.serve({
   hostname: '127.0.0.1',
   fetch: () => new Response(Buffer.from(PNG, 'base64'), { headers: { 'content-type': 'image/png' } }),
 });
-const address = `http://127.0.0.1:${files.port}/picture.png`;
+const address = `http://127.0.0.1:${files.port}/image.png`;
 
 let scene: Scene;
 beforeAll(async () => {
@@ -63,7 +63,7 @@ function pixels(base64: string): string {
 const cat = (more: object = {}) => ({ model: 'sandbox-image', prompt: 'A cat', ...more });
 
 describe('over the sandbox', () => {
-  test('the flat shape: pictures of the asked size, each at its price', async () => {
+  test('the flat shape: images of the asked size, each at its price', async () => {
     const stage = await scene.stage();
     const { status, headers, body } = await ask(stage, GENERATE, cat({ size: '640x256', n: 3 }));
     expect(status).toBe(200);
@@ -118,7 +118,7 @@ describe('over the sandbox', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('a stream: sketches first, then the picture', async () => {
+  test('a stream: sketches first, then the image', async () => {
     const stage = await scene.stage();
     const response = await send(stage, GENERATE, cat({ stream: true, partial_images: 2, size: '256x256' }));
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -159,7 +159,7 @@ describe('what is refused: nothing sent, nothing charged', () => {
     for (const call of await stage.settled()) expect(call.cost).toBe('0');
   });
 
-  test('an edit of nothing, a form that breaks off, a picture too large', async () => {
+  test('an edit of nothing, a form that breaks off, a image too large', async () => {
     const stage = await scene.stage();
     expect((await ask(stage, EDIT, cat())).body.error.param).toBe('image');
     const boundary = 'xyz';
@@ -212,8 +212,8 @@ describe('what is refused: nothing sent, nothing charged', () => {
   });
 });
 
-const PICTURE_PRICE = { perImage: 0.002 };
-const drawing = (more: object) => ({ kind: 'image' as const, price: PICTURE_PRICE, ...more });
+const IMAGE_PRICE = { perImage: 0.002 };
+const drawing = (more: object) => ({ kind: 'image' as const, price: IMAGE_PRICE, ...more });
 const answer = (...data: object[]): Answer => ({ json: { created: 1_790_000_000, data, unknown: 7 } });
 
 describe('before a vendor of this format', () => {
@@ -256,14 +256,14 @@ describe('before a vendor of this format', () => {
     expect((await ask(stage, GENERATE, cat({ model: stage.model }))).body.data).toEqual([{ url: address }]);
   });
 
-  test('fewer pictures than asked for: fewer charged', async () => {
+  test('fewer images than asked for: fewer charged', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     stage.script(answer({ b64_json: PNG }, { b64_json: PNG }));
     expect((await ask(stage, GENERATE, cat({ model: stage.model, n: 4 }))).body.data).toHaveLength(2);
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('pictures handed over have their price where the model says so, at every door', async () => {
+  test('images handed over have their price where the model says so, at every door', async () => {
     const price = { perImage: 0.002, perInputImage: 0.0005 };
     const stage = await scene.stage({ kind: 'image', price, type: 'openai', upstreamModel: 'gpt-image-1.5' });
     stage.script(...Array<Answer>(3).fill(answer({ b64_json: PNG })));
@@ -321,7 +321,7 @@ describe('before a vendor of this format', () => {
 });
 
 const GEMINI_USAGE = { promptTokenCount: 3, candidatesTokenCount: 1290, totalTokenCount: 1293 };
-const geminiPicture = (): Answer => ({
+const geminiImage = (): Answer => ({
   json: {
     candidates: [
       {
@@ -334,9 +334,9 @@ const geminiPicture = (): Answer => ({
 });
 
 describe('a model that draws from any of its doors', () => {
-  test('one that draws in conversations, asked for pictures: several are several conversations', async () => {
+  test('one that draws in conversations, asked for images: several are several conversations', async () => {
     const stage = await scene.stage(drawing({ type: 'google', upstreamModel: 'gemini-2.5-flash-image' }));
-    stage.script(geminiPicture(), geminiPicture());
+    stage.script(geminiImage(), geminiImage());
     const { status, headers, body } = await ask(stage, GENERATE, cat({ model: stage.model, n: 2, size: '1600x900' }));
     expect([status, body.data]).toEqual([200, [{ b64_json: PNG }, { b64_json: PNG }]]);
     expect(headers.get('x-modelport-warnings')).toContain('1600x900');
@@ -348,7 +348,7 @@ describe('a model that draws from any of its doors', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('one that only draws, asked in a conversation: its last picture is what is changed', async () => {
+  test('one that only draws, asked in a conversation: its last image is what is changed', async () => {
     const stage = await scene.stage(drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' }));
     stage.script(answer({ b64_json: PNG }));
     const messages = [

@@ -1,4 +1,4 @@
-/** Open Responses' compliance cases, each event and body held against the published schema: on the sandbox and before vendors of every format. */
+/** Open Responses' compliance cases, each event and body held against the published schema: on the sandbox and before providers of every format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
 import type { Said } from '../said.ts';
@@ -27,7 +27,7 @@ interface Case {
   name: string;
   request: object;
   stream?: true;
-  /** What the vendor's model says. */
+  /** What the provider's model says. */
   said: Said;
   /** Of what type one of the items must be. */
   item: 'message' | 'function_call';
@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
     item: 'function_call',
   },
   {
-    name: 'a picture',
+    name: 'a image',
     request: {
       input: [
         user([

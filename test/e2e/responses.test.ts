@@ -1,4 +1,4 @@
-/** What only the Responses format has: its settings, what its vendor keeps, its way of breaking off, as its users meet them. */
+/** What only the Responses format has: its settings, what its provider keeps, its way of breaking off, as its users meet them. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS, type Vendor } from '../vendor-answers.ts';

@@ -1,4 +1,4 @@
-/** What a scenario is, and what those of the list share: tools, pictures, the words for the end of a turn. */
+/** What a scenario is, and what those of the list share: tools, images, the words for the end of a turn. */
 import { expect } from 'bun:test';
 import type { Client, Conversation, ConversationView, FilePart, Format, TurnView } from '../clients/formats-client.ts';
 import type { Said } from '../said.ts';
@@ -10,20 +10,20 @@ export interface Seen {
   format: Format;
   vendor: VendorName;
   view: ConversationView;
-  /** The requests as the vendor had them, one for each turn. */
+  /** The requests as the provider had them, one for each turn. */
   sent: Sent[];
 }
 
 export interface Scenario {
   name: string;
   ask: Partial<Conversation>;
-  /** The vendor's reply of each turn. */
+  /** The provider's reply of each turn. */
   says: readonly Said[];
-  /** The vendors where it is told apart; all unless told. */
+  /** The providers where it is told apart; all unless told. */
   vendors?: readonly VendorName[];
   /** Who cannot ask so, with the reason. */
   cannot?: { readonly [client in Client]?: string };
-  /** What our user must see and the vendor must have had; the turns' usage and the charge are looked at for all. */
+  /** What our user must see and the provider must have had; the turns' usage and the charge are looked at for all. */
   check(seen: Seen): void;
 }
 
@@ -76,10 +76,10 @@ export const SOURCES = [
 /** One pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 export const PDF = 'JVBERi0xLjQKJSVFT0YK';
-export const SOUND: FilePart = { type: 'sound', mediaType: 'audio/wav', data: 'UklGRiQAAABXQVZF' };
-export const PICTURE: FilePart = { type: 'image', mediaType: 'image/png', data: PNG };
+export const SOUND: FilePart = { type: 'audio', mediaType: 'audio/wav', data: 'UklGRiQAAABXQVZF' };
+export const IMAGE: FilePart = { type: 'image', mediaType: 'image/png', data: PNG };
 
-/** What vendors' own schema dialects differ in: references, several types, enumerations. */
+/** What providers' own schema dialects differ in: references, several types, enumerations. */
 export const MANY_PARTS = {
   type: 'object',
   properties: {
@@ -121,7 +121,7 @@ export function partsOf<Type extends SentPart['type']>(sent: Sent | undefined, t
   return parts.filter((part): part is Extract<SentPart, { type: Type }> => part.type === type);
 }
 
-/** Every result names the call it answers, whatever ids the vendor's format asks for. */
+/** Every result names the call it answers, whatever ids the provider's format asks for. */
 export function assertMatched(sent: Sent | undefined): void {
   const calls = partsOf(sent, 'call').map(({ id }) => id);
   const results = partsOf(sent, 'result').map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** What every official library does before every vendor: one list, each with what its user sees and what the vendor is asked. */
+/** What every official library does before every provider: one list, each with what its user sees and what the provider is asked. */
 import { expect } from 'bun:test';
 import { CLIENTS } from '../clients/formats-client.ts';
 import { SEAL } from '../vendor-answers.ts';
@@ -9,9 +9,9 @@ import {
   CALLS,
   finishOf,
   hidesReasoning,
+  IMAGE,
   MANY_PARTS,
   PDF,
-  PICTURE,
   partsOf,
   type Scenario,
   SOUND,
@@ -109,7 +109,7 @@ export const SCENARIOS: readonly Scenario[] = [
       assertMatched(last);
       for (const each of sent) expect(each.thinks).toBe(true);
       if (vendor === 'chat') return;
-      // The vendor's proofs come back to it, each in its turn.
+      // The provider's proofs come back to it, each in its turn.
       const seals = (last?.turns ?? []).map(({ parts }) =>
         parts.flatMap((part) => ('seal' in part ? [part.seal] : [])),
       );
@@ -145,12 +145,12 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a picture, inline',
-    ask: { prompt: [{ type: 'text', text: 'What is it?' }, PICTURE] },
+    name: 'a image, inline',
+    ask: { prompt: [{ type: 'text', text: 'What is it?' }, IMAGE] },
     says: [{ texts: ['A dot.'] }],
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['A dot.']);
-      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is it?' }, PICTURE]);
+      expect(sent[0]?.turns[0]?.parts).toMatchObject([{ text: 'What is it?' }, IMAGE]);
     },
   },
   {
@@ -185,8 +185,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'results of tools: a picture',
-    ask: { tools: [WEATHER], results: { get_weather: { text: 'see', image: PICTURE } } },
+    name: 'results of tools: a image',
+    ask: { tools: [WEATHER], results: { get_weather: { text: 'see', image: IMAGE } } },
     says: [{ calls: [CALLS.weather] }, { texts: ['Blue.'] }],
     cannot: {
       chat: 'its tool messages are text alone',
@@ -202,16 +202,16 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(result?.text).toContain('see');
       const { images = 0 } = result ?? {};
       // Chat has no place for it: a message of the user's follows.
-      if (vendor === 'chat') expect(partsOf(sent[1], 'image')).toMatchObject([PICTURE]);
+      if (vendor === 'chat') expect(partsOf(sent[1], 'image')).toMatchObject([IMAGE]);
       else expect(images + partsOf(sent[1], 'image').length).toBe(1);
     },
   },
   {
-    name: 'results of tools: two with pictures',
+    name: 'results of tools: two with images',
     ask: {
       tools: [WEATHER, TIME],
       result: 'unused',
-      results: { get_weather: { text: 'sky', image: PICTURE }, get_time: { text: 'clock', image: PICTURE } },
+      results: { get_weather: { text: 'sky', image: IMAGE }, get_time: { text: 'clock', image: IMAGE } },
     },
     says: [{ calls: [CALLS.weather, CALLS.time] }, { texts: ['Both.'] }],
     cannot: Object.fromEntries(
@@ -223,19 +223,19 @@ export const SCENARIOS: readonly Scenario[] = [
     check({ vendor, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
       const types = sent[1]?.turns.at(-1)?.parts.flatMap(({ type }) => (type === 'text' ? [] : type));
-      // Where results are texts alone the pictures follow them all: each result right behind the calls.
+      // Where results are texts alone the images follow them all: each result right behind the calls.
       if (vendor === 'chat') expect(types).toEqual(['result', 'result', 'image', 'image']);
       expect(types?.slice(0, 2)).toEqual(['result', 'result']);
       assertMatched(sent[1]);
     },
   },
   {
-    name: 'a sound',
+    name: 'a audio',
     ask: { prompt: [{ type: 'text', text: 'What is said?' }, SOUND] },
     says: [{ texts: ['Hello.'] }],
     vendors: ['chat', 'gemini'],
     cannot: Object.fromEntries(
-      CLIENTS.filter((client) => client !== 'chat' && client !== 'gemini').map((client) => [client, 'has no sound']),
+      CLIENTS.filter((client) => client !== 'chat' && client !== 'gemini').map((client) => [client, 'has no audio']),
     ),
     check({ view, sent }) {
       expect(textsOf(view)).toEqual(['Hello.']);

@@ -1,7 +1,7 @@
 /** `n` on videos: n are made, held for and paid for, and all of them are listed wherever the task is read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, vendorVideo, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ test('two are ordered one by one, and read at every door', async () => {
   for (const id of ['vid_a', 'vid_b']) {
     stage.script(vendorVideo('queued', { id }));
     scene.upstream.script(`/${stage.model.replace('model-', '')}/t0/v1/videos/${id}`, vendorVideo('completed', { id }));
-    scene.upstream.script(`/${stage.model.replace('model-', '')}/t0/v1/videos/${id}/content`, filmAnswer);
+    scene.upstream.script(`/${stage.model.replace('model-', '')}/t0/v1/videos/${id}/content`, videoAnswer);
   }
   const response = await stage.post('/v1/videos', {
     model: stage.model,
@@ -37,8 +37,8 @@ test('two are ordered one by one, and read at every door', async () => {
   const result = await stage.post('/jimeng/?Action=CVSync2AsyncGetResult&Version=2022-08-31', { task_id: id });
   expect(await result.json()).toMatchObject({ data: { status: 'done', video_url: urls[0], video_urls: urls } });
   for (const index of ['0', '1']) {
-    const film = await fetch(`${url}/v1/videos/${id}/content?index=${index}`, { headers: authorized(stage) });
-    expect(Buffer.from(await film.arrayBuffer())).toEqual(FILM);
+    const video = await fetch(`${url}/v1/videos/${id}/content?index=${index}`, { headers: authorized(stage) });
+    expect(Buffer.from(await video.arrayBuffer())).toEqual(FILM);
   }
   const beyond = await fetch(`${url}/v1/videos/${id}/content?index=2`, { headers: authorized(stage) });
   expect(beyond.status).toBe(400);

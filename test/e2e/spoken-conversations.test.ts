@@ -48,8 +48,8 @@ test('generateContent with AUDIO speaks, in samples, for what speech costs', asy
   expect(inlineData.mimeType).toBe('audio/L16;codec=pcm;rate=24000');
   expect(candidates[0]?.finishReason).toBe('STOP');
   expect(usageMetadata.totalTokenCount).toBeGreaterThan(0);
-  const sound = await samples(stage, 'pcm');
-  expect(Buffer.from(inlineData.data, 'base64').equals(sound)).toBe(true);
+  const audio = await samples(stage, 'pcm');
+  expect(Buffer.from(inlineData.data, 'base64').equals(audio)).toBe(true);
   const [first, second] = await stage.settled();
   expect(first?.cost).toBe(second?.cost as string);
   expect(Number(first?.cost)).toBeGreaterThan(0);
@@ -65,8 +65,8 @@ test('streamGenerateContent speaks piece by piece', async () => {
   const pieces = chunks.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? []);
   expect(pieces.length).toBeGreaterThan(2);
   // The last piece of a stream is an empty text.
-  const sound = Buffer.concat(pieces.map((piece) => Buffer.from(piece.inlineData?.data ?? '', 'base64')));
-  expect(sound.equals(await samples(stage, 'pcm'))).toBe(true);
+  const audio = Buffer.concat(pieces.map((piece) => Buffer.from(piece.inlineData?.data ?? '', 'base64')));
+  expect(audio.equals(await samples(stage, 'pcm'))).toBe(true);
   expect(chunks.at(-1)?.candidates[0]?.finishReason).toBe('STOP');
 });
 
@@ -86,10 +86,10 @@ test('chat with modalities speaks, whole and as a stream', async () => {
   expect(stream).toEndWith('data: [DONE]\n\n');
 });
 
-test('a provider is sent a request for speech: the text, the voice, how it is to sound', async () => {
+test('a provider is sent a request for speech: the text, the voice, how it is to audio', async () => {
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
-  const sound = Buffer.from('the sound of it all');
-  stage.script({ bytes: sound, headers: { 'content-type': 'audio/pcm' } });
+  const audio = Buffer.from('the audio of it all');
+  stage.script({ bytes: audio, headers: { 'content-type': 'audio/pcm' } });
   const response = await converse(stage, stage.model, {
     audio: { voice: 'nova', format: 'pcm16' },
     messages: [
@@ -103,13 +103,13 @@ test('a provider is sent a request for speech: the text, the voice, how it is to
   expect(body).toMatchObject({ input: TEXT, voice: 'nova', instructions: 'Speak gently.', response_format: 'pcm' });
   expect(Object.keys(body as object)).not.toContain('messages');
   const reply = (await response.json()) as { choices: { message: { audio: { data: string } } }[] };
-  expect(Buffer.from(reply.choices[0]?.message.audio.data ?? '', 'base64').equals(sound)).toBe(true);
+  expect(Buffer.from(reply.choices[0]?.message.audio.data ?? '', 'base64').equals(audio)).toBe(true);
   expect(Number((await stage.settledCall()).cost)).toBe((15 * TEXT.length) / 1_000_000);
 });
 
 test('another vendor’s voice is replaced, and what cannot be spoken is named', async () => {
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
-  stage.script({ bytes: Buffer.from('sound'), headers: { 'content-type': 'audio/pcm' } });
+  stage.script({ bytes: Buffer.from('audio'), headers: { 'content-type': 'audio/pcm' } });
   const response = await generate(stage, stage.model, 'generateContent', 'Puck');
   expect(response.headers.get('x-modelport-warnings')).toContain('Puck');
   expect(stage.journal()[0]?.body).toMatchObject({ voice: 'alloy' });

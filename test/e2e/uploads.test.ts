@@ -19,9 +19,9 @@ for (let at = 0; at < SOUND.length; at += 4) SOUND.writeUInt32LE(Math.imul(at, 2
 const stageOf = (targets = 1) =>
   scene.stage({ kind: 'transcription', price: { perSecond: 0.000001 }, targets, upstreamModel: 'whisper-x' });
 
-async function uploaded({ caller, model }: Stage, sound: Buffer, signal?: AbortSignal): Promise<Response> {
+async function uploaded({ caller, model }: Stage, audio: Buffer, signal?: AbortSignal): Promise<Response> {
   const form = new FormData();
-  form.set('file', new Blob([sound]), 'sound.mp3');
+  form.set('file', new Blob([audio]), 'audio.mp3');
   form.set('model', model);
   return fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
     method: 'POST',
@@ -85,7 +85,7 @@ test('who leaves while sending is charged nothing and holds nothing', async () =
 test('more than the largest body is refused as it comes', async () => {
   const stage = await stageOf();
   const form = new FormData();
-  form.set('file', new Blob([SOUND, SOUND, SOUND, SOUND, SOUND, SOUND]), 'sound.mp3');
+  form.set('file', new Blob([SOUND, SOUND, SOUND, SOUND, SOUND, SOUND]), 'audio.mp3');
   form.set('model', stage.model);
   const response = await fetch(`${scene.gateway.url}/v1/audio/transcriptions`, {
     method: 'POST',

@@ -22,7 +22,7 @@ function chunksOf(recorded: RecordedCase): Chunk[] {
   return lines.filter((line) => line.startsWith('data: {')).map((line) => JSON.parse(line.slice(6)));
 }
 
-/** What the gateway mends on purpose is no longer the vendor's bytes: two finishes, empty ids, entries without index, sums that do not add up. */
+/** What the gateway mends on purpose is no longer the provider's bytes: two finishes, empty ids, entries without index, sums that do not add up. */
 function isWellFormed(recorded: RecordedCase): boolean {
   if (JSON.stringify(recorded.native_sdk ?? {}).includes('FAIL')) return false;
   const finished = new Set<number>();
@@ -66,7 +66,7 @@ async function relayed(stage: Stage, recorded: RecordedCase, chunking: Chunking)
   return response.text();
 }
 
-/** The recording with the public name in the place of the vendor's, the only thing that may differ. */
+/** The recording with the public name in the place of the provider's, the only thing that may differ. */
 function renamed(recorded: RecordedCase, model: string): string {
   const text = Buffer.from(replyBytes(recorded)).toString();
   const names = new Set(chunksOf(recorded).map((chunk) => chunk.model ?? ''));
@@ -121,7 +121,7 @@ describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
   );
 });
 
-/** Where the vendor did not say what was used, the client that asked is told what it is billed: in a chunk of its own, the last. */
+/** Where the provider did not say what was used, the client that asked is told what it is billed: in a chunk of its own, the last. */
 function withoutBill(text: string, recorded: RecordedCase): string {
   if (chunksOf(recorded).some(({ usage }) => usage)) return text;
   const billed = /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\n\n(?=data: \[DONE\]\n\n$)/;

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 let aimock: Aimock;
 beforeAll(async () => {
   scene = await startScene();
-  scene.upstream.script('/film', { ...filmAnswer, repeat: true });
-  const url = `${scene.upstream.url}/film`;
+  scene.upstream.script('/video', { ...videoAnswer, repeat: true });
+  const url = `${scene.upstream.url}/video`;
   const seedance = { status: 'succeeded', content: { video_url: url }, usage: { completion_tokens: 108_900 } };
   aimock = await startAimock(
     [
@@ -36,7 +36,7 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
 type Body = any;
 
-/** Each vendor is reached by doors that are not its own. */
+/** Each provider is reached by doors that are not its own. */
 const DOORS = {
   openai: {
     path: '/v1/videos',
@@ -71,7 +71,7 @@ const VENDORS: {
 }[] = [
   { name: 'sora', type: 'openai', path: '/v1', doors: ['openai', 'kling'], ...SECONDS },
   { name: 'veo', type: 'google', path: '/v1beta', doors: ['openai', 'jimeng'], ...SECONDS },
-  // Billed by what the vendor says of its tokens.
+  // Billed by what the provider says of its tokens.
   {
     name: 'seedance',
     type: 'volcengine',

@@ -25,12 +25,12 @@ afterAll(async () => {
 }, 30_000);
 
 /** Of several parts. */
-const FILM = Buffer.alloc(11 << 20, 'a film of its own kind ');
+const FILM = Buffer.alloc(11 << 20, 'a video of its own kind ');
 
 test('stored in parts, read in whole and in part, removed', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
-  const film = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
-  stage.script(vendorVideo('queued'), vendorVideo('completed'), film);
+  const video = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
+  stage.script(vendorVideo('queued'), vendorVideo('completed'), video);
   const answer = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4' });
   const { id } = (await answer.json()) as VideoView;
   expect((await watch(scene.gateway.url, stage, id)).last.status).toBe('completed');
@@ -55,8 +55,8 @@ test('stored in parts, read in whole and in part, removed', async () => {
 
 test('a bucket that fails for a while holds the video up, and loses nothing', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
-  const film = { bytes: FILM.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
-  const finished = [vendorVideo('completed'), film];
+  const video = { bytes: FILM.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
+  const finished = [vendorVideo('completed'), video];
   stage.script(vendorVideo('queued'), ...finished, ...finished, ...finished, ...finished);
   bucket.fail(500);
   const answer = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4' });

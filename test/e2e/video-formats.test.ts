@@ -1,8 +1,8 @@
-/** Vendors of videos with formats of their own, scripted: each reached by a door that is not its own, its film kept and paid for as it says. */
+/** Providers of videos with formats of their own, scripted: each reached by a door that is not its own, its video kept and paid for as it says. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ const json = (body: object): Answer => ({ json: body });
 const minimax = (body: object) => json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
 
 /** What each says from start to end, and the seconds it is paid for where five are asked for. */
-const VENDORS: { type: string; model: string; says(film: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
+const VENDORS: { type: string; model: string; says(video: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
   {
     type: 'kling',
     model: 'kling-v3',
@@ -88,8 +88,8 @@ describe.concurrent('from start to end', () => {
     '$model',
     async ({ type, model, says, seconds, asked }) => {
       const stage = await scene.stage({ type, kind: 'video', upstreamModel: model, price: SECOND_PRICE });
-      scene.upstream.script(`/film/${stage.model}`, filmAnswer);
-      stage.script(...says(`${scene.upstream.url}/film/${stage.model}`));
+      scene.upstream.script(`/video/${stage.model}`, videoAnswer);
+      stage.script(...says(`${scene.upstream.url}/video/${stage.model}`));
       const submit = '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
       const created = await stage.post(submit, { req_key: stage.model, prompt: 'A cat', frames: 121 });
       const { task_id: id } = ((await created.json()) as { data: { task_id: string } }).data;
@@ -98,8 +98,8 @@ describe.concurrent('from start to end', () => {
       expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
       const sent = stage.journal().map(({ method, path }) => `${method} ${path}`);
       expect(sent).toEqual(asked.map((one) => expect.stringMatching(one)));
-      // Its film is at an address for everybody: no key goes there.
-      const [fetched] = scene.upstream.journal(`/film/${stage.model}`);
+      // Its video is at an address for everybody: no key goes there.
+      const [fetched] = scene.upstream.journal(`/video/${stage.model}`);
       expect(fetched?.headers.authorization).toBeUndefined();
       expect(nanoCost(await stage.settledCall())).toBe(BigInt(seconds) * 100_000_000n);
     },
@@ -113,12 +113,12 @@ describe.concurrent('from start to end', () => {
       upstreamModel: 'wan2.7-t2v',
       price: SECOND_PRICE,
     });
-    scene.upstream.script(`/film/${stage.model}`, filmAnswer);
-    const film = `${scene.upstream.url}/film/${stage.model}`;
+    scene.upstream.script(`/video/${stage.model}`, videoAnswer);
+    const video = `${scene.upstream.url}/video/${stage.model}`;
     stage.script(
       json({ output: { task_id: 't-1', task_status: 'RUNNING' } }),
       { status: 400, json: { code: 'UnsupportedOperation', message: 'Failed to cancel the task.' } },
-      json({ output: { task_status: 'SUCCEEDED', video_url: film }, usage: { duration: 5 } }),
+      json({ output: { task_status: 'SUCCEEDED', video_url: video }, usage: { duration: 5 } }),
     );
     const created = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: 5 });
     const { id } = (await created.json()) as { id: string };

@@ -1,4 +1,4 @@
-/** Jimeng's tasks over a vendor that verifies each signature: created at every door, made, kept and paid for. */
+/** Jimeng's tasks over a provider that verifies each signature: created at every door, made, kept and paid for. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import { VOLCENGINE, verifySignature } from '../signature-v4.ts';
@@ -22,7 +22,7 @@ function startJimeng() {
     port: 0,
     async fetch(request) {
       const { pathname, search, searchParams, origin } = new URL(request.url);
-      if (pathname === '/film.mp4') return new Response(FILM, { headers: { 'content-type': 'video/mp4' } });
+      if (pathname === '/video.mp4') return new Response(FILM, { headers: { 'content-type': 'video/mp4' } });
       const text = await request.text();
       const headers = Object.fromEntries(request.headers);
       const { ok, scope } = verifySignature(
@@ -44,7 +44,7 @@ function startJimeng() {
         return Response.json({ code: 50_516, message: 'Post Video Risk Not Pass', data: null }, { status: 400 });
       const look = (looks.get(id) ?? 0) + 1;
       looks.set(id, look);
-      return look === 1 ? told({ status: 'generating' }) : told({ status: 'done', video_url: `${origin}/film.mp4` });
+      return look === 1 ? told({ status: 'generating' }) : told({ status: 'done', video_url: `${origin}/video.mp4` });
     },
   });
   return { url: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
@@ -133,7 +133,7 @@ describe.concurrent('signed and verified', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test("a secret that is not the vendor's is the operator's trouble, in no vendor's words", async () => {
+  test("a secret that is not the vendor's is the operator's reportError, in no vendor's words", async () => {
     const stage = await jimengStage('AKLTexample:another-secret');
     const refused = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat' });
     expect(refused.status).toBe(502);

@@ -1,8 +1,8 @@
-/** Video tasks over a scripted vendor that misbehaves: what the client sees, what was asked upstream, what was paid. */
+/** Video tasks over a scripted provider that misbehaves: what the client sees, what was asked upstream, what was paid. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -19,14 +19,14 @@ const created = async (stage: Stage) => ((await (await create(stage)).json()) as
 const LONG_MS = 60_000;
 
 describe.concurrent('while it is made', () => {
-  test('words nobody has heard mean that it goes on; progress never falls; the film is kept', async () => {
+  test('words nobody has heard mean that it goes on; progress never falls; the video is kept', async () => {
     const stage = await videoStage();
     stage.script(
       vendorVideo('queued'),
       vendorVideo('in_progress', { progress: 60 }),
       vendorVideo('marinating', { progress: 20 }),
       vendorVideo('completed', { progress: 100 }),
-      filmAnswer,
+      videoAnswer,
     );
     const id = await created(stage);
     const { last, seen } = await watch(scene.gateway.url, stage, id, undefined, LONG_MS);
@@ -55,7 +55,7 @@ describe.concurrent('while it is made', () => {
   test('a vendor that fails for a while is waited for', async () => {
     const stage = await videoStage();
     const broken = { status: 500, json: { error: { message: 'broken' } } };
-    stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), filmAnswer);
+    stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), videoAnswer);
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
@@ -66,19 +66,19 @@ describe.concurrent('while it is made', () => {
     const at = (link: string) =>
       vendorVideo('completed', { url: `${scene.upstream.url}/links/${stage.model}/${link}` });
     scene.upstream.script(`/links/${stage.model}/old`, { status: 403, text: 'expired' });
-    scene.upstream.script(`/links/${stage.model}/new`, filmAnswer);
+    scene.upstream.script(`/links/${stage.model}/new`, videoAnswer);
     stage.script(vendorVideo('queued'), at('old'), at('new'));
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     const [old] = scene.upstream.journal(`/links/${stage.model}/old`);
-    // A link is for everybody: the vendor's key does not go there.
+    // A link is for everybody: the provider's key does not go there.
     expect(old?.headers.authorization).toBeUndefined();
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
   }, 90_000);
 
   test('a result larger than is kept has failed, and costs nothing', async () => {
     const stage = await videoStage();
-    stage.script(vendorVideo('queued'), vendorVideo('completed'), { ...filmAnswer, bytes: Buffer.alloc(5000) });
+    stage.script(vendorVideo('queued'), vendorVideo('completed'), { ...videoAnswer, bytes: Buffer.alloc(5000) });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last).toMatchObject({ status: 'failed', error: { code: 'upstream_failed' } });
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
@@ -97,7 +97,7 @@ describe.concurrent('while it is made', () => {
 });
 
 describe('at its start', () => {
-  test('a picture in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
+  test('a image in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), vendorVideo('failed'));
     const send = (bytes: number) => {
@@ -114,7 +114,7 @@ describe('at its start', () => {
     const { id } = (await (await send(100_000)).json()) as VideoView;
     const [sent] = stage.journal();
     expect(sent?.headers['content-type']).toStartWith('multipart/form-data; boundary=');
-    expect(sent?.form).toContain('name="input_reference"; filename="picture.webp"\r\ncontent-type: image/webp');
+    expect(sent?.form).toContain('name="input_reference"; filename="image.webp"\r\ncontent-type: image/webp');
     expect(sent?.form).toContain('p'.repeat(100_000));
     await watch(scene.gateway.url, stage, id, undefined, LONG_MS);
     expect(await stage.settledCall()).toMatchObject({ cost: '0' });
@@ -183,7 +183,7 @@ describe('at its start', () => {
     const baseUrl = `${scene.upstream.url}/${stage.model.replace('model-', '')}/t0/v1`;
     const credentials = ['sk-one', 'sk-two', 'sk-three'];
     await scene.gateway.admin('PUT', `/providers/${provider}`, { type: 'openai', baseUrl, credentials });
-    stage.script(vendorVideo('queued'), vendorVideo('in_progress'), vendorVideo('completed'), filmAnswer);
+    stage.script(vendorVideo('queued'), vendorVideo('in_progress'), vendorVideo('completed'), videoAnswer);
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     const keys = stage.journal().map(({ headers }) => headers.authorization);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 let buckets: ScriptedUpstream;
@@ -41,12 +41,12 @@ async function vertexStage(name: string) {
 describe.concurrent('Veo on Vertex AI', () => {
   test.each([
     ['inside the answer', { bytesBase64Encoded: FILM.toString('base64'), mimeType: 'video/mp4' }],
-    ['in a bucket, which is asked with the same token', { gcsUri: 'gs://films/cat.mp4', mimeType: 'video/mp4' }],
+    ['in a bucket, which is asked with the same token', { gcsUri: 'gs://videos/cat.mp4', mimeType: 'video/mp4' }],
   ])(
     'its video %s',
     async (name, video) => {
       const stage = await vertexStage(name.split(' ').at(-1) ?? '');
-      if ('gcsUri' in video) buckets.script('/films/cat.mp4', filmAnswer);
+      if ('gcsUri' in video) buckets.script('/videos/cat.mp4', videoAnswer);
       const working = { json: { name: OPERATION } };
       const done = { json: { name: OPERATION, done: true, response: { videos: [video] } } };
       stage.script(working, working, done);
@@ -70,7 +70,7 @@ describe.concurrent('Veo on Vertex AI', () => {
         expect(look.headers.authorization).toBe('Bearer ya29.fetched');
       }
       if ('gcsUri' in video) {
-        const [fetched] = buckets.journal('/films/cat.mp4');
+        const [fetched] = buckets.journal('/videos/cat.mp4');
         expect(fetched?.headers.authorization).toBe('Bearer ya29.fetched');
       }
       expect(nanoCost(await stage.settledCall())).toBe(800_000_000n);

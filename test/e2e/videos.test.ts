@@ -1,4 +1,4 @@
-/** Video tasks at every door, over the sandbox's real films: created at one, read at any other. */
+/** Video tasks at every door, over the sandbox's real videos: created at one, read at any other. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
@@ -21,7 +21,7 @@ const sandboxStage = (more = {}) =>
 const get = (stage: Stage, path: string, headers = {}) =>
   fetch(`${scene.gateway.url}${path}`, { headers: { ...authorized(stage), ...headers } });
 const SOON = 'A cat [[delay 200]]';
-const PICTURE = 'iVBORw0KGgo=';
+const IMAGE = 'iVBORw0KGgo=';
 const members = { prompt: SOON, seconds: '2', size: '128x96' };
 
 // biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
@@ -45,7 +45,7 @@ const DOORS: { name: string; path: string; body(model: string): object; id(body:
   {
     name: '/vendor-a image2video',
     path: '/vendor-a/v1/videos/image2video',
-    body: (model) => ({ model_name: model, prompt: SOON, duration: '2', image: PICTURE }),
+    body: (model) => ({ model_name: model, prompt: SOON, duration: '2', image: IMAGE }),
     id: ({ task_id }) => task_id,
   },
   ...['/vendor-b/', '/vendor-b', '/jimeng/'].map((prefix) => ({
@@ -85,21 +85,21 @@ describe('every door', () => {
       expect(result).toMatchObject({ code: 10_000, data: { task_id: id, status: 'done' } });
       addresses.push(result.data.video_url);
       expect(new Set(addresses).size).toBe(1);
-      const film = new Uint8Array(await (await fetch(addresses[0] ?? '')).arrayBuffer());
-      expect(Buffer.from(film.subarray(4, 8)).toString()).toBe('ftyp');
+      const video = new Uint8Array(await (await fetch(addresses[0] ?? '')).arrayBuffer());
+      expect(Buffer.from(video.subarray(4, 8)).toString()).toBe('ftyp');
       const content = await get(stage, `/v1/videos/${id}/content`);
       expect(content.headers.get('content-type')).toBe('video/mp4');
-      expect(Buffer.from(await content.arrayBuffer()).equals(film)).toBe(true);
+      expect(Buffer.from(await content.arrayBuffer()).equals(video)).toBe(true);
     },
     30_000,
   );
 
-  test('a form: its files are pictures, numbers are texts, what nobody knows joins metadata', async () => {
+  test('a form: its files are images, numbers are texts, what nobody knows joins metadata', async () => {
     const stage = await sandboxStage();
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...members, model: stage.model, mood: 'calm', seconds: '3' }))
       form.append(name, value);
-    form.append('input_reference', new Blob([Buffer.from(PICTURE, 'base64')], { type: 'image/png' }), 'a.png');
+    form.append('input_reference', new Blob([Buffer.from(IMAGE, 'base64')], { type: 'image/png' }), 'a.png');
     const answer = await fetch(`${scene.gateway.url}/v1/videos`, {
       method: 'POST',
       headers: authorized(stage),
@@ -126,12 +126,12 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
     ['a size that is none', { size: 'large' }, 'size'],
     ['a length that is none', { seconds: 'long' }, 'seconds'],
     ['a length below any', { seconds: null, duration: -1 }, 'duration'],
-    ['a picture that is none', { image: '!!' }, 'image'],
+    ['a image that is none', { image: '!!' }, 'image'],
     ['a prompt that is no text', { prompt: 5 }, 'prompt'],
     ['two lengths', { duration: 3 }, 'duration'],
     ['a width alone', { size: null, width: 128 }, 'height'],
     ['a file of another kind of interface', { input_reference: { file_id: 'file-1' } }, 'input_reference'],
-    ['two pictures to begin with', { image: PICTURE, input_reference: 'https://pictures.example/a.png' }, 'image'],
+    ['two images to begin with', { image: IMAGE, input_reference: 'https://images.example/a.png' }, 'image'],
     ['an answer as base64', { response_format: 'b64_json' }, 'response_format'],
     ['metadata that is no object', { metadata: 'x' }, 'metadata'],
     ['a webhook at a private address', { webhook_url: 'http://10.0.0.1/hook' }, ''],
@@ -284,8 +284,8 @@ describe('made anew', () => {
   test('of a vendor that cannot it is refused, and costs nothing', async () => {
     const stage = await scene.stage({ type: 'kling', kind: 'video', price: SECOND_PRICE });
     const task = (more: object) => ({ json: { code: 0, data: { task_id: '1', task_status: 'submitted', ...more } } });
-    scene.upstream.script(`/kling-film/${stage.model}`, { bytes: Buffer.from('film') });
-    const videos = [{ url: `${scene.upstream.url}/kling-film/${stage.model}` }];
+    scene.upstream.script(`/kling-video/${stage.model}`, { bytes: Buffer.from('video') });
+    const videos = [{ url: `${scene.upstream.url}/kling-video/${stage.model}` }];
     stage.script(task({}), task({ task_status: 'succeed', task_result: { videos } }));
     const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
     await watch(scene.gateway.url, stage, id);
@@ -296,7 +296,7 @@ describe('made anew', () => {
   }, 30_000);
 });
 
-test('a film in parts: the beginning, the middle, the end, beyond it', async () => {
+test('a video in parts: the beginning, the middle, the end, beyond it', async () => {
   const stage = await sandboxStage();
   const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
   expect((await get(stage, `/v1/videos/${id}/content`)).status).toBe(404);

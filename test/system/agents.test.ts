@@ -1,4 +1,4 @@
-/** Command-line agents do an errand through the gateway with a model of another vendor's format: a file is written, every call is billed. */
+/** Command-line agents do an errand through the gateway with a model of another provider's format: a file is written, every call is billed. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -43,7 +43,7 @@ function written(format: string, stream: boolean, events: readonly ReplyEvent[])
   };
 }
 
-/** A reply of a vendor of the same format, as its client is given it. */
+/** A reply of a provider of the same format, as its client is given it. */
 function passed(format: string, body: string, wantsUsage: boolean): Served {
   const call = chatCall({ stream: true, wantsUsage });
   const dialect = dialectNamed(format);

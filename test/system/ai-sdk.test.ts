@@ -1,4 +1,4 @@
-/** The AI SDK at every door that is no conversation, over the sandbox and over vendors that are scripted. */
+/** The AI SDK at every door that is no conversation, over the sandbox and over providers that are scripted. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -73,7 +73,7 @@ test('generateSpeech, and transcribe what it spoke', async () => {
   const heard = await asked<{ text: string }>(stage, 'ai transcribe', 'sandbox-transcription', {
     audio: spoken.base64,
   });
-  expect(heard.text).toStartWith('A sound of');
+  expect(heard.text).toStartWith('A audio of');
   expect(await stage.settled()).toHaveLength(2);
 });
 
@@ -84,8 +84,8 @@ test('its own format of speech is MP3: Gemini’s later models pack it, and are 
     upstreamModel: 'gemini-3.8-flash-tts',
     price: { input: 1, output: 12 },
   });
-  const sound = Buffer.from('ID3 is what an MP3 begins with');
-  const inlineData = { mimeType: 'audio/mp3', data: sound.toString('base64') };
+  const audio = Buffer.from('ID3 is what an MP3 begins with');
+  const inlineData = { mimeType: 'audio/mp3', data: audio.toString('base64') };
   stage.script({
     json: {
       candidates: [{ content: { role: 'model', parts: [{ inlineData }] }, finishReason: 'STOP' }],
@@ -96,7 +96,7 @@ test('its own format of speech is MP3: Gemini’s later models pack it, and are 
     text: 'Hello.',
     voice: 'Kore',
   });
-  expect(Buffer.from(spoken.base64, 'base64').equals(sound)).toBe(true);
+  expect(Buffer.from(spoken.base64, 'base64').equals(audio)).toBe(true);
   expect(nanoOf((await stage.settledCall()).cost)).toBe(3000n + 20n * 12_000n);
 });
 

@@ -1,4 +1,4 @@
-/** The official libraries at the doors of vectors and sound over aimock, calm and wild. */
+/** The official libraries at the doors of vectors and audio over aimock, calm and wild. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 const CHAOS = 0.12;
 const ROUNDS = 12;
 const VECTOR = [0.125, -0.5, 0.75];
-const SOUND = Buffer.from('ID3 sound that aimock made up');
+const SOUND = Buffer.from('ID3 audio that aimock made up');
 
 const FIXTURES = [
   { match: { endpoint: 'embedding' }, response: { embedding: VECTOR } },

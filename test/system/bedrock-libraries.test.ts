@@ -25,7 +25,7 @@ afterAll(async () => {
   await scene.close();
 }, 30_000);
 
-/** A block as the vendor holds it, and the deltas that it streams as. */
+/** A block as the provider holds it, and the deltas that it streams as. */
 interface Block {
   whole: object;
   start?: object;
@@ -116,7 +116,7 @@ describe.each(CLIENTS.map((client) => [client] as const))('%s before Converse', 
     const [, own, results] = again?.messages ?? [];
     const uses = [called('tooluse_A1', 'Ōsaka').whole, called('tooluse_B2', 'Oslo').whole];
     expect(own?.content.slice(-3)).toEqual([{ text: 'Looking.' }, ...uses]);
-    // Its proof goes back to the vendor by whatever way the client's format has, or by the gateway's own memory.
+    // Its proof goes back to the provider by whatever way the client's format has, or by the gateway's own memory.
     expect(own?.content[0]).toEqual(thought('Two places.').whole);
     expect(results?.content).toMatchObject(
       ['tooluse_A1', 'tooluse_B2'].map((toolUseId) => ({ toolResult: { toolUseId } })),

@@ -101,7 +101,7 @@ interface Condition {
   /** What is asked otherwise; a limited key is made here. */
   ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
   stage?: StageSetup;
-  /** What each vendor answers; where there is none, nothing may arrive there. */
+  /** What each provider answers; where there is none, nothing may arrive there. */
   answer?(vendor: VendorName): Answer;
 }
 
@@ -116,8 +116,8 @@ const refuses = (status: number, type: string): Condition => ({
   name: `the vendor refuses the request with ${status}`,
   status,
   type,
-  message: /The picture is too large/,
-  answer: (vendor) => VENDORS[vendor].error(status, 'The picture is too large.'),
+  message: /The image is too large/,
+  answer: (vendor) => VENDORS[vendor].error(status, 'The image is too large.'),
 });
 const fails = (told: number, status = 502, type = 'api_error'): Condition => ({
   name: `the vendor answers ${told}`,

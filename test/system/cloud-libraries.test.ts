@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
-import { googleExchange } from '../../src/providers/google-token.ts';
+import { googleExchange } from '../../src/providers/clouds/google-token.ts';
 import type { ClientChild } from '../clients/child.ts';
 import { type CloudCall, type CloudView, startCloudsClient } from '../clients/clouds-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';

@@ -1,4 +1,4 @@
-/** SQLite on a disk that fills up under load: calls are refused before anything is sent, and go on when there is room again. */
+/** SQLite on a disk that fills up under load: calls are refused before anything is sent, and go on when there is module again. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';

@@ -178,7 +178,7 @@ describe('a vendor that breaks off, behind a gateway,', () => {
     'gemini: generative-ai 0',
   ]);
 
-  // That vendor has no text completions.
+  // That provider has no text completions.
   const conversing = pairs.filter(([format]) => format !== 'openai-completions');
   test.each(conversing)('is an error to %s: %s', async (format, library) => {
     const { url, apiKey } = gateway;

@@ -1,4 +1,4 @@
-/** Speech by Gemini through the running gateway: samples as they come, a WAV or packed sound as asked, billed by the vendor's tokens. */
+/** Speech by Gemini through the running gateway: samples as they come, a WAV or packed audio as asked, billed by the provider's tokens. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -20,7 +20,7 @@ const PATH = '/v1/audio/speech';
 const SAMPLES = Buffer.from(Array.from({ length: 9600 }, (_, place) => (place * 7) % 251));
 const LATER = 'gemini-3.8-flash-tts';
 const EARLIER = 'gemini-2.5-flash-preview-tts';
-/** A token of input costs 1000 nano-USD, one of sound 12,000. */
+/** A token of input costs 1000 nano-USD, one of audio 12,000. */
 const PRICE = { input: 1, output: 12 };
 
 const speaker = (upstreamModel: string, more: object = {}) =>
@@ -131,9 +131,9 @@ describe('formats', () => {
   ])('%s: the later models pack it themselves, whole', async (format, mimeType, type) => {
     const stage = await speaker(LATER);
     stage.script(whole(SAMPLES, 'audio/mp3'));
-    const sound = await spoken(stage, { ...(format && { response_format: format }) });
-    expect(sound.type).toBe(type);
-    expect(sound.bytes.equals(SAMPLES)).toBe(true);
+    const audio = await spoken(stage, { ...(format && { response_format: format }) });
+    expect(audio.type).toBe(type);
+    expect(audio.bytes.equals(SAMPLES)).toBe(true);
     const [request] = stage.journal();
     expect(request?.path).toEndWith(':generateContent');
     expect(request?.body).toMatchObject({ generationConfig: { responseFormat: { audio: { mimeType } } } });
@@ -166,7 +166,7 @@ describe('formats', () => {
 });
 
 test.each([
-  ['no sound', { withoutTerminator: true, events: [{ candidates: [{ finishReason: 'OTHER' }] }] }],
+  ['no audio', { withoutTerminator: true, events: [{ candidates: [{ finishReason: 'OTHER' }] }] }],
   [
     'words',
     {

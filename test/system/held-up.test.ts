@@ -141,13 +141,13 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
   );
 });
 
-test('sound waits as words do, and comes whole', async () => {
-  const sound = randomBytes(24_000_000);
+test('audio waits as words do, and comes whole', async () => {
+  const audio = randomBytes(24_000_000);
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
-  stage.script({ bytes: sound, headers: { 'content-type': 'audio/mpeg' }, chunking: 'whole', ending: 'chunked' });
+  stage.script({ bytes: audio, headers: { 'content-type': 'audio/mpeg' }, chunking: 'whole', ending: 'chunked' });
   const client = await ask(stage, { input: 'Grüße', voice: 'alloy' }, 'POST /v1/audio/speech HTTP/1.1');
   await Bun.sleep(SILENCE_MS + 800);
-  expect((await client.bytes()).equals(sound)).toBe(true);
+  expect((await client.bytes()).equals(audio)).toBe(true);
   expect(await stage.settledCall()).toMatchObject({ outcome: 'ok' });
   client.socket.destroy();
 }, 30_000);

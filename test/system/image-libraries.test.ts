@@ -1,12 +1,7 @@
-/** The official libraries' doors to pictures, over the sandbox, recorded replies and aimock. */
+/** The official libraries' doors to images, over the sandbox, recorded replies and aimock. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
-import {
-  type PicturesAsked,
-  type PicturesClient,
-  type PicturesView,
-  startPicturesClient,
-} from '../clients/pictures-client.ts';
+import { type ImagesAsked, type ImagesClient, type ImagesView, startImagesClient } from '../clients/images-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
 import { nanoCost, type Scene, type Stage, type StageSetup, startScene } from '../scene.ts';
 
@@ -17,7 +12,7 @@ const PER_IMAGE = 2_000_000n;
 const SANDBOX = { type: 'sandbox', upstreamModel: 'sandbox-image', baseUrls: ['http://sandbox.invalid/v1'] };
 
 let scene: Scene;
-let client: PicturesClient;
+let client: ImagesClient;
 let aimock: Aimock;
 beforeAll(async () => {
   const image = { image: { b64Json: PNG, revisedPrompt: 'A cat, seen from above' } };
@@ -25,7 +20,7 @@ beforeAll(async () => {
     match: { userMessage },
     response: image,
   }));
-  [scene, client, aimock] = await Promise.all([startScene(), startPicturesClient(), startAimock(mocked, 0)]);
+  [scene, client, aimock] = await Promise.all([startScene(), startImagesClient(), startAimock(mocked, 0)]);
 }, 320_000);
 afterEach(() => scene.assertClean());
 afterAll(async () => {
@@ -36,12 +31,12 @@ afterAll(async () => {
 
 const drawing = (setup: StageSetup = SANDBOX) => scene.stage({ kind: 'image', price: { perImage: 0.002 }, ...setup });
 
-function run(stage: Stage, call: PicturesAsked['call'], request: object): Promise<PicturesView> {
+function run(stage: Stage, call: ImagesAsked['call'], request: object): Promise<ImagesView> {
   const at = { url: scene.gateway.url, apiKey: stage.caller.key };
   return client.run({ call, at, request: { model: stage.model, ...request } });
 }
 
-async function given(stage: Stage, call: PicturesAsked['call'], request: object): Promise<PicturesView['reply']> {
+async function given(stage: Stage, call: ImagesAsked['call'], request: object): Promise<ImagesView['reply']> {
   const { reply, error } = await run(stage, call, request);
   if (error) throw new Error(JSON.stringify(error));
   return reply;
@@ -86,7 +81,7 @@ describe('openai', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('changes one picture, several, one under a mask, in a stream too', async () => {
+  test('changes one image, several, one under a mask, in a stream too', async () => {
     const stage = await drawing();
     const one = await given(stage, 'openai edit', { prompt: 'Bluer', images: [PNG], size: '128x128' });
     expect(one.data[0].revised_prompt).toEndWith('[from 1x1, 70 bytes]');
@@ -132,7 +127,7 @@ describe('openai', () => {
 });
 
 describe('the AI SDK', () => {
-  test.each(['ai openai', 'ai compatible'] as const)('%s draws and changes pictures', async (call) => {
+  test.each(['ai openai', 'ai compatible'] as const)('%s draws and changes images', async (call) => {
     const stage = await drawing();
     const more = call === 'ai compatible' ? {} : { maxImagesPerCall: 2 };
     const two = await given(stage, call, { prompt: 'A cat', n: 2, size: '320x256', ...more });
@@ -167,24 +162,24 @@ describe('the AI SDK', () => {
 
 describe('genai', () => {
   const config = { responseModalities: ['TEXT', 'IMAGE'], imageConfig: { aspectRatio: '1:1', imageSize: '512' } };
-  const pictureIn = (parts: { inlineData?: { data: string; mimeType: string } }[]) =>
+  const imageIn = (parts: { inlineData?: { data: string; mimeType: string } }[]) =>
     parts.find(({ inlineData }) => inlineData)?.inlineData;
 
   test('draws whole and in a stream', async () => {
     const stage = await drawing();
     const whole = await given(stage, 'genai generate', { contents: 'A cat', config });
-    expect(pictureIn(whole.parts)?.mimeType).toBe('image/png');
-    expect(pixels(pictureIn(whole.parts)?.data ?? '')).toBe('512x512');
+    expect(imageIn(whole.parts)?.mimeType).toBe('image/png');
+    expect(pixels(imageIn(whole.parts)?.data ?? '')).toBe('512x512');
     const { parts } = await given(stage, 'genai stream', { contents: 'A cat', config });
-    expect(pixels(pictureIn(parts)?.data ?? '')).toBe('512x512');
+    expect(pixels(imageIn(parts)?.data ?? '')).toBe('512x512');
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('changes a picture of the request, and the last one drawn in a conversation', async () => {
+  test('changes a image of the request, and the last one drawn in a conversation', async () => {
     const stage = await drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' });
     stage.script({ json: { created: 1, data: [{ b64_json: PNG }] }, repeat: true });
     const contents = [{ text: 'Bluer' }, { inlineData: { mimeType: 'image/png', data: PNG } }];
-    expect(pictureIn((await given(stage, 'genai generate', { contents, config })).parts)?.data).toBe(PNG);
+    expect(imageIn((await given(stage, 'genai generate', { contents, config })).parts)?.data).toBe(PNG);
     const replies = await given(stage, 'genai chat', { config, messages: ['A cat', 'Now bluer'] });
     expect(replies).toHaveLength(2);
     expect(stage.journal().map(({ path }) => path.slice(path.lastIndexOf('/')))).toEqual([

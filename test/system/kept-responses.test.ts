@@ -1,4 +1,4 @@
-/** Kept responses as the official library's users have them: gone on from, looked up, deleted, listed; on any vendor's model. */
+/** Kept responses as the official library's users have them: gone on from, looked up, deleted, listed; on any provider's model. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   type ForgetfulClient,
@@ -37,7 +37,7 @@ async function create(stage: Stage, request: object, stream = false): Promise<Re
 const asSent = (value: object): object =>
   JSON.parse(JSON.stringify(value, (name, member) => (name.startsWith('parsed') ? undefined : member))) as object;
 const said = (text: string) => ({ texts: [text] });
-/** A request's own words, as any vendor is told them. */
+/** A request's own words, as any provider is told them. */
 const bodyText = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
 
 describe.each(NAMES)('on a model of %s', (name) => {
@@ -93,7 +93,7 @@ describe.each(NAMES)('on a model of %s', (name) => {
     const told = bodyText(stage);
     expect(told).toContain('Oslo');
     expect(told).toContain('sunny');
-    // The proof is back where it came from; this vendor of chat gives none, and takes the thought itself.
+    // The proof is back where it came from; this provider of chat gives none, and takes the thought itself.
     expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SEAL);
     await stage.settled();
   });
@@ -122,7 +122,7 @@ test('a chain goes on across vendors: what one has proved is not told to another
     for (let at = 0; at < turn; at++) expect(told).toContain(`answer ${at}`);
     expect(told.includes('Z3cxOl')).toBe(false);
   }
-  // Nobody’s proofs but its own came back to the first vendor: and its own did not either, for this is another row of it.
+  // Nobody’s proofs but its own came back to the first provider: and its own did not either, for this is another row of it.
   expect(bodyText(stages[4] as Stage)).not.toContain(SEAL);
   const { listed } = await ask(owner, 'inputItems.list', previous ?? '', { order: 'asc' });
   expect(listed?.filter(({ type }) => type === 'message')).toHaveLength(9);

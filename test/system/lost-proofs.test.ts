@@ -1,4 +1,4 @@
-/** Loops of tools with models that prove their thinking, by clients whose formats lose the proofs: what the vendor gets back. */
+/** Loops of tools with models that prove their thinking, by clients whose formats lose the proofs: what the provider gets back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type ForgetfulClient, type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await scene.close();
 }, 30_000);
 
-/** What a vendor got, free of what each says in its own way. */
+/** What a provider got, free of what each says in its own way. */
 interface Body {
   messages?: Turn[];
   contents?: Turn[];
@@ -31,7 +31,7 @@ interface Turn {
   reasoning_content?: string;
 }
 
-/** The turns of the model’s in what a vendor was told, as words: `thought`, `proof`, `call`. */
+/** The turns of the model’s in what a provider was told, as words: `thought`, `proof`, `call`. */
 function turnsTold(body: Body): string[] {
   if (body.input) return [body.input.flatMap(wordsOfItem).join(' ')];
   const turns = body.messages ?? body.contents ?? [];
@@ -146,7 +146,7 @@ test('a proof goes to its own vendor alone; where it is gone the model answers a
   await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: maker.caller.key });
   expect(told(other, 0)).toEqual(['dummy call']);
 
-  // Another account knows nothing of it: the vendor is asked without thinking, which it would refuse.
+  // Another account knows nothing of it: the provider is asked without thinking, which it would refuse.
   const stranger = await scene.gateway.newCaller();
   const { error } = await client.loop({
     url: scene.gateway.url,

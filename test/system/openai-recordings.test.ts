@@ -1,4 +1,4 @@
-/** The official openai library over recorded replies: through the gateway its user sees what the vendor's own user sees. */
+/** The official openai library over recorded replies: through the gateway its user sees what the provider's own user sees. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
@@ -7,7 +7,7 @@ import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.t
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
-/** The row of the providers table that speaks for a recording's vendor. */
+/** The row of the providers table that speaks for a recording's provider. */
 const ROWS: { [vendor: string]: string } = {
   alibaba: 'dashscope',
   gpustack: 'vllm',
@@ -68,7 +68,7 @@ const stageFor = (recorded: RecordedCase) =>
   });
 
 /**
- * What both ways must have in common. Roles, finishes and empty chunks may be repeated or left away; where the vendor left
+ * What both ways must have in common. Roles, finishes and empty chunks may be repeated or left away; where the provider left
  * a call's id, a finish or the number of an annotation empty, the gateway must have put something there.
  */
 function common(view: ClientView, native: ClientView) {
@@ -101,7 +101,7 @@ function assertUsage(view: ClientView, native: ClientView, recorded: RecordedCas
 
 type Message = { role: string; content?: unknown; [member: string]: unknown };
 
-/** Vendors take reasoning back under different names: where it stands is the gateway's business. */
+/** Providers take reasoning back under different names: where it stands is the gateway's business. */
 /** Without `models`, which is not passed on: others would answer at other prices than the one that was held for. */
 function meaningOf({ model: _, models: _m, stream: __, stream_options: ___, ...body }: { [member: string]: unknown }) {
   const messages = (body.messages ?? []) as Message[];
@@ -113,7 +113,7 @@ function meaningOf({ model: _, models: _m, stream: __, stream_options: ___, ...b
   };
 }
 
-/** A recorded request is a vendor's own client's: it goes upstream as it is. */
+/** A recorded request is a provider's own client's: it goes upstream as it is. */
 function assertSentAsAsked(sent: Seen['sent'], recorded: RecordedCase): void {
   const asked = requestOf(recorded);
   expect(sent.model).toBe(asked.model);
@@ -143,7 +143,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
   for (const vendor of VENDORS) {
     const whole = WHOLE.filter((recorded) => recorded.provider === vendor);
     const streams = STREAMS.filter((recorded) => recorded.provider === vendor);
-    const sound = streams.filter(({ native_sdk }) => native_sdk?.helper?.startsWith('ok'));
+    const audio = streams.filter(({ native_sdk }) => native_sdk?.helper?.startsWith('ok'));
     const repaired = streams.filter(
       ({ native_sdk }) => native_sdk?.helper?.startsWith('FAIL') && !native_sdk.helper.includes('APIError'),
     );
@@ -165,10 +165,10 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
       30_000,
     );
 
-    test.skipIf(sound.length === 0)(
-      `${vendor}: ${sound.length} streams, each in four cuttings, raw and by the helper`,
+    test.skipIf(audio.length === 0)(
+      `${vendor}: ${audio.length} streams, each in four cuttings, raw and by the helper`,
       () =>
-        each(sound, async (recorded) => {
+        each(audio, async (recorded) => {
           const stage = await stageFor(recorded);
           for (const way of ['stream', 'helper'] as const) {
             const native = await direct(way, recorded, 'event');

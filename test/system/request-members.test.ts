@@ -1,4 +1,4 @@
-/** No silent drop: every member of every format's request reaches a vendor of any other, or is named in a warning, or refused by name. */
+/** No silent drop: every member of every format's request reaches a provider of any other, or is named in a warning, or refused by name. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';

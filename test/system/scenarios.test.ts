@@ -1,4 +1,4 @@
-/** Every official library before every vendor, whole and streamed, through one list of scenarios; all billed. */
+/** Every official library before every provider, whole and streamed, through one list of scenarios; all billed. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   CLIENTS,

@@ -1,4 +1,4 @@
-/** Speech through the running gateway: the official library over the sandbox and a recording, and vendors that fail. */
+/** Speech through the running gateway: the official library over the sandbox and a recording, and providers that fail. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
@@ -25,7 +25,7 @@ const PRICE = { perMillionCharacters: 15 };
 const speechOf = (type: string, more: object = {}) => scene.stage({ type, kind: 'speech', price: PRICE, ...more });
 const asked = ({ model }: Stage, more: object = {}) => ({ model, input: INPUT, voice: 'alloy', ...more });
 const SOUND = Buffer.from(Array.from({ length: 5000 }, (_, place) => place % 251));
-const sound = (more: object = {}) => ({ bytes: SOUND, headers: { 'content-type': 'audio/mpeg' }, ...more });
+const audio = (more: object = {}) => ({ bytes: SOUND, headers: { 'content-type': 'audio/mpeg' }, ...more });
 const delta = (bytes: Uint8Array) => ({ type: 'speech.audio.delta', audio: Buffer.from(bytes).toString('base64') });
 const DONE = { type: 'speech.audio.done', usage: { input_tokens: 14, output_tokens: 101, total_tokens: 115 } };
 
@@ -87,7 +87,7 @@ describe('vendors', () => {
     async (type) => {
       const stage = await speechOf(type, { upstreamModel: 'tts-1' });
       for (const chunking of ['byte', 'whole', { seed: 7 }] as const) {
-        stage.script(sound({ chunking, headers: { 'content-type': 'audio/x-own' } }));
+        stage.script(audio({ chunking, headers: { 'content-type': 'audio/x-own' } }));
         const reply = await spoken(stage, { response_format: 'flac', speed: 1.5 });
         expect(reply.bytes.equals(SOUND)).toBe(true);
         expect(reply.type).toBe('audio/x-own');
@@ -118,7 +118,7 @@ describe('vendors', () => {
     const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();
     expect(passed).toBe([delta(SOUND), DONE].map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
     const bare = await speechOf('groq');
-    bare.script(sound());
+    bare.script(audio());
     const written = await (await bare.post(PATH, asked(bare, { stream_format: 'sse' }))).text();
     expect(written).toContain('"type":"speech.audio.done"');
     expect(bare.journal()[0]?.body).not.toHaveProperty('stream_format');
@@ -154,7 +154,7 @@ describe('vendors', () => {
   test('elevenlabs: the voice in the address, the format in its words, a WAV of its samples', async () => {
     const stage = await speechOf('elevenlabs', { upstreamModel: 'eleven_flash_v2_5' });
     for (const chunking of ['byte', { seed: 5 }] as const) {
-      stage.script(sound({ chunking }), sound({ chunking, headers: { 'content-type': 'audio/pcm' } }));
+      stage.script(audio({ chunking }), audio({ chunking, headers: { 'content-type': 'audio/pcm' } }));
       const mp3 = await spoken(stage, { voice: 'JBFqnCBsd6', speed: 3 });
       expect(mp3.type).toBe('audio/mpeg');
       expect(mp3.bytes.equals(SOUND)).toBe(true);
@@ -175,10 +175,10 @@ describe('vendors', () => {
     expect(costs).toEqual([...Array.from({ length: 4 }, () => 15_000n * CHARACTERS), 0n, 0n]);
   });
 
-  test('bare sound that breaks off is cut, and charged as delivered', async () => {
+  test('bare audio that breaks off is cut, and charged as delivered', async () => {
     const stage = await speechOf('openai-compatible');
     stage.script(
-      sound({
+      audio({
         chunking: { seed: 3 },
         paceMs: 1,
         ending: 'chunked',
@@ -205,12 +205,12 @@ describe('vendors', () => {
   test.each([
     ['a failure', { status: 503, json: { error: { message: 'busy' } } }],
     ['an empty answer', { bytes: new Uint8Array(), headers: { 'content-type': 'audio/mpeg' } }],
-    ['words instead of sound', { json: { error: { message: 'no voice', type: 'server_error' } } }],
+    ['words instead of audio', { json: { error: { message: 'no voice', type: 'server_error' } } }],
     ['a page', { text: '<html>', headers: { 'content-type': 'text/html' } }],
   ])('%s lets the next target speak', async (_, answer) => {
     const stage = await speechOf('openai-compatible', { targets: 2 });
     stage.script(answer);
-    stage.scriptTarget(1, sound());
+    stage.scriptTarget(1, audio());
     expect((await spoken(stage)).bytes.equals(SOUND)).toBe(true);
     expect((await stage.settledCall()).attempts).toBe(2);
   });

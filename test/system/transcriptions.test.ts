@@ -1,6 +1,6 @@
 /** Transcriptions, translations and moderations through the running gateway, by the official library. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { wavOf } from '../../src/sandbox/sound.ts';
+import { wavOf } from '../../src/sandbox/audio.ts';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -41,7 +41,7 @@ function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<
 }
 
 test.each([
-  ['json', { text: 'A sound of 2 seconds in 96044 bytes.' }],
+  ['json', { text: 'A audio of 2 seconds in 96044 bytes.' }],
   ['verbose_json', { duration: 2, segments: [{ start: 0, end: 2 }] }],
   ['text', expect.stringContaining('2 seconds')],
   ['srt', expect.stringContaining('--> 00:00:02,000')],
@@ -243,8 +243,8 @@ describe('moderations', () => {
     expect(Object.values(mild?.categories ?? {})).toHaveLength(13);
     expect(wild).toMatchObject({ flagged: true, categories: { violence: true, sexual: false } });
     expect(await judged('They KILL and stab.')).toEqual([wild] as Judged[]);
-    const picture = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
-    expect(await judged([{ type: 'text', text: 'a bomb' }, picture])).toMatchObject([
+    const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+    expect(await judged([{ type: 'text', text: 'a bomb' }, image])).toMatchObject([
       { categories: { 'illicit/violent': true, violence: false } },
     ]);
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(100_000n);

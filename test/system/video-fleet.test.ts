@@ -18,15 +18,15 @@ const SOONEST_LOOK_MS = 4000;
 /** Places for tasks under way in one process. */
 const PLACES = 64;
 
-/** What the vendor knows of one task. */
+/** What the provider knows of one task. */
 interface Made {
   starts: number;
   polls: number[];
   asking: number;
-  films: number;
+  videos: number;
 }
 
-/** A vendor in OpenAI's format that counts; it finishes nothing before `finish`, and no task before its second poll. */
+/** A provider in OpenAI's format that counts; it finishes nothing before `finish`, and no task before its second poll. */
 function startVendor() {
   const tasks = new Map<string, Made>();
   const seen = { twiceAtOnce: 0, asking: 0, mostAsking: 0 };
@@ -53,15 +53,15 @@ function startVendor() {
       const path = new URL(request.url).pathname;
       if (request.method === 'POST') {
         const { prompt } = (await request.json()) as { prompt: string };
-        const made = tasks.get(prompt) ?? { starts: 0, polls: [], asking: 0, films: 0 };
+        const made = tasks.get(prompt) ?? { starts: 0, polls: [], asking: 0, videos: 0 };
         tasks.set(prompt, { ...made, starts: made.starts + 1 });
         return Response.json({ id: prompt, object: 'video', status: 'queued', progress: 0 });
       }
-      const [, id = '', film] = /\/videos\/([^/]+)(\/content)?$/.exec(path) ?? [];
+      const [, id = '', video] = /\/videos\/([^/]+)(\/content)?$/.exec(path) ?? [];
       const made = tasks.get(id);
       if (!made) return Response.json({ error: { message: 'no such video' } }, { status: 404 });
-      if (film === undefined) return poll(id, made, request.signal);
-      made.films++;
+      if (video === undefined) return poll(id, made, request.signal);
+      made.videos++;
       return new Response(FILM, { headers: { 'content-type': 'video/mp4' } });
     },
   });
@@ -92,7 +92,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       providers: [{ name: 'vendor', type: 'openai', baseUrl: `${vendor.url}/v1`, credential: 'sk' }],
       models: [
         {
-          name: 'film',
+          name: 'video',
           kind: 'video' as ModelSetting['kind'],
           price: SECOND_PRICE,
           targets: [{ provider: 'vendor', model: 'm' }],
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
         const answer = await fetch(`${url}/v1/videos`, {
           method: 'POST',
           headers: { ...authorized({ caller }), 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'film', prompt, seconds: 1 }),
+          body: JSON.stringify({ model: 'video', prompt, seconds: 1 }),
         });
         const { id } = (await answer.json()) as VideoView;
         ids.set(prompt, id);
@@ -168,7 +168,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     );
     expect(hasty.length).toBeLessThanOrEqual(PLACES);
     // Fetched anew only where the process that fetched it was killed.
-    expect(made.filter(({ films }) => films > 1).length).toBeLessThanOrEqual(PLACES);
+    expect(made.filter(({ videos }) => videos > 1).length).toBeLessThanOrEqual(PLACES);
 
     const books = await first.verify();
     expect(books).toMatchObject({ ok: true, holds: 0 });

@@ -8,7 +8,7 @@ import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller }
 import { hasPostgres, testPostgres } from '../postgres.ts';
 import { nanoCost } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+import { authorized, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 /** Where the database stalls, how far the task has come then, and what becomes of it. */
 const POINTS = [
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     async (name, point, came, end) => {
       upstream.script(`/${name}/v1/videos`, vendorVideo('queued'));
       upstream.script(`/${name}/v1/videos/vid_upstream`, { ...vendorVideo('completed'), repeat: true });
-      upstream.script(`/${name}/v1/videos/vid_upstream/content`, { ...filmAnswer, repeat: true });
+      upstream.script(`/${name}/v1/videos/vid_upstream/content`, { ...videoAnswer, repeat: true });
       await sql.unsafe(`CREATE TRIGGER stall BEFORE ${point} EXECUTE FUNCTION stall()`);
       const body = JSON.stringify({ model: name, prompt: 'A cat', seconds: 4 });
       const headers = { ...authorized({ caller }), 'content-type': 'application/json' };

@@ -6,19 +6,19 @@ import { nanoCost } from '../scene.ts';
 import { inDatabase, layStall, removeStall, stalled } from '../stall.ts';
 import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
-import { authorized, FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 /** What a task had come to when its process was killed, by the names of its members in the store. */
 type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
 
 interface Point {
   name: string;
-  /** A vendor that knows tasks by our id. */
+  /** A provider that knows tasks by our id. */
   tells?: true;
-  /** Where the database stalls; absent: `vendor` does. */
+  /** Where the database stalls; absent: `provider` does. */
   stall?: (name: string) => string;
-  /** What the vendor, or the webhook, does instead of answering well: once. */
-  vendor?: { to: 'start' | 'poll' | 'film' | 'hook'; answer: Answer };
+  /** What the provider, or the webhook, does instead of answering well: once. */
+  vendor?: { to: 'start' | 'poll' | 'video' | 'hook'; answer: Answer };
   came: Came;
   end: 'completed' | 'failed' | 'none';
   /** Requests of each kind, over both lives. */
@@ -26,8 +26,8 @@ interface Point {
 }
 
 const silence: Answer = { fault: { before: 'headers', does: 'silence' } };
-/** A film that stops in its middle. */
-const half: Answer = { ...filmAnswer, fault: { before: 0, inside: 'event', does: 'silence' } };
+/** A video that stops in its middle. */
+const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'silence' } };
 const saving = (member: string) => (name: string) =>
   `UPDATE ON tasks WHEN NEW.body LIKE '%"model":"${name}"%' AND NEW.body LIKE '%${member}%'`;
 const settling = (name: string) => `DELETE ON holds WHEN OLD.model = '${name}'`;
@@ -47,7 +47,7 @@ const POINTS: Point[] = [
     starts: 1,
   },
   { name: 'mid-poll', vendor: { to: 'poll', answer: silence }, came: 'started', end: 'completed', starts: 1 },
-  { name: 'mid-download', vendor: { to: 'film', answer: half }, came: 'started', end: 'completed', starts: 1 },
+  { name: 'mid-download', vendor: { to: 'video', answer: half }, came: 'started', end: 'completed', starts: 1 },
   { name: 'kept-not-due', stall: saving('"due":'), came: 'started', end: 'completed', starts: 1 },
   { name: 'due-not-settled', stall: settling, came: 'due', end: 'completed', starts: 1 },
   { name: 'settled-not-told', stall: saving('"state":"completed"'), came: 'due', end: 'completed', starts: 1 },
@@ -96,25 +96,25 @@ afterAll(async () => {
   rmSync(dataFolder, { recursive: true, force: true });
 }, 30_000);
 
-/** The scripted vendor's requests by what they are for; each answers well whenever it is asked, but for the point's one fault. */
+/** The scripted provider's requests by what they are for; each answers well whenever it is asked, but for the point's one fault. */
 function script({ name, tells, vendor }: Point): void {
   const told = (status: string, more = {}) => ({
     json: { code: 0, data: { task_id: '42', task_status: status, ...more } },
   });
   const finished = tells
-    ? told('succeed', { task_result: { videos: [{ url: `${upstream.url}/${name}/film` }] } })
+    ? told('succeed', { task_result: { videos: [{ url: `${upstream.url}/${name}/video` }] } })
     : vendorVideo('completed');
-  const well: { [to in 'start' | 'poll' | 'film' | 'hook']: [string, Answer] } = tells
+  const well: { [to in 'start' | 'poll' | 'video' | 'hook']: [string, Answer] } = tells
     ? {
         start: [`/${name}/v1/videos/text2video`, told('submitted')],
         poll: [`/${name}/v1/videos/text2video/42`, finished],
-        film: [`/${name}/film`, filmAnswer],
+        video: [`/${name}/video`, videoAnswer],
         hook: [`/${name}/hook`, { status: 204 }],
       }
     : {
         start: [`/${name}/v1/videos`, vendorVideo('queued')],
         poll: [`/${name}/v1/videos/vid_upstream`, finished],
-        film: [`/${name}/v1/videos/vid_upstream/content`, filmAnswer],
+        video: [`/${name}/v1/videos/vid_upstream/content`, videoAnswer],
         hook: [`/${name}/hook`, { status: 204 }],
       };
   for (const [to, [path, answer]] of Object.entries(well)) {
@@ -187,7 +187,7 @@ test('killed while the vendor or the webhook is silent', async () => {
     script(point);
     ask(point);
   }
-  const last = { start: '/v1/videos', poll: '/vid_upstream', film: '/content', hook: '/hook' } as const;
+  const last = { start: '/v1/videos', poll: '/vid_upstream', video: '/content', hook: '/hook' } as const;
   for (const { name, vendor } of silent) {
     const to = last[vendor?.to ?? 'start'];
     await until(`${name} is asked`, () =>

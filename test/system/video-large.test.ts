@@ -19,7 +19,7 @@ const digest = createHash('sha256');
 for (let number = 0; number < PIECES; number++) digest.update(piece(number));
 const WHOLE = digest.digest('hex');
 
-/** A vendor whose video is finished at the first look. */
+/** A provider whose video is finished at the first look. */
 function startVendor() {
   let fetched = 0;
   const server = Bun.serve({

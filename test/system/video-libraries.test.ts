@@ -1,10 +1,10 @@
-/** The official openai library makes videos of the sandbox and of scripted vendors, makes them anew and deletes them; webhooks are signed as Standard Webhooks says, and sent again. */
+/** The official openai library makes videos of the sandbox and of scripted providers, makes them anew and deletes them; webhooks are signed as Standard Webhooks says, and sent again. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
-import { FILM, filmAnswer, SECOND_PRICE, type VideoView, vendorVideo, watch } from '../videos.ts';
+import { FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -27,8 +27,8 @@ test.each(['openai', 'openai-6'] as const)(
     const client = await startVideoClient(library);
     const stage = await sandboxStage();
     const request = { model: stage.model, prompt: 'A cat [[delay 200]]', seconds: '4', size: '720x1280' };
-    for (const picture of [undefined, 'iVBORw0KGgo=']) {
-      const view = await client.run({ ...stage.at, request, ...(picture && { picture }) });
+    for (const image of [undefined, 'iVBORw0KGgo=']) {
+      const view = await client.run({ ...stage.at, request, ...(image && { image }) });
       const id = view.created?.id ?? '';
       expect(view).toMatchObject({
         created: { object: 'video', seconds: '4' },
@@ -83,8 +83,8 @@ describe('the openai library over a vendor', () => {
       const anew = {
         json: { id: 'vid_anew', object: 'video', status: 'queued', remixed_from_video_id: 'vid_upstream' },
       };
-      stage.script(vendorVideo('queued'), vendorVideo('completed'), filmAnswer);
-      stage.script(anew, { json: { ...anew.json, status: 'completed' } }, filmAnswer);
+      stage.script(vendorVideo('queued'), vendorVideo('completed'), videoAnswer);
+      stage.script(anew, { json: { ...anew.json, status: 'completed' } }, videoAnswer);
       const remix = { prompt: 'The same cat, at night' };
       const view = await client.run({ ...stage.at, request: request(stage.model), remix });
       const { id } = view.created ?? {};
@@ -96,7 +96,7 @@ describe('the openai library over a vendor', () => {
       expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
       const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
       expect(asked?.body).toEqual(remix);
-      // The film, too, is behind the vendor's key.
+      // The video, too, is behind the provider's key.
       const keys = stage.journal().map(({ headers }) => headers[type === 'azure' ? 'api-key' : 'authorization']);
       expect(keys).toEqual(keys.map(() => expect.stringContaining('sk-upstream-secret')));
       expect(keys).toHaveLength(6);
@@ -119,9 +119,9 @@ describe('the openai library over a vendor', () => {
 
   test('deleted while it is made, where nobody can stop it: a conflict, and it goes on', async () => {
     const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
-    stage.script(vendorVideo('queued'), vendorVideo('completed'), filmAnswer);
+    stage.script(vendorVideo('queued'), vendorVideo('completed'), videoAnswer);
     // The library writes an object into its form, member by member.
-    const input_reference = { image_url: 'https://pictures.example/a.png' };
+    const input_reference = { image_url: 'https://images.example/a.png' };
     const view = await client.run({
       ...stage.at,
       request: { ...request(stage.model), input_reference },

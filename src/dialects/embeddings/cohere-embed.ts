@@ -1,16 +1,16 @@
-/** Cohere's embeddings, `POST /v2/embed`: only vendors speak it. */
+/** Cohere's embeddings, `POST /v2/embed`: only providers speak it. */
 import type { EmbedCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
-import { embeddingUsage, foreignExtras, textsOnly } from '../embedding-texts.ts';
-import { readOpenaiError } from '../openai-errors.ts';
-import { WrittenBody } from '../outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../quirks.ts';
-import { unreadable, vendorDialect } from '../whole-reply.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { WrittenBody } from '../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../shared/quirks.ts';
+import { unreadable, vendorDialect } from '../shared/whole-reply.ts';
+import { embeddingUsage, foreignExtras, textsOnly } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';
-/** What a client of OpenAI's format may say beyond it: the vendor's own word for what the vectors are for. */
+/** What a client of OpenAI's format may say beyond it: the provider's own word for what the vectors are for. */
 const INPUT_TYPE = 'input_type';
 const INPUT_TYPE_OF_TASK: { readonly [task: string]: string } = {
   RETRIEVAL_QUERY: 'search_query',

@@ -6,16 +6,16 @@ import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
-import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from '../embedding-texts.ts';
-import { openaiError } from '../error-bodies.ts';
-import { patchMembers, pickMembers } from '../json.ts';
-import { billable, type MoneySpelling } from '../money-members.ts';
-import { readOpenaiError } from '../openai-errors.ts';
-import { readUsage } from '../openai-usage.ts';
-import { OwnBody, WrittenBody } from '../outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../quirks.ts';
-import { parseBody, wrong } from '../request-body.ts';
-import { unreadable, wholeReader, wholeWriter } from '../whole-reply.ts';
+import { openaiError } from '../shared/error-bodies.ts';
+import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { readUsage } from '../shared/openai-usage.ts';
+import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../shared/quirks.ts';
+import { parseBody, wrong } from '../shared/request-body.ts';
+import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
+import { patchMembers, pickMembers } from '../wire/json.ts';
+import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from './embedding-texts.ts';
 
 const NAME = 'openai-embeddings';
 /** Members that the call says in its own words; all others are extras. */
@@ -132,7 +132,7 @@ function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {
   return { index: at, values: embedding as number[] };
 }
 
-/** The vendor's own body where its vectors are in order and as asked for, with the public name of the model. */
+/** The provider's own body where its vectors are in order and as asked for, with the public name of the model. */
 function passed(call: EmbedCall, frame: Frame, reply: Reply): Uint8Array {
   const vectors = reply.result?.type === 'vectors' ? reply.result.vectors : [];
   const asAsked = vectors.every(

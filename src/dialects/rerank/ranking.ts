@@ -3,7 +3,7 @@ import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Ranked } from '../../canonical/reply.ts';
 import { figure, type Usage } from '../../canonical/usage.ts';
-import { unreadable } from '../whole-reply.ts';
+import { unreadable } from '../shared/whole-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
 /** Documents that are one search where searches are billed. */
@@ -23,7 +23,7 @@ export function readRanking(results: Json | undefined, { documents }: RerankCall
   });
 }
 
-/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the vendor says; else counted: documents are never of no tokens. */
+/** Tokens (`usage.total_tokens`, `meta.tokens`) or searches (`meta.billed_units`), whichever the provider says; else counted: documents are never of no tokens. */
 export function rankingUsage({ usage, meta }: JsonObject, { query, documents }: RerankCall): Usage {
   const said = isObject(usage) ? (usage.total_tokens ?? usage.prompt_tokens) : undefined;
   const billed = isObject(meta) && isObject(meta.billed_units) ? meta.billed_units : {};

@@ -4,13 +4,13 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
-import { openaiError } from '../error-bodies.ts';
-import { billable, type MoneySpelling } from '../money-members.ts';
-import { readOpenaiError } from '../openai-errors.ts';
-import { OwnBody, WrittenBody } from '../outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../quirks.ts';
-import { parseBody, wrong } from '../request-body.ts';
-import { wholeReader, wholeWriter } from '../whole-reply.ts';
+import { openaiError } from '../shared/error-bodies.ts';
+import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../shared/quirks.ts';
+import { parseBody, wrong } from '../shared/request-body.ts';
+import { wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 
 const MONEY: MoneySpelling = {
@@ -20,7 +20,7 @@ const MONEY: MoneySpelling = {
   content: new Set(['documents']),
 };
 const NAME = 'rerank';
-/** As many as the largest vendor takes in one call. */
+/** As many as the largest provider takes in one call. */
 const MOST_DOCUMENTS = 10_000;
 /** Members that the call says in its own words; all others are extras. */
 const SAID = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'max_tokens_per_doc']);
@@ -90,7 +90,7 @@ function writeCall(call: RerankCall, model: string, all: Quirks): Written {
   return { body: body.encode(), warnings };
 }
 
-/** Documents go out as texts and are given back here: vendors differ in what they take and return. */
+/** Documents go out as texts and are given back here: providers differ in what they take and return. */
 function passCall(call: RerankCall, model: string, all: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   body.set('return_documents', undefined);
@@ -108,7 +108,7 @@ function meaningOf(body: JsonObject, call: RerankCall): ReplyEvent[] {
   ];
 }
 
-/** The vendor's body with what the format promises: an id, order, documents only where asked for, and `meta`. */
+/** The provider's body with what the format promises: an id, order, documents only where asked for, and `meta`. */
 function mended(call: RerankCall, frame: Frame, reply: Reply): Uint8Array {
   const said = JSON.parse(new TextDecoder().decode(frame.bytes)) as JsonObject;
   return new TextEncoder().encode(JSON.stringify(bodyOf(call, reply, said)));

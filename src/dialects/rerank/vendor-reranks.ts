@@ -1,10 +1,10 @@
-/** Rerank formats that only vendors speak: Voyage's, and Alibaba's own. */
+/** Rerank formats that only providers speak: Voyage's, and Alibaba's own. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Written } from '../dialect.ts';
-import { readOpenaiError } from '../openai-errors.ts';
-import { vendorDialect } from '../whole-reply.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { vendorDialect } from '../shared/whole-reply.ts';
 import { rankingUsage, readRanking } from './ranking.ts';
 
 /** `POST /v1/rerank` with `top_k`, and `data` in the place of `results`. */

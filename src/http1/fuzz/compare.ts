@@ -82,10 +82,10 @@ export async function readRequests(bytes: Buffer, random: Random): Promise<Readi
       found.error = fault.message;
       return { status: fault.status, headers: {}, body: '' };
     },
-    trouble(sentence, cause) {
+    reportError(sentence, cause) {
       throw new Error(`${sentence} ${String(cause)}`);
     },
-    patience: PATIENCE,
+    timeouts: PATIENCE,
     isStopping: false,
     lost() {},
   };

@@ -31,7 +31,7 @@ const CONNECT_SECONDS = 5;
 const LONG_STATEMENT_MS = 300_000;
 
 const LITTLE = {
-  // Every statement of a call has an index to walk. While a table is young its statistics say "empty", and a plan made then
+  // Every statement of a call has an index to call. While a table is young its statistics say "empty", and a plan made then
   // would read it whole long after.
   enable_seqscan: 'off',
   plan_cache_mode: 'force_generic_plan',

@@ -81,5 +81,5 @@ export function createCheckpointer(path: string, file: Database, program = progr
 /** The thread's program is beside this file, or beside what the launcher has bundled this file into. */
 function programUrl(): URL {
   const beside = new URL('./checkpoint-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('../../../src/store/sqlite/checkpoint-worker.ts', import.meta.url);
+  return existsSync(beside) ? beside : new URL('./checkpoint-worker.ts', import.meta.url);
 }

@@ -24,5 +24,5 @@ export function verifySqlite(path: string, options: VerifyOptions): Promise<Veri
 /** Beside this file, or, where it is bundled, beside the bundle. */
 function programUrl(): URL {
   const beside = new URL('./verify-worker.ts', import.meta.url);
-  return existsSync(beside) ? beside : new URL('../../../src/store/sqlite/verify-worker.ts', import.meta.url);
+  return existsSync(beside) ? beside : new URL('./verify-worker.ts', import.meta.url);
 }

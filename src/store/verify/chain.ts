@@ -18,13 +18,13 @@ export async function verifyAccount(verification: Verification, line: AccountLin
   const checkpoint = known.accounts.get(line.id);
   const before = findings.count;
   const isUsable = checkpoint !== undefined && (await fits(verification, line, checkpoint));
-  const walk = { state: NO_ENTRIES, count: 0 };
-  if (isUsable && !full) Object.assign(walk, { state: checkpoint, count: checkpoint.seq });
+  const context = { state: NO_ENTRIES, count: 0 };
+  if (isUsable && !full) Object.assign(context, { state: checkpoint, count: checkpoint.seq });
   // Where all is read anew, the chain must still pass through what was verified before.
-  else if (isUsable) await walkTo(verification, line.id, walk, checkpoint.seq);
-  if (full && isUsable && walk.state.hash !== checkpoint.hash) rewritten(findings, line.id, checkpoint);
-  await walkTo(verification, line.id, walk, line.lastSeq);
-  const { state, count } = walk;
+  else if (isUsable) await walkTo(verification, line.id, context, checkpoint.seq);
+  if (full && isUsable && context.state.hash !== checkpoint.hash) rewritten(findings, line.id, checkpoint);
+  await walkTo(verification, line.id, context, line.lastSeq);
+  const { state, count } = context;
   const wasClean = findings.count === before;
   for (const [name, sum] of Object.entries(state.counters)) counters[name] = (counters[name] ?? 0n) + sum;
   compare(line, state, findings);
@@ -55,15 +55,15 @@ function rewritten(findings: Findings, account: string, { seq }: ChainState): vo
   findings.add('checkpoint', fault, { account });
 }
 
-interface Walk {
+interface CallContext {
   state: ChainState;
   count: number;
 }
 
-async function walkTo(verification: Verification, account: string, walk: Walk, to: number): Promise<void> {
+async function walkTo(verification: Verification, account: string, context: CallContext, to: number): Promise<void> {
   const { books, findings, read } = verification;
-  while (walk.state.seq < to) {
-    const { state } = walk;
+  while (context.state.seq < to) {
+    const { state } = context;
     const range: Range = { account, after: state.seq, to: Math.min(to, state.seq + RANGE) };
     const [sums, isDoubtful, charges] = await Promise.all([
       books.sums(range),
@@ -85,15 +85,15 @@ async function walkTo(verification: Verification, account: string, walk: Walk, t
       counters[sum.counter] = (counters[sum.counter] ?? 0n) - sum.amount;
       if (isOfBill(sum.kind)) spent -= sum.amount;
     }
-    walk.state = { ...last, spent, counters };
-    walk.count += count;
+    context.state = { ...last, spent, counters };
+    context.count += count;
     read.entries += count;
     verification.advance(range.to - range.after);
-    if (walk.state.seq < range.to) {
-      findings.add('entry', `Entries ${walk.state.seq + 1} to ${range.to} of account ${account} are missing.`, {
+    if (context.state.seq < range.to) {
+      findings.add('entry', `Entries ${context.state.seq + 1} to ${range.to} of account ${account} are missing.`, {
         account,
       });
-      walk.state = { ...walk.state, seq: range.to };
+      context.state = { ...context.state, seq: range.to };
     }
   }
 }

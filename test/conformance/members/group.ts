@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/canonical/json.ts';
 
 /** Part of every request already: it could not be asked without it. */
 export const GIVEN = Symbol('given');
-/** Says nothing that a model or its vendor could be told; the reason stands beside it. */
+/** Says nothing that a model or its provider could be told; the reason stands beside it. */
 export interface Idle {
   idle: string;
 }

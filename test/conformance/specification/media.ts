@@ -21,7 +21,7 @@ const inline = (mimeType: string, data: string) => ({ inlineData: { mimeType, da
 const DATA: readonly (readonly [what: string, mimeType: string, data: string])[] = [
   ['an image', 'image/png', PNG],
   ['a PDF', 'application/pdf', Buffer.from('%PDF-1.4\n%%EOF').toString('base64')],
-  ['a sound', 'audio/wav', Buffer.from('RIFF....WAVEfmt ').toString('base64')],
+  ['a audio', 'audio/wav', Buffer.from('RIFF....WAVEfmt ').toString('base64')],
   ['a video', 'video/mp4', Buffer.from('....ftypisom').toString('base64')],
 ];
 
@@ -105,7 +105,7 @@ export const GENERATE_RULES: readonly Rule[] = [
     const { promptTokenCount, candidatesTokenCount, totalTokenCount } = usageMetadata;
     expect(totalTokenCount).toBe(promptTokenCount + candidatesTokenCount);
   }),
-  rule('speech: generateContent with `responseModalities` AUDIO gives sound as base64', async (world) => {
+  rule('speech: generateContent with `responseModalities` AUDIO gives audio as base64', async (world) => {
     const { mimeType, data } = firstData(await replyOf(world, speaking()));
     expect(mimeType).toStartWith('audio/');
     expect(Buffer.from(data, 'base64').length).toBeGreaterThan(1000);
@@ -122,14 +122,14 @@ export const GENERATE_RULES: readonly Rule[] = [
     const { generationConfig } = speaking().body as Any;
     expect((await refusalOf(world, { path: at('sandbox-speech'), body: { generationConfig } })).status).toBe(400);
   }),
-  rule('speech: without `generationConfig` no sound was asked for, which is refused', async (world) => {
+  rule('speech: without `generationConfig` no audio was asked for, which is refused', async (world) => {
     const { status } = await refusalOf(world, {
       path: at('sandbox-speech'),
       body: { contents: contents({ text: 'Hello' }) },
     });
     expect(status).toBe(400);
   }),
-  rule('chat: `modalities` with audio gives sound, with the voice and the format of `audio`', async (world) => {
+  rule('chat: `modalities` with audio gives audio, with the voice and the format of `audio`', async (world) => {
     const audio = { voice: 'alloy', format: 'wav' };
     const { choices } = await replyOf(world, asked('chat', { modalities: ['text', 'audio'], audio }, 'sandbox-speech'));
     expect(Buffer.from(choices[0].message.audio.data, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
@@ -298,9 +298,9 @@ export const VIDEO_RULES: readonly Rule[] = [
     }),
     rule(`GET ${path}/{task_id} has the \`url\` of the finished video, which holds a video`, async (world) => {
       const { url } = await get(world, `${path}/${(await video(world)).id}`);
-      const film = await fetch(url);
-      expect(film.headers.get('content-type')).toBe('video/mp4');
-      expect(Buffer.from(await film.arrayBuffer()).toString('latin1', 4, 8)).toBe('ftyp');
+      const file = await fetch(url);
+      expect(file.headers.get('content-type')).toBe('video/mp4');
+      expect(Buffer.from(await file.arrayBuffer()).toString('latin1', 4, 8)).toBe('ftyp');
     }),
     rule(`GET ${path}/{task_id} has the container's \`format\``, async (world) => {
       expect((await get(world, `${path}/${(await video(world)).id}`)).format).toBe('mp4');

@@ -74,7 +74,7 @@ function answersOf({ byTool }: MatrixClient, format: MatrixFormat, each: MatrixC
       }
       return SAYS[task].map((said) => (stream ? vendor.stream(said) : vendor.whole(said)));
     case 'a request the provider refuses':
-      return [vendor.error(400, 'The picture is too large.')];
+      return [vendor.error(400, 'The image is too large.')];
     case 'a rate limit':
       return [vendor.error(429, 'Slow down.')];
     case 'a provider that fails':

@@ -1,0 +1,352 @@
+/** Opens the modules on one database and wires them together. */
+import { type Access, createAccess } from './access/access.ts';
+import { auditRow } from './access/audit.ts';
+import { createRanges, readRange } from './access/cidr.ts';
+import type { Limits } from './access/limits.ts';
+import { createLocalLimits } from './access/local-limits.ts';
+import { memoryBudget } from './access/memory-budget.ts';
+import type { Standing } from './access/portions.ts';
+import { createSharedLimits } from './access/shared-limits.ts';
+import { createWorkBounds, type WorkBounds } from './access/work-bounds.ts';
+import { applyFile, type ConfigFile, type RecordedChange } from './apply-file.ts';
+import type { Json } from './canonical/json.ts';
+import { writeMoney } from './canonical/money.ts';
+import type { Usage } from './canonical/usage.ts';
+import { type AppliedFile, applyCatalogue, type CatalogueChanges } from './catalog/apply.ts';
+import { type Catalog, createCatalog, type ProviderDefaults } from './catalog/catalog.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import { readComponents, writePeoplesPrice } from './catalog/price-text.ts';
+import { ledgerKeyOf } from './config/ledger-key.ts';
+import { secretKeys } from './config/secret-key.ts';
+import type { Config } from './config.ts';
+import { createMemory, type Memory } from './conversations/conversations.ts';
+import { vendorDialectNamed } from './dialects/index.ts';
+import type { Files } from './files/files.ts';
+import { createImageShelf, type ImageShelf } from './files/image-store.ts';
+import { openFiles } from './files/open-files.ts';
+import type { Gateway } from './gateway/gateway.ts';
+import { createGateway } from './gateway/serve.ts';
+import { createSigning } from './gateway/tokens.ts';
+import { createMetrics, type Metrics } from './http/routes/status/metrics.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import { createLedger } from './ledger/prepaid-ledger.ts';
+import { newOwner, processStatusOf } from './ledger/process-identity.ts';
+import { createTokenCounter } from './ledger/token-counter.ts';
+import { createVerifier, type Verifier } from './ledger/verifier.ts';
+import { errorMembers, type Log } from './log.ts';
+import { SANDBOX_BASE_URL, sandbox } from './providers/chat/sandbox.ts';
+import { PROVIDERS, providerOf } from './providers/index.ts';
+import { createSandbox } from './sandbox/sandbox.ts';
+import { openStore } from './store/open-store.ts';
+import { createSealing } from './store/sealing.ts';
+import type { CallRow, Store } from './store/store.ts';
+import { type Runner, startRunner } from './tasks/runner.ts';
+import type { TaskDeps } from './tasks/task-deps.ts';
+import { createVideoTasks, type VideoTasks } from './tasks/video-tasks.ts';
+import { createGuardedFetch, type GuardedFetch } from './transport/guarded-fetch.ts';
+import { createTransport, type Transport } from './transport/transport.ts';
+
+export interface App {
+  store: Store;
+  ledger: Ledger;
+  verifier: Verifier;
+  access: Access;
+  catalog: Catalog;
+  memory: Memory;
+  transport: Transport;
+  gateway: Gateway;
+  metrics: Metrics;
+  videos: VideoTasks;
+  files: Files;
+  /** Looks after the tasks until it is stopped. */
+  runTasks(): Runner;
+  /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
+  apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
+  /** The same of a file, which says what it changed. `key`: the admin key that sent it. */
+  applyFile(form: CatalogueForm, file: ConfigFile, key?: string): Promise<AppliedFile>;
+  reportError(sentence: string, cause: unknown): void;
+  /** From now on providers have the keys and addresses of this configuration. */
+  reconfigure(config: Config): Promise<void>;
+  /** Lets go of what calls use beside the database: Redis, the tokenizer. */
+  close(): void;
+}
+
+/** The database, opened but not migrated. */
+export function openDatabase(config: Config): Promise<Store> {
+  const { dataDir, databaseUrl, databaseConnections: connections, sqliteSync: sync } = config;
+  return openStore({ dataDir, databaseUrl, connections, sync, sealing: createSealing(secretKeys(config)) });
+}
+
+/** The transport of this application: the sandbox answers in this process. */
+export function openTransport(proxied: boolean): Transport {
+  return createTransport({ local: { [new URL(SANDBOX_BASE_URL).origin]: createSandbox() }, proxied });
+}
+
+/** What fetches for clients: from public addresses, and from those the operator allows. */
+function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFetch {
+  const ranges = createRanges(fetchAllowed.flatMap((text) => readRange(text) ?? []));
+  return createGuardedFetch({ allows: ranges.has, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
+}
+
+const ALONE: Standing = { index: 0, count: 1 };
+
+/** Every module on this store. `store` is migrated; `standing`: which of how many processes of this machine this is. */
+export function openApp(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): App {
+  const now = () => Date.now();
+  const owner = newOwner();
+  const ledger = createLedger({ store, owner, now, leaseMs: config.leaseMs });
+  const access = createAccess({ store, limits: openLimits(config, log, standing), work: openWork(config, standing) });
+  const defaults = providerDefaults(config);
+  const catalog = openCatalog(defaults, store, log);
+  const memory = createMemory(store.kept, config.kept);
+  const metrics = createMetrics(now());
+  const counter = createTokenCounter();
+  const reportError = (sentence: string, cause: unknown) => log.error(sentence, errorMembers(cause));
+  const guard = openGuard(config);
+  const signing = createSigning(transport, now);
+  const tasks = openTasks(config, {
+    access,
+    catalog,
+    ledger,
+    store,
+    transport,
+    guard,
+    signing,
+    worker: owner,
+    processStatusOf,
+    log(call) {
+      metrics.called(call);
+      log.info('task', () => callMembers(call, 0, undefined));
+      warnOfDispute(log, call);
+    },
+    reportError,
+  });
+  const gateway = createGateway({
+    access,
+    catalog,
+    ledger,
+    memory,
+    transport,
+    guard,
+    shelf: openShelf(config, tasks.files),
+    provider: providerOf,
+    dialect: requiredDialect,
+    signing,
+    countTexts: counter.count,
+    settings: {
+      limits: config.timeLimits,
+      keepAliveMs: config.keepAliveMs,
+      drainAfterDisconnectMs: config.disconnectDrainMs,
+      maxRequestBytes: config.maxBodyBytes,
+      maxReplyBytes: config.maxBodyBytes,
+      maxMediaBytes: config.maxBodyBytes,
+      maxImages: config.maxImages,
+      unpricedExtras: config.unpricedExtras,
+    },
+    now,
+    random: Math.random,
+    log(call, lost, cause) {
+      metrics.called(call);
+      log.info('call', () => callMembers(call, lost, cause));
+      warnOfDispute(log, call);
+    },
+    reportError,
+  });
+  const apply = (
+    form: CatalogueForm,
+    actor: string,
+    keepExisting = false,
+    changed?: (change: RecordedChange) => void,
+  ) =>
+    applyCatalogue(store, form, now(), {
+      types: [...PROVIDERS.keys()],
+      onDisconnect: config.onDisconnect,
+      keepExisting,
+      audit: (what, subject, price) => (old, saved) => {
+        const before = old && withPrice(old, price?.before);
+        const after = saved && withPrice(saved, price?.after);
+        const row = auditRow(
+          { actor, action: `${what}.${old ? 'changed' : 'created'}`, subject, before, after },
+          now(),
+        );
+        changed?.({ what, row });
+        return row;
+      },
+    });
+  const close = () => {
+    access.close();
+    counter.close();
+  };
+  return {
+    store,
+    ledger,
+    verifier: openVerifier(config, store, owner, reportError),
+    access,
+    catalog,
+    memory,
+    transport,
+    gateway,
+    metrics,
+    ...tasks,
+    apply,
+    applyFile: (form, file, key) => applyFile(store, apply, form, file, now(), key),
+    reportError,
+    reconfigure(fresh) {
+      for (const type of Object.keys(defaults)) delete defaults[type];
+      Object.assign(defaults, providerDefaults(fresh));
+      return catalog.reload();
+    },
+    close,
+  };
+}
+
+/** A model names its price's version; the record of changes says the price. */
+const withPrice = (row: object, components: string | undefined): object =>
+  components === undefined ? row : { ...row, price: writePeoplesPrice(readComponents(components)) };
+
+function openVerifier(
+  { ledgerKey, dataDir }: Config,
+  store: Store,
+  owner: string,
+  reportError: App['reportError'],
+): Verifier {
+  const key = () => {
+    try {
+      return ledgerKey ?? ledgerKeyOf(dataDir);
+    } catch (thrown) {
+      reportError(
+        'There is no place for ledger.key: set MODELPORT_LEDGER_KEY, or every verification reads all.',
+        thrown,
+      );
+      return undefined;
+    }
+  };
+  return createVerifier({ store, owner, key, now: Date.now, reportError });
+}
+
+/** Only who knows where clients reach it can give them addresses that hold. */
+function openShelf({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageShelf | undefined {
+  return publicUrl === undefined ? undefined : createImageShelf(files, { publicUrl, keepMs, now: Date.now });
+}
+
+type TaskWork = Pick<App, 'videos' | 'files' | 'runTasks'>;
+
+function openTasks(
+  config: Config,
+  deps: Omit<TaskDeps, 'files' | 'provider' | 'settings' | 'inHand' | 'now' | 'random'>,
+): TaskWork {
+  const { videoModel: defaultModel, videoMs: taskMs, videoPollMs: pollMs } = config;
+  const { keepFilesMs: keepMs, maxFileBytes: maxResultBytes, unpricedExtras } = config;
+  const files = openFiles(config.files);
+  const settings = { defaultModel, taskMs, pollMs, keepMs, maxResultBytes, unpricedExtras };
+  const all: TaskDeps = {
+    ...deps,
+    files,
+    settings,
+    provider: providerOf,
+    inHand: new Set(),
+    now: () => Date.now(),
+    random: Math.random,
+  };
+  return { files, videos: createVideoTasks(all), runTasks: () => startRunner(all) };
+}
+
+function openCatalog(defaults: ReturnType<typeof providerDefaults>, store: Store, log: Log): Catalog {
+  return createCatalog({
+    store,
+    providerDefaults: defaults,
+    credentialRefused(provider, credential, seconds) {
+      log.warn('a credential was refused: others are used meanwhile', { provider, credential, seconds });
+    },
+  });
+}
+
+/** What may be under way at once, in this process. */
+function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { count }: Standing): WorkBounds {
+  const memoryBytes = memoryBudget(set, count);
+  return createWorkBounds({ accountCalls, accountBytes: accountBytes || memoryBytes / 4, memoryBytes });
+}
+
+/** Who counts calls by the minute: this process, or Redis for all processes. */
+function openLimits(config: Config, log: Log, standing: Standing): Limits {
+  const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
+  if (redisUrl === undefined) return createLocalLimits();
+  return createSharedLimits({
+    url: redisUrl,
+    prefix: redisPrefix,
+    timeoutMs: redisTimeoutMs,
+    whenDown: limitsWithoutRedis,
+    standing,
+    changed(isUp, cause) {
+      if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
+      else if (limitsWithoutRedis === 'open') {
+        log.error(
+          'Redis does not answer: limits are counted in this process alone. It lets in its part of them.',
+          errorMembers(cause),
+        );
+      } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
+    },
+  });
+}
+
+/** What the operator has to decide. */
+function warnOfDispute(log: Log, { outcome, id, account, model, provider, cost, usage }: CallRow): void {
+  if (outcome !== 'disputed') return;
+  log.warn(
+    `The provider's report of a call was not believed: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
+    { id, account, model, provider, charged: writeMoney(cost), claimed: usage?.claimed?.cost },
+  );
+}
+
+/** A call as a line of the log: never a prompt, a reply or a secret. Members that are undefined would make the line twice as dear. */
+function callMembers(call: CallRow, lost: number, cause: unknown): object {
+  const members: { [name: string]: Json | Usage } = {
+    id: call.id,
+    account: call.account,
+    key: call.key,
+    model: call.model,
+    provider: call.provider,
+    targetModel: call.targetModel,
+    dialect: call.dialect,
+    upstreamDialect: call.upstreamDialect,
+    stream: call.stream,
+    status: call.status,
+    outcome: call.outcome,
+    attempts: call.attempts,
+    cost: writeMoney(call.cost),
+    durationMs: call.durationMs,
+  };
+  if (call.firstByteMs !== undefined) members.firstByteMs = call.firstByteMs;
+  if (call.usage) members.usage = call.usage;
+  if (lost > 0) members.lost = lost;
+  if (call.errorCode !== undefined) members.errorCode = call.errorCode;
+  return cause === undefined ? members : { ...members, ...errorMembers(cause) };
+}
+
+function requiredDialect(name: string) {
+  const dialect = vendorDialectNamed(name);
+  if (!dialect) throw new Error(`There is no dialect "${name}".`);
+  return dialect;
+}
+
+/** Addresses and keys by provider type: keys of the environment never enter the database. A sandbox that is off is not called. */
+function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
+  const defaults: { [type: string]: ProviderDefaults } = {};
+  for (const provider of PROVIDERS.values()) {
+    if (provider === sandbox && config.sandbox === 'off') continue;
+    const vendor = config.vendors.find(({ type }) => type === provider.name);
+    const { baseUrl = provider.baseUrl, credential, settings } = vendor ?? {};
+    const { name, needsCredential, addressOf, credentialSetting, failsOnRequest } = provider;
+    defaults[name] = {
+      needsCredential,
+      ...(failsOnRequest && { failsOnRequest }),
+      ...(provider === sandbox && { onlyAlone: config.sandbox === 'auto' }),
+      ...(baseUrl !== undefined && { baseUrl }),
+      ...(addressOf && { addressOf }),
+      ...(credential !== undefined && { credential }),
+      ...(credentialSetting !== undefined && { credentialSetting }),
+      ...(settings && { settings }),
+    };
+  }
+  return defaults;
+}

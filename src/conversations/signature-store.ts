@@ -1,0 +1,161 @@
+/** Proofs of thinking by turn: for clients whose format loses them on the way, and providers that want them back. */
+import type { ChatCall, Message, Part } from '../canonical/call.ts';
+import type { Reply } from '../canonical/reply.ts';
+import type { KeptStore, ProofRow } from '../store/kept.ts';
+import { turnKeys } from './turn-keys.ts';
+import { isBare, proofsOf, putBack, type TurnProofs } from './turn-signatures.ts';
+
+export interface SignatureStore {
+  /** Remembers what proves the reply's turns in this process; the rows are to be kept for others and for later. */
+  remember(account: string, maker: string, call: ChatCall, reply: Reply, now: number): ProofRow[];
+  /** Whether this process remembers anything of the account. */
+  mayKnow(account: string): boolean;
+  /** The call with the proofs of this maker put back into turns that came without; the call itself where there are none. */
+  restore(account: string, maker: string, call: ChatCall, now: number): Promise<ChatCall>;
+}
+
+interface Remembered {
+  proofs: TurnProofs;
+  expiresAt: number;
+  bytes: number;
+}
+
+/** Of all accounts together, in this process; the database has the rest. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const MOST_ENTRIES = 50_000;
+/** Longer proofs of one turn are not kept. */
+const LONGEST_BODY = 1024 * 1024;
+/** Only the last turns are looked at: providers forget the thinking of older ones. */
+const MOST_TURNS = 64;
+
+/** `keptMs` 0: nothing is remembered. */
+export function createSignatureStore(kept: KeptStore, keptMs: number): SignatureStore {
+  const memory = createProofMemory();
+  return {
+    remember(account, maker, call, reply, now) {
+      if (keptMs === 0) return [];
+      const expiresAt = now + keptMs;
+      return reply.choices.flatMap((choice) => {
+        const proofs = proofsOf(choice, maker);
+        const body = proofs && JSON.stringify(proofs);
+        if (!body || body.length > LONGEST_BODY) return [];
+        const remembered = { proofs, expiresAt, bytes: body.length };
+        return turnKeys(call.messages, call.messages.length, turnOf(choice)).map((key) => {
+          memory.set(account, key, remembered);
+          return { account, key, expiresAt, body };
+        });
+      });
+    },
+
+    mayKnow: (account) => memory.knows(account),
+
+    async restore(account, maker, call, now) {
+      const bare = keptMs === 0 ? new Map() : bareTurns(call.messages);
+      if (bare.size === 0) return call;
+      const found = new Map<string, TurnProofs>();
+      const unknown: string[] = [];
+      for (const keys of bare.values()) {
+        for (const key of keys) {
+          const known = memory.get(account, key, now);
+          if (known) found.set(key, known);
+          else unknown.push(key);
+        }
+      }
+      if (unknown.length > 0) {
+        for (const { key, body } of await kept.proofs(account, unknown, now)) {
+          found.set(key, JSON.parse(body) as TurnProofs);
+        }
+      }
+      return found.size === 0 ? call : withProofs(call, bare, found, maker);
+    },
+  };
+}
+
+/** The keys of the turns that came without proofs, by their places. */
+function bareTurns(messages: readonly Message[]): Map<number, string[]> {
+  const turns = new Map<number, string[]>();
+  for (let index = messages.length - 1; index >= 0 && turns.size < MOST_TURNS; index--) {
+    const message = messages[index];
+    if (message && isBare(message)) turns.set(index, turnKeys(messages, index, message));
+  }
+  return turns;
+}
+
+function withProofs(
+  call: ChatCall,
+  bare: ReadonlyMap<number, string[]>,
+  found: ReadonlyMap<string, TurnProofs>,
+  maker: string,
+): ChatCall {
+  let isEdited = false;
+  const messages = call.messages.map((message, index) => {
+    const key = bare.get(index)?.find((one) => found.get(one)?.maker === maker);
+    const proofs = key === undefined ? undefined : found.get(key);
+    const turn = proofs ? putBack(message, proofs) : message;
+    isEdited ||= turn !== message;
+    return turn;
+  });
+  return isEdited ? { ...call, messages } : call;
+}
+
+/** A reply's choice as the turn that a client hands back. */
+function turnOf({ parts }: Reply['choices'][number]): Message {
+  return {
+    role: 'assistant',
+    parts: parts.flatMap(({ opens, content }): Part[] => {
+      if (opens.type === 'text' || opens.type === 'refusal') return [{ type: opens.type, text: content }];
+      if (opens.type !== 'tool-call') return [];
+      return [{ type: 'tool-call', id: opens.id, name: opens.name, input: content }];
+    }),
+  };
+}
+
+interface ProofMemory {
+  set(account: string, key: string, remembered: Remembered): void;
+  get(account: string, key: string, now: number): TurnProofs | undefined;
+  knows(account: string): boolean;
+}
+
+/** Bounded in number and bytes; what was used longest ago goes first. */
+function createProofMemory(): ProofMemory {
+  const entries = new Map<string, Remembered>();
+  const counts = new Map<string, number>();
+  let bytes = 0;
+
+  function drop(name: string, { bytes: freed }: Remembered): void {
+    entries.delete(name);
+    bytes -= freed;
+    const account = name.slice(0, name.indexOf('/'));
+    const left = (counts.get(account) ?? 0) - 1;
+    if (left > 0) counts.set(account, left);
+    else counts.delete(account);
+  }
+
+  return {
+    set(account, key, remembered) {
+      const name = `${account}/${key}`;
+      const known = entries.get(name);
+      if (known) drop(name, known);
+      entries.set(name, remembered);
+      counts.set(account, (counts.get(account) ?? 0) + 1);
+      bytes += remembered.bytes;
+      for (const [oldest, entry] of entries) {
+        if (bytes <= MOST_BYTES && entries.size <= MOST_ENTRIES) break;
+        drop(oldest, entry);
+      }
+    },
+    get(account, key, now) {
+      const name = `${account}/${key}`;
+      const found = entries.get(name);
+      if (!found) return undefined;
+      if (found.expiresAt <= now) {
+        drop(name, found);
+        return undefined;
+      }
+      entries.delete(name);
+      entries.set(name, found);
+      return found.proofs;
+    },
+    knows: (account) => counts.has(account),
+  };
+}

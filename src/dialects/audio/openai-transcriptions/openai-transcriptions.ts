@@ -1,0 +1,99 @@
+/** OpenAI's transcriptions and translations of audio, `POST /v1/audio/transcriptions` and `/v1/audio/translations`. */
+import type { TranscriptionCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
+import { openaiError } from '../../shared/error-bodies.ts';
+import { billableFields } from '../../shared/form-money.ts';
+import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { memberPatches, quirksOf } from '../../shared/quirks.ts';
+import { wrong } from '../../shared/request-body.ts';
+import { formBoundary, formIn } from '../../wire/multipart.ts';
+import { lengthOf } from './audio-length.ts';
+import { createReader } from './read-reply.ts';
+import { isTimed } from './transcript-formats.ts';
+import { createWriter } from './write-reply.ts';
+
+const NAME = 'openai-transcriptions';
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'];
+const NO_BYTES = new Uint8Array();
+
+export const openaiTranscriptions: Dialect<TranscriptionCall> = {
+  name: NAME,
+  kind: 'transcription',
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  // A form is always written anew.
+  passCall: writeCall,
+  reader: createReader,
+  readError: readOpenaiError,
+};
+
+function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall {
+  const boundary = formBoundary(headers.get('content-type'));
+  if (boundary === undefined)
+    throw new GatewayError('invalid_request', 'The body must be a form (multipart/form-data).');
+  const { fields: said, files } = form ?? formIn(body, boundary);
+  const file = files.find(({ name }) => name === 'file');
+  if (!file || file.upload.size === 0) throw wrong('file', 'is required: the audio, as a file that is not empty');
+  const { model, response_format: format, stream, temperature } = Object.fromEntries(said);
+  if (!model) throw wrong('model', 'must be the name of a model');
+  if (format !== undefined && !FORMATS.includes(format))
+    throw wrong('response_format', `must be one of ${FORMATS.join(', ')}`);
+  if (stream !== undefined && stream !== 'true' && stream !== 'false')
+    throw wrong('stream', 'must be `true` or `false`');
+  if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 1))
+    throw wrong('temperature', 'must be a number from 0 to 1');
+  const { fields, dropped } = billableFields(said.filter(([name]) => name !== 'model'));
+  return {
+    kind: 'transcription',
+    model,
+    stream: stream === 'true',
+    origin: { dialect: NAME, body, foreign: true, ...(dropped && { dropped }) },
+    extras: {},
+    headers: {},
+    translate: path.action === 'translations',
+    file: {
+      name: file.filename,
+      upload: file.upload,
+      ...(file.contentType !== undefined && { mimeType: file.contentType }),
+    },
+    length: lengthOf(file.upload),
+    fields,
+    ...(format !== undefined && { format }),
+  };
+}
+
+/** What to ask a provider that writes JSON alone, for a transcript in this format. Throws where that does not say enough. */
+function jsonAsked(
+  fields: TranscriptionCall['fields'],
+  writes: NonNullable<Quirks['transcripts']>,
+  format: string | undefined,
+): TranscriptionCall['fields'] {
+  if (format === 'diarized_json' || (writes === 'text' && isTimed(format))) {
+    const known = FORMATS.filter((one) => one !== 'diarized_json' && (writes === 'segments' || !isTimed(one)));
+    const sentence = `\`response_format\` must be one of ${known.join(', ')}: the model's vendor does not say enough for ${format}.`;
+    throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
+  }
+  const asked = fields.filter(([name]) => name !== 'response_format');
+  const isSaid = asked.some(([name]) => name.startsWith(GRANULARITIES));
+  return isTimed(format) && !isSaid ? [...asked, [GRANULARITIES, 'segment']] : asked;
+}
+
+const GRANULARITIES = 'timestamp_granularities';
+
+function writeCall({ file, fields: said, format }: TranscriptionCall, model: string, all: Quirks): Written {
+  const quirks = quirksOf(all, model);
+  const fields = quirks.transcripts === undefined ? said : jsonAsked(said, quirks.transcripts, format);
+  const { members, warnings } = memberPatches(Object.fromEntries(fields), quirks);
+  const added = Object.entries(members).flatMap(([name, value]) =>
+    typeof value === 'string' ? [[name, value] as const] : [],
+  );
+  const { name: filename, upload, mimeType: contentType } = file;
+  const form = {
+    fields: [['model', model] as const, ...fields.filter(([name]) => !(name in members)), ...added],
+    files: [{ name: 'file', filename, upload, ...(contentType !== undefined && { contentType }) }],
+  };
+  return { body: NO_BYTES, form, warnings };
+}

@@ -1,0 +1,31 @@
+/** The formats in which speech comes: their media types, and how much of them a second takes. */
+
+/** Bytes of a second are the providers' usual ones, for audio of which nobody has said how long it is. */
+const FORMATS = {
+  mp3: { mimeType: 'audio/mpeg', bytesPerSecond: 16_000 },
+  opus: { mimeType: 'audio/ogg', bytesPerSecond: 8000 },
+  aac: { mimeType: 'audio/aac', bytesPerSecond: 16_000 },
+  flac: { mimeType: 'audio/flac', bytesPerSecond: 24_000 },
+  wav: { mimeType: 'audio/wav', bytesPerSecond: 48_000 },
+  pcm: { mimeType: 'audio/pcm', bytesPerSecond: 48_000 },
+  ogg: { mimeType: 'audio/ogg', bytesPerSecond: 8000 },
+  mulaw: { mimeType: 'audio/basic', bytesPerSecond: 8000 },
+} as const;
+
+export type SpeechFormat = keyof typeof FORMATS;
+
+export const SPEECH_FORMATS = Object.keys(FORMATS);
+/** What OpenAI takes where nothing is said. */
+const USUAL = 'mp3';
+
+export function isSpeechFormat(word: unknown): word is SpeechFormat {
+  return typeof word === 'string' && Object.hasOwn(FORMATS, word);
+}
+
+export function mimeTypeOf(format: string = USUAL): string {
+  return (isSpeechFormat(format) ? FORMATS[format] : FORMATS[USUAL]).mimeType;
+}
+
+export function secondsOf(bytes: number, format: string = USUAL): number {
+  return bytes / (isSpeechFormat(format) ? FORMATS[format] : FORMATS[USUAL]).bytesPerSecond;
+}

@@ -1,0 +1,21 @@
+/** What a request for speech says that only providers of OpenAI's format understand. */
+import type { SpeechCall } from '../../canonical/call.ts';
+import { isObject } from '../../canonical/json.ts';
+import { parseBody } from '../shared/request-body.ts';
+
+/** A request for speech in OpenAI's words, in which all of them are held. */
+export function speechBody(
+  model: string,
+  { input, voice, instructions, format }: Pick<SpeechCall, 'input' | 'voice' | 'instructions' | 'format'>,
+): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify({ model, input, voice, instructions, response_format: format }));
+}
+
+const KNOWN = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format']);
+
+/** A sentence for each such member. */
+export function unknownSpeechMembers({ origin }: SpeechCall): string[] {
+  const body = parseBody(origin.body);
+  const said = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));
+  return said.map((member) => `\`${member}\` was dropped: the model's vendor has no such member.`);
+}

@@ -1,0 +1,23 @@
+/** Voices that providers have by name: another provider's is no voice here. */
+
+const OPENAI = words('alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse');
+const GOOGLE = words(
+  'achernar achird algenib algieba alnilam aoede autonoe callirrhoe charon despina enceladus erinome fenrir gacrux iapetus kore laomedeia leda orus puck pulcherrima rasalgethi sadachbia sadaltager schedar sulafat umbriel vindemiatrix zephyr zubenelgenubi',
+);
+
+const VENDORS = {
+  openai: { foreign: GOOGLE, usual: 'alloy' },
+  google: { foreign: OPENAI, usual: 'Kore' },
+} as const;
+
+/** The voice to ask for: the provider's usual one in the place of another's. */
+export function voiceFor(voice: string, vendor: keyof typeof VENDORS, losses: Set<string>): string {
+  const { foreign, usual } = VENDORS[vendor];
+  if (voice !== '' && !foreign.has(voice.toLowerCase())) return voice;
+  if (voice !== '') losses.add(`The voice \`${voice}\` is another vendor's: \`${usual}\` speaks instead.`);
+  return usual;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(' '));
+}

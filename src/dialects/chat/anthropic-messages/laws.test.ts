@@ -1,0 +1,42 @@
+/** The dialect laws, over everything recorded on this wire. */
+import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../../test/chat-call.ts';
+import { dialectLaws, replyOf } from '../../../../test/conformance/dialect-laws.ts';
+import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { Dialect } from '../../dialect.ts';
+import { anthropicMessages } from './anthropic-messages.ts';
+
+/** The recordings do not say which version they spoke: this one takes what all of them sent. */
+const versioned: Dialect<ChatCall> = {
+  ...anthropicMessages,
+  readCall: (request) =>
+    anthropicMessages.readCall({ ...request, headers: new Headers({ 'anthropic-version': '2023-06-01' }) }),
+};
+
+dialectLaws(versioned, chatCall());
+
+/** Replies recorded both ways: to the same request, but by another run of the model. */
+const twins = [
+  ...Map.groupBy(recordedCases(anthropicMessages.name), ({ file }) => file.replace(/\.(chunks\.txt|json)$/, '')),
+].filter(([name, pair]) => pair.length === 2 && !name.includes('web-search'));
+
+describe.skipIf(twins.length === 0)('a stream and its whole twin', () => {
+  test.each(twins)('are built alike: %s', (_, [stream, whole]) => {
+    expect(stream && buildOf(stream)).toEqual(whole && buildOf(whole));
+  });
+});
+
+function buildOf(recorded: RecordedCase) {
+  const reader = anthropicMessages.reader(chatCall({ stream: recorded.stream }), replyContentType(recorded), {});
+  const frames = [...reader.read(replyBytes(recorded)), ...reader.end()];
+  const { choices, usage } = replyOf(frames.flatMap((frame) => frame.events));
+  return {
+    choices: choices.map(({ parts, finish }) => [
+      finish,
+      ...parts.map(({ opens, content }) => [opens.type, content !== '']),
+    ]),
+    usage: Object.keys(usage ?? {}).toSorted(),
+    source: usage?.source,
+  };
+}

@@ -1,0 +1,2 @@
+/** The format's name, as other modules know it. */
+export const ANTHROPIC_MESSAGES = 'anthropic-messages';

@@ -1,0 +1,37 @@
+/** Reads the provider's refusals, as an answer of their own and inside a stream. */
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { Json } from '../../../canonical/json.ts';
+import { isObject } from '../../../canonical/json.ts';
+import { readErrorObject, readOpenaiError } from '../../shared/openai-errors.ts';
+
+const STATUSES: { readonly [type: string]: number } = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+};
+
+/** The provider says 400 to an empty account, and that is the operator's. */
+const EMPTY_ACCOUNT = /credit balance is too low/i;
+/** A request's own conflict with another: the same request may succeed elsewhere. */
+const CONFLICT = 409;
+
+export function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
+  if (EMPTY_ACCOUNT.test(new TextDecoder().decode(body.subarray(0, 4096)))) return readOpenaiError(402, headers, body);
+  return readOpenaiError(status === CONFLICT ? 503 : status, headers, body);
+}
+
+/** The `error` member of an `error` event, or of a body that came with status 200. */
+export function readStreamError(error: Json | undefined): GatewayError {
+  if (!isObject(error)) return new GatewayError('upstream_failed', 'The model sent an error without saying which.');
+  const { type, message } = error;
+  const isEmptied = typeof message === 'string' && EMPTY_ACCOUNT.test(message);
+  const status = isEmptied ? 402 : (typeof type === 'string' && STATUSES[type]) || 500;
+  return readErrorObject({ ...error, status_code: status });
+}

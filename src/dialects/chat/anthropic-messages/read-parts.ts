@@ -1,0 +1,149 @@
+/** The blocks of a message as parts. */
+import type { CacheMark, Media, MediaSource, Part } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { wrong } from '../../shared/request-body.ts';
+import { checked } from './checked.ts';
+import { readCitation } from './citations.ts';
+import { ANTHROPIC_MESSAGES } from './name.ts';
+import { BLOCKS, SOURCES } from './request-schema.ts';
+import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
+
+type Content = string | { type: string }[];
+
+/** `at` is where the content stands in the body (`messages[0].content`). */
+export function readContent(content: Content, at: string): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const parts: Part[] = [];
+  for (const [index, block] of content.entries()) readBlock(block, `${at}[${index}]`, parts);
+  return parts;
+}
+
+function readBlock(block: { type: string }, at: string, parts: Part[]): void {
+  switch (block.type) {
+    case 'text':
+      parts.push(readText(block, at));
+      return;
+    case 'image':
+      readImage(block, at, parts);
+      return;
+    case 'document':
+      readDocument(block, at, parts);
+      return;
+    case 'search_result':
+      parts.push(readSearchResult(block, at));
+      return;
+    case 'thinking': {
+      const { thinking, signature } = checked(BLOCKS.thinking, block, at);
+      const seal = readSignature(signature ?? '');
+      parts.push({ type: 'reasoning', text: thinking, ...(seal && { seal }) });
+      return;
+    }
+    case 'redacted_thinking':
+      readHiddenBlock(checked(BLOCKS.redacted_thinking, block, at).data, parts);
+      return;
+    case 'tool_use': {
+      const { id, name, input, cache_control } = checked(BLOCKS.tool_use, block, at);
+      parts.push({ type: 'tool-call', id, name, input: JSON.stringify(input), ...cacheOf(cache_control) });
+      return;
+    }
+    case 'tool_result': {
+      const { tool_use_id, content, is_error, cache_control } = checked(BLOCKS.tool_result, block, at);
+      const inner = content === '' ? [] : readContent(content ?? [], `${at}.content`);
+      const failed = is_error === true;
+      parts.push({ type: 'tool-result', callId: tool_use_id, parts: inner, failed, ...cacheOf(cache_control) });
+      return;
+    }
+    default:
+      parts.push({ type: 'vendor', dialect: ANTHROPIC_MESSAGES, item: block as JsonObject });
+  }
+}
+
+function readText(block: { type: string }, at: string): Part {
+  const { text, citations, cache_control } = checked(BLOCKS.text, block, at);
+  const cited = (citations ?? []).map((citation) => readCitation(citation as Json, text));
+  return { type: 'text', text, ...(cited.length > 0 && { citations: cited }), ...cacheOf(cache_control) };
+}
+
+/** Hidden thinking; or a seal on its way back to the part it was taken from. */
+function readHiddenBlock(data: string, parts: Part[]): void {
+  const { seal, of } = readHidden(data);
+  const owner = of === undefined ? undefined : ownerOf(parts, of);
+  if (owner) owner.seal = seal;
+  else parts.push({ type: 'reasoning', text: '', seal });
+}
+
+function ownerOf(parts: readonly Part[], of: string) {
+  for (const part of parts.toReversed()) {
+    if (part.type === 'tool-call' && part.id === of) return part;
+    if (part.type === 'text' && of === OF_TEXT) return part;
+  }
+  return undefined;
+}
+
+function readImage(block: { type: string }, at: string, parts: Part[]): void {
+  const { source, cache_control } = checked(BLOCKS.image, block, at);
+  const media: Media = { kind: 'image', ...readSource(source, `${at}.source`) };
+  parts.push({ type: 'media', media, ...cacheOf(cache_control) });
+}
+
+function readDocument(block: { type: string }, at: string, parts: Part[]): void {
+  const { source, title, context, citations, cache_control } = checked(BLOCKS.document, block, at);
+  const about = {
+    kind: 'document' as const,
+    ...(typeof title === 'string' && { title }),
+    ...(typeof context === 'string' && { context }),
+    ...(citations?.enabled === true && { cite: true }),
+  };
+  if (source.type !== 'content') {
+    parts.push({
+      type: 'media',
+      media: { ...about, ...readSource(source, `${at}.source`) },
+      ...cacheOf(cache_control),
+    });
+    return;
+  }
+  // Pieces of text are one document, images between them stand for themselves.
+  const { content } = checked(SOURCES.content, source, `${at}.source`);
+  const pieces = readContent(content, `${at}.source.content`);
+  const text = pieces.flatMap((piece) => (piece.type === 'text' ? [piece.text] : [])).join('\n\n');
+  const media: Media = { ...about, source: { type: 'text', text }, mimeType: 'text/plain' };
+  parts.push({ type: 'media', media, ...cacheOf(cache_control) }, ...pieces.filter((piece) => piece.type !== 'text'));
+}
+
+/** A search result is a document that says where it was found. */
+function readSearchResult(block: { type: string }, at: string): Part {
+  const { source, title, content, citations, cache_control } = checked(BLOCKS.search_result, block, at);
+  const media: Media = {
+    kind: 'document',
+    title,
+    context: source,
+    source: { type: 'text', text: content.map((piece) => piece.text).join('\n\n') },
+    mimeType: 'text/plain',
+    ...(citations?.enabled === true && { cite: true }),
+  };
+  return { type: 'media', media, ...cacheOf(cache_control) };
+}
+
+function readSource(source: { type: string }, at: string): { source: MediaSource; mimeType?: string } {
+  switch (source.type) {
+    case 'base64': {
+      const { data, media_type } = checked(SOURCES.base64, source, at);
+      return { source: { type: 'inline', base64: data }, mimeType: media_type };
+    }
+    case 'text':
+      return { source: { type: 'text', text: checked(SOURCES.text, source, at).data }, mimeType: 'text/plain' };
+    case 'url':
+      return { source: { type: 'url', url: checked(SOURCES.url, source, at).url } };
+    case 'file': {
+      const { file_id } = checked(SOURCES.file, source, at);
+      return { source: { type: 'reference', dialect: ANTHROPIC_MESSAGES, id: file_id } };
+    }
+    default:
+      throw wrong(`${at}.type`, 'must be "base64", "url", "file", "text" or "content"');
+  }
+}
+
+export function cacheOf(mark: { ttl?: '5m' | '1h' | null } | null | undefined): { cache?: CacheMark } {
+  if (!mark) return {};
+  return { cache: mark.ttl ? { ttl: mark.ttl } : {} };
+}

@@ -1,0 +1,143 @@
+/** How much to think: efforts and budgets, mapped to what the model takes. */
+import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { isOwn } from './thinking-blocks.ts';
+
+const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[];
+
+const LEAST_BUDGET = 1024;
+/** Room for the answer beside the thinking where the client named no ceiling. */
+const DEFAULT_ANSWER_TOKENS = 8192;
+
+const BUDGETS = {
+  none: 0,
+  minimal: LEAST_BUDGET,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 32_768,
+  max: 32_768,
+} as const satisfies Record<Effort, number>;
+
+export function readEffort(word: string | null | undefined): Effort | undefined {
+  return EFFORTS.find((effort): effort is Effort => effort === word);
+}
+
+/** What a call's reasoning comes to; `thinking` absent leaves it to the model. */
+export interface Thinking {
+  thinking?: JsonObject;
+  effort?: Effort;
+  /** The model will think before it answers, on a budget or not. */
+  isOn: boolean;
+  maxTokens: number;
+}
+
+export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<string>): Thinking {
+  const ceiling = ceilingOf(call, traits, losses);
+  const { reasoning } = call;
+  const asked = reasoning && (reasoning.effort ?? reasoning.budgetTokens ?? reasoning.adaptive);
+  const unasked: Thinking = { isOn: false, maxTokens: ceiling ?? defaultCeiling(call, traits, 0) };
+  if (!reasoning || asked === undefined) return unasked;
+  if (reasoning.effort === 'none' || reasoning.budgetTokens === 0) {
+    return traits.thinking === 'none' ? unasked : { ...unasked, thinking: { type: 'disabled' } };
+  }
+  if (traits.thinking === 'none') {
+    losses.add('The reasoning setting was dropped: the model does not think.');
+    return unasked;
+  }
+  const onBudget =
+    traits.thinking === 'budget' || (traits.thinking === 'either' && reasoning.budgetTokens !== undefined);
+  return onBudget
+    ? onABudget(call, reasoning, traits, ceiling, losses)
+    : byEffort(call, reasoning, traits, unasked, losses);
+}
+
+/** The ceiling the client named, as far as the model goes. */
+function ceilingOf(call: ChatCall, { maxOutputTokens: most }: ModelTraits, losses: Set<string>): number | undefined {
+  const asked = call.maxOutputTokens;
+  if (asked === undefined) return undefined;
+  if (most === undefined || asked <= most) return Math.max(1, asked);
+  losses.add(`The output limit was lowered to ${most}: the model writes no more.`);
+  return most;
+}
+
+function defaultCeiling(
+  { heldOutputTokens: held }: ChatCall,
+  { maxOutputTokens: most }: ModelTraits,
+  budget: number,
+): number {
+  const bounds = [most, held].filter((bound) => bound !== undefined);
+  return Math.min(...bounds, budget + DEFAULT_ANSWER_TOKENS);
+}
+
+function onABudget(
+  call: ChatCall,
+  reasoning: Reasoning,
+  traits: ModelTraits,
+  ceiling: number | undefined,
+  losses: Set<string>,
+): Thinking {
+  const wanted = reasoning.budgetTokens ?? BUDGETS[reasoning.effort ?? 'medium'];
+  const maxTokens = ceiling ?? defaultCeiling(call, traits, Math.max(LEAST_BUDGET, wanted));
+  const budget = Math.max(LEAST_BUDGET, Math.min(wanted, maxTokens - 1));
+  if (budget >= maxTokens) {
+    losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);
+    return { isOn: false, maxTokens };
+  }
+  if (hasOpenUnprovenLoop(call)) {
+    losses.add('Thinking was left out in this turn: the model needs its own thinking before the open tool calls.');
+    return { isOn: false, maxTokens };
+  }
+  return { isOn: true, maxTokens, thinking: { type: 'enabled', budget_tokens: budget, ...displayOf(call, traits) } };
+}
+
+function byEffort(
+  call: ChatCall,
+  reasoning: Reasoning,
+  traits: ModelTraits,
+  { maxTokens }: Thinking,
+  losses: Set<string>,
+): Thinking {
+  const effort = effortFor(reasoning, traits, losses);
+  return {
+    isOn: true,
+    maxTokens,
+    thinking: { type: 'adaptive', ...displayOf(call, traits) },
+    ...(effort && { effort }),
+  };
+}
+
+/** The nearest effort the model knows. */
+function effortFor(
+  { effort, budgetTokens }: Reasoning,
+  { efforts }: ModelTraits,
+  losses: Set<string>,
+): Effort | undefined {
+  const asked = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
+  if (asked === undefined || efforts.includes(asked)) return asked;
+  const known = asked === 'xhigh' || asked === 'max' ? 'high' : 'low';
+  losses.add(`The reasoning effort \`${asked}\` became \`${known}\`: the model does not know it.`);
+  return known;
+}
+
+function effortOfBudget(tokens: number): Effort {
+  return tokens <= BUDGETS.low ? 'low' : tokens < 10_000 ? 'medium' : 'high';
+}
+
+/** The newest models hide their thinking unless asked; clients of other formats expect to see it. */
+function displayOf({ reasoning }: ChatCall, traits: ModelTraits): JsonObject {
+  if (reasoning?.summary === 'none') return { display: 'omitted' };
+  if (reasoning?.summary !== undefined || traits.thinking === 'adaptive') return { display: 'summarized' };
+  return {};
+}
+
+/** The conversation ends in results of calls that were made without this provider's thinking before them. */
+function hasOpenUnprovenLoop({ messages }: ChatCall): boolean {
+  const last = messages.findLastIndex((message) => message.role === 'assistant');
+  const turn = messages[last];
+  if (!turn?.parts.some((part) => part.type === 'tool-call')) return false;
+  if (!messages.slice(last + 1).some((message) => message.parts.some((part) => part.type === 'tool-result')))
+    return false;
+  return !turn.parts.some((part) => part.type === 'reasoning' && isOwn(part.seal));
+}

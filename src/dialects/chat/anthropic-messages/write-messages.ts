@@ -1,0 +1,80 @@
+/** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
+import type { Message } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { alternating, type Links, type Turn } from '../turns.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { writeParts } from './write-parts.ts';
+
+export interface Conversation {
+  system: JsonObject[];
+  messages: Turn[];
+}
+
+const LINKS: Links = {
+  call: (block) => (block.type === 'tool_use' ? block.id : undefined),
+  result: (block) => (block.type === 'tool_result' ? block.tool_use_id : undefined),
+};
+
+/** What stands in for the user where only instructions were given: the provider wants a turn. */
+const NO_WORDS = '.';
+
+export function writeMessages(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): Conversation {
+  const system: JsonObject[] = [];
+  const turns: Turn[] = [];
+  let isLeading = true;
+  for (const message of messages) {
+    if (message.name !== undefined)
+      losses.add('`name` of a message was dropped: the model knows speakers by their role alone.');
+    isLeading &&= message.role === 'system';
+    if (isLeading) system.push(...writeParts(message.parts, 'system', losses));
+    else addTurns(turns, message, traits, losses);
+  }
+  const joined = alternating(turns, LINKS);
+  // The turns before it said nothing.
+  if (joined[0]?.role === 'system') system.push(...joined.splice(0, 1).flatMap((turn) => turn.content));
+  if (!joined.some((turn) => turn.role !== 'system')) {
+    losses.add("A turn of the user's was added: the model needs one.");
+    joined.unshift({ role: 'user', content: [{ type: 'text', text: NO_WORDS }] });
+  }
+  trimLastWords(joined);
+  return { system, messages: joined };
+}
+
+function addTurns(turns: Turn[], message: Message, traits: ModelTraits, losses: Set<string>): void {
+  switch (message.role) {
+    case 'assistant': {
+      const results = message.parts.filter((part) => part.type === 'tool-result');
+      const own = message.parts.filter((part) => part.type !== 'tool-result');
+      turns.push({ role: 'assistant', content: writeParts(own, 'assistant', losses) });
+      turns.push({ role: 'user', content: writeParts(results, 'user', losses) });
+      return;
+    }
+    case 'user':
+    case 'tool':
+      turns.push({ role: 'user', content: writeParts(message.parts, 'user', losses) });
+      return;
+    case 'system': {
+      const content = writeParts(message.parts, 'system', losses);
+      if (traits.systemTurns) turns.push({ role: 'system', content });
+      else turns.push({ role: 'user', content: asUserWords(content, losses) });
+      return;
+    }
+    default:
+      message.role satisfies never;
+  }
+}
+
+function asUserWords(blocks: JsonObject[], losses: Set<string>): JsonObject[] {
+  if (blocks.length > 0) losses.add('Instructions in the middle of the conversation were given as words of the user.');
+  return blocks.map((block) =>
+    block.type === 'text' ? { ...block, text: `<system>\n${String(block.text)}\n</system>` } : block,
+  );
+}
+
+/** The provider refuses an answer begun for it that ends in blanks. */
+function trimLastWords(turns: readonly Turn[]): void {
+  const turn = turns.at(-1);
+  const block = turn?.content.at(-1);
+  if (turn?.role !== 'assistant' || block?.type !== 'text') return;
+  turn.content[turn.content.length - 1] = { ...block, text: String(block.text).trimEnd() };
+}

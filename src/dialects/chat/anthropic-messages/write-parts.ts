@@ -1,0 +1,206 @@
+/** Parts as the blocks of a request; what a block cannot say goes to the losses. */
+import type {
+  CacheMark,
+  Media,
+  MediaPart,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { documentType } from '../document-type.ts';
+import { wrapFreeText } from '../wrapped-tools.ts';
+import { provenCitation } from './citations.ts';
+import { legalToolId, legalToolName } from './legal-names.ts';
+import { ANTHROPIC_MESSAGES } from './name.ts';
+import { provenThinking } from './thinking-blocks.ts';
+
+/** Whose turn a block stands in; a tool's result is a turn of its own here. */
+export type Place = 'user' | 'assistant' | 'system' | 'result';
+
+export function writeParts(parts: readonly Part[], place: Place, losses: Set<string>): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    const block = writePart(part, place, losses);
+    if (block) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** A part as a block; nothing where it says nothing, or nothing that may be said here. */
+function writePart(part: Part, place: Place, losses: Set<string>): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return writeText(part, place, losses);
+    case 'refusal':
+      return writeText({ type: 'text', text: part.text }, place, losses);
+    case 'media':
+      return writeMedia(part, place, losses);
+    case 'reasoning': {
+      const block = place === 'assistant' ? provenThinking(part) : undefined;
+      if (!block) losses.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+      return block;
+    }
+    case 'tool-call':
+      return writeCallBlock(part, losses);
+    case 'tool-result':
+      return writeResult(part, losses);
+    case 'vendor':
+      if (part.dialect === ANTHROPIC_MESSAGES) return { ...part.item };
+      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      return undefined;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The provider refuses text without a visible character. */
+function writeText({ text, citations, cache }: TextPart, place: Place, losses: Set<string>): JsonObject | undefined {
+  if (text.trim() === '') return undefined;
+  const block: JsonObject = { type: 'text', text };
+  if (citations) {
+    const proven = place === 'assistant' ? citations.flatMap((citation) => provenCitation(citation) ?? []) : [];
+    if (proven.length < citations.length)
+      losses.add("Citations in earlier turns were dropped: they are not the model's own.");
+    if (proven.length > 0) block.citations = proven;
+  }
+  return marked(block, cache);
+}
+
+function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {
+  const said = custom ? wrapFreeText(input) : inputObject(input, losses);
+  return marked({ type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: said }, cache);
+}
+
+/** Arguments are an object here; whatever else a model wrote stands under one member. */
+function inputObject(input: string, losses: Set<string>): JsonObject {
+  if (input.trim() === '') return {};
+  let value: Json | undefined;
+  try {
+    value = JSON.parse(input) as Json;
+  } catch {
+    value = undefined;
+  }
+  if (isObject(value)) return value;
+  losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+  return { input: value ?? input };
+}
+
+function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: Set<string>): JsonObject {
+  const blocks = writeParts(
+    parts.filter((part) => part.type !== 'tool-result'),
+    'result',
+    losses,
+  );
+  const [only] = blocks;
+  const isPlain = blocks.length === 1 && only?.type === 'text' && only.cache_control === undefined;
+  const result: JsonObject = { type: 'tool_result', tool_use_id: legalToolId(callId) };
+  if (blocks.length > 0) result.content = isPlain ? (only.text ?? '') : blocks;
+  if (failed) result.is_error = true;
+  return marked(result, cache);
+}
+
+function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<string>): JsonObject | undefined {
+  if (place === 'assistant' || place === 'system') {
+    losses.add(`A ${media.kind} in the ${place}'s turn was dropped: the model reads media from the user alone.`);
+    return undefined;
+  }
+  switch (media.kind) {
+    case 'image':
+      if (media.detail !== undefined && media.detail !== 'auto') losses.add('`detail` of a image was dropped.');
+      return marked({ type: 'image', source: imageSource(media) }, cache);
+    case 'document':
+      return writeDocument(media, cache);
+    case 'audio':
+    case 'video':
+      throw unreadable(`This model cannot read ${media.kind}: send text, images or documents.`);
+    default:
+      return media.kind satisfies never;
+  }
+}
+
+// The provider looks at the image itself and refuses a wrong name for its kind.
+const IMAGE_BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['iVBOR', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+];
+
+function imageSource({ source, mimeType }: Media): JsonObject {
+  switch (source.type) {
+    case 'inline': {
+      const seen = IMAGE_BEGINNINGS.find(([beginning]) => source.base64.startsWith(beginning))?.[1];
+      return { type: 'base64', media_type: seen ?? mimeType ?? 'image/png', data: source.base64 };
+    }
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'reference':
+      return fileSource(source);
+    case 'text':
+      throw unreadable('A image must be inline data or an address.');
+    default:
+      return source satisfies never;
+  }
+}
+
+function writeDocument(media: Media, cache: CacheMark | undefined): JsonObject | undefined {
+  const source = documentSource(media);
+  if (!source) return undefined;
+  const title = media.title ?? media.name;
+  const block: JsonObject = { type: 'document', source };
+  if (title !== undefined) block.title = title;
+  if (media.context !== undefined) block.context = media.context;
+  if (media.cite) block.citations = { enabled: true };
+  return marked(block, cache);
+}
+
+const PDF_BEGINNING = 'JVBERi';
+const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|javascript|x-ndjson|sql)|.*\+(json|xml)$)/;
+
+function documentSource(media: Media): JsonObject | undefined {
+  const { source } = media;
+  switch (source.type) {
+    case 'inline': {
+      const mimeType = documentType(media) ?? '';
+      if (mimeType === 'application/pdf' || source.base64.startsWith(PDF_BEGINNING)) {
+        return { type: 'base64', media_type: 'application/pdf', data: source.base64 };
+      }
+      if (TEXT_TYPES.test(mimeType)) return plainText(Buffer.from(source.base64, 'base64').toString());
+      throw unreadable('This model reads documents as PDF or text alone.');
+    }
+    case 'text':
+      return plainText(source.text);
+    case 'url':
+      return { type: 'url', url: source.url };
+    case 'reference':
+      return fileSource(source);
+    default:
+      return source satisfies never;
+  }
+}
+
+function plainText(data: string): JsonObject | undefined {
+  return data.trim() === '' ? undefined : { type: 'text', media_type: 'text/plain', data };
+}
+
+function fileSource({ dialect, id }: { dialect: string; id: string }): JsonObject {
+  if (dialect === ANTHROPIC_MESSAGES) return { type: 'file', file_id: id };
+  throw new GatewayError(
+    'file_reference_unsupported',
+    "A file kept at another vendor cannot be read by this model: send the file's data inline.",
+    { param: 'messages' },
+  );
+}
+
+function unreadable(message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param: 'messages' });
+}
+
+/** The block with its cache mark, where it has one. */
+export function marked(block: JsonObject, cache: CacheMark | undefined): JsonObject {
+  if (cache) block.cache_control = { type: 'ephemeral', ...(cache.ttl && { ttl: cache.ttl }) };
+  return block;
+}

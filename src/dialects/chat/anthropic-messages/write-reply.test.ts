@@ -1,0 +1,322 @@
+import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../../test/chat-call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import { carriedSeal } from '../carried-signature.ts';
+import { anthropicMessages } from './anthropic-messages.ts';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const NO_BYTES = new Uint8Array(0);
+
+const start: ReplyEvent = { type: 'reply-start', id: 'chatcmpl-1', model: 'upstream' };
+const opens = (part: number, opening: Extract<ReplyEvent, { type: 'part-start' }>['opens']): ReplyEvent => ({
+  type: 'part-start',
+  choice: 0,
+  part,
+  opens: opening,
+});
+const says = (part: number, delta: string): ReplyEvent => ({ type: 'part-delta', choice: 0, part, delta });
+const seals = (part: number, dialect = 'gemini'): ReplyEvent => ({
+  type: 'part-seal',
+  choice: 0,
+  part,
+  seal: { dialect, value: 'proof' },
+});
+const ends = (part: number): ReplyEvent => ({ type: 'part-end', choice: 0, part });
+const stop: ReplyEvent = { type: 'choice-end', choice: 0, finish: { reason: 'stop' } };
+const usage: ReplyEvent = {
+  type: 'usage',
+  usage: { input: 100, cachedInput: 30, cacheWrite: 5, cacheWriteHour: 6, output: 9, reasoning: 4, source: 'reported' },
+};
+const end: ReplyEvent = { type: 'reply-end' };
+const toolCall = (id: string) => ({ type: 'tool-call' as const, id, name: 'look' });
+
+/** The payloads a client receives, one frame an event, and the check every stream must pass. */
+function streamed(events: ReplyEvent[], call = chatCall()): JsonObject[] {
+  const writer = anthropicMessages.writer(call);
+  const texts = events.map((event) => decoder.decode(writer.write({ bytes: NO_BYTES, events: [event] })));
+  const text = texts.join('') + decoder.decode(writer.end());
+  const payloads = text
+    .split('\n\n')
+    .filter((event) => event !== '' && !event.startsWith(':'))
+    .map((event) => {
+      const [head = '', data = ''] = event.split('\n');
+      const payload = JSON.parse(data.slice('data: '.length)) as JsonObject;
+      expect(head).toBe(`event: ${payload.type}`);
+      return payload;
+    });
+  expect(payloads[0]?.type).toBe('message_start');
+  expect(payloads.slice(-2).map((payload) => payload.type)).toEqual(['message_delta', 'message_stop']);
+  expectContiguous(payloads);
+  return payloads;
+}
+
+function expectContiguous(payloads: JsonObject[]): void {
+  let next = 0;
+  let open = false;
+  for (const { type, index } of payloads) {
+    if (type === 'content_block_start') {
+      expect([open, index]).toEqual([false, next]);
+      open = true;
+    } else if (type === 'content_block_delta') expect([open, index]).toEqual([true, next]);
+    else if (type === 'content_block_stop') {
+      expect([open, index]).toEqual([true, next++]);
+      open = false;
+    }
+  }
+  expect(open).toBe(false);
+}
+
+/** The blocks as a library puts them together. */
+function blocksOf(payloads: JsonObject[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const { type, content_block, delta } of payloads as {
+    type: string;
+    content_block: JsonObject;
+    delta: JsonObject;
+  }[]) {
+    const last = blocks.at(-1);
+    if (type === 'content_block_start') blocks.push({ ...content_block });
+    else if (type === 'content_block_delta' && last) {
+      if (delta.type === 'text_delta') last.text = `${last.text}${delta.text}`;
+      if (delta.type === 'thinking_delta') last.thinking = `${last.thinking}${delta.thinking}`;
+      if (delta.type === 'signature_delta') last.signature = delta.signature ?? '';
+      if (delta.type === 'input_json_delta') last.json = `${last.json ?? ''}${delta.partial_json}`;
+      if (delta.type === 'citations_delta') last.citation = delta.citation ?? null;
+    }
+  }
+  return blocks;
+}
+
+function whole(events: ReplyEvent[], call = chatCall()): JsonObject {
+  const writer = anthropicMessages.writer({ ...call, stream: false });
+  writer.write({ bytes: NO_BYTES, events });
+  return JSON.parse(decoder.decode(writer.end())) as JsonObject;
+}
+
+function read(text: string, call = chatCall(), contentType = 'text/event-stream'): ReplyEvent[] {
+  const reader = anthropicMessages.reader(call, contentType, {});
+  return [...reader.read(encoder.encode(text)), ...reader.end()].flatMap((frame) => frame.events);
+}
+
+const sse = (...payloads: JsonObject[]) =>
+  payloads.map((payload) => `event: ${payload.type}\ndata: ${JSON.stringify(payload)}\n\n`).join('');
+
+describe('a stream written anew', () => {
+  test('begins with an estimate, ends with the truth', () => {
+    const payloads = streamed([start, opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), stop, usage, end]);
+    const { message } = payloads[0] as { message: JsonObject };
+    expect(message).toMatchObject({ id: 'msg_chatcmpl-1', model: 'public-model', content: [], stop_reason: null });
+    expect((message.usage as JsonObject).input_tokens).toBeGreaterThan(0);
+    expect(payloads.at(-2)).toEqual({
+      type: 'message_delta',
+      delta: { stop_reason: 'end_turn', stop_sequence: null, stop_details: null },
+      usage: {
+        input_tokens: 59,
+        cache_read_input_tokens: 30,
+        cache_creation_input_tokens: 11,
+        output_tokens: 9,
+        output_tokens_details: { thinking_tokens: 4 },
+      },
+    });
+  });
+
+  test('says at once what the vendor said at once', () => {
+    const writer = anthropicMessages.writer(chatCall());
+    const text = decoder.decode(writer.write({ bytes: NO_BYTES, events: [start, usage] }));
+    expect(text).toContain('"input_tokens":59');
+  });
+
+  test('has thinking, then text, then calls, one after another though they came mixed', () => {
+    const payloads = streamed([
+      start,
+      opens(0, { type: 'reasoning' }),
+      says(0, 'Hm'),
+      opens(1, { type: 'text' }),
+      says(1, 'Looking'),
+      opens(2, toolCall('a')),
+      says(2, '{"x"'),
+      opens(3, toolCall('functions.b:1')),
+      says(3, '{"y":'),
+      says(2, ':1}'),
+      says(1, ' more'),
+      says(3, '2}'),
+      ends(2),
+      ends(3),
+      ends(1),
+      stop,
+      end,
+    ]);
+    const blocks = blocksOf(payloads);
+    expect(blocks.map(({ type }) => type)).toEqual(['thinking', 'text', 'tool_use', 'tool_use', 'text']);
+    expect(blocks.map(({ thinking, text, json }) => thinking ?? text ?? json)).toEqual([
+      'Hm',
+      'Looking',
+      '{"x":1}',
+      '{"y":2}',
+      ' more',
+    ]);
+    expect(blocks[3]?.id).toMatch(/^toolu_[a-zA-Z0-9_-]+$/);
+    expect(payloads.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } });
+  });
+
+  test('keeps a call whole whose vendor comes back to it', () => {
+    const payloads = streamed([
+      start,
+      opens(0, toolCall('a')),
+      ends(0),
+      opens(1, toolCall('b')),
+      ends(1),
+      opens(2, { type: 'text' }),
+      says(2, 'Hm'),
+      says(0, '{"x":'),
+      says(1, '{}'),
+      says(0, '1}'),
+      ends(2),
+      stop,
+      end,
+    ]);
+    expect(blocksOf(payloads).map(({ json, text }) => json ?? text)).toEqual(['{"x":1}', '{}', 'Hm']);
+  });
+
+  test('has no empty blocks', () => {
+    const blocks = blocksOf(
+      streamed([
+        start,
+        opens(0, { type: 'text' }),
+        says(0, ''),
+        ends(0),
+        opens(1, { type: 'reasoning' }),
+        ends(1),
+        stop,
+        end,
+      ]),
+    );
+    expect(blocks).toEqual([]);
+  });
+
+  test('carries the proofs of other formats and takes them back', () => {
+    const events = [
+      start,
+      opens(0, { type: 'reasoning' }),
+      says(0, 'Hm'),
+      seals(0),
+      ends(0),
+      opens(1, { type: 'reasoning' }),
+      seals(1, 'openai-responses'),
+      ends(1),
+      opens(2, toolCall('a')),
+      says(2, '{}'),
+      seals(2),
+      ends(2),
+      stop,
+      end,
+    ];
+    const payloads = streamed(events);
+    const [thinking, hidden, call, carrier] = blocksOf(payloads);
+    expect(carriedSeal(String(thinking?.signature))).toEqual({ seal: { dialect: 'gemini', value: 'proof' } });
+    expect(carriedSeal(String(hidden?.data))?.seal.dialect).toBe('openai-responses');
+    expect(call?.type).toBe('tool_use');
+    expect(carriedSeal(String(carrier?.data))).toEqual({ seal: { dialect: 'gemini', value: 'proof' }, of: 'a' });
+    const again = read(sse(...payloads)).flatMap((event) => (event.type === 'part-seal' ? [event.seal.dialect] : []));
+    expect(again).toEqual(['gemini', 'openai-responses', 'gemini']);
+    expect(blocksOf(payloads).map(({ json: _, ...one }) => one)).toEqual(whole(events).content as JsonObject[]);
+  });
+
+  test('carries proofs that come late in a block of their own', () => {
+    const text = [opens(0, { type: 'text' }), says(0, 'Hi'), ends(0), seals(0)];
+    const thought = [
+      opens(0, { type: 'reasoning' }),
+      says(0, 'Hm'),
+      opens(1, { type: 'text' }),
+      says(1, 'Hi'),
+      seals(0),
+      ends(1),
+    ];
+    const asks = chatCall({ reasoning: { effort: 'low' } });
+    expect(blocksOf(streamed([start, ...text, stop, end], asks)).map(({ type }) => type)).toEqual([
+      'text',
+      'redacted_thinking',
+    ]);
+    expect(blocksOf(streamed([start, ...text, stop, end])).map(({ type }) => type)).toEqual(['text']);
+    expect(blocksOf(streamed([start, ...thought, stop, end])).map(({ type }) => type)).toEqual([
+      'thinking',
+      'text',
+      'redacted_thinking',
+    ]);
+  });
+
+  test('says free text as one text of an input', () => {
+    const events = [
+      start,
+      opens(0, { ...toolCall('a'), custom: true }),
+      says(0, 'a "b'),
+      says(0, '\n\u{1f600}'),
+      ends(0),
+      stop,
+      end,
+    ];
+    const [call] = blocksOf(streamed(events));
+    expect(JSON.parse(String(call?.json))).toEqual({ input: 'a "b\n\u{1f600}' });
+    expect(whole(events).content).toEqual([
+      { type: 'tool_use', id: 'a', name: 'look', input: { input: 'a "b\n\u{1f600}' } },
+    ]);
+  });
+
+  test('says refusals, images, spoken words and citations as well as it can', () => {
+    const citation: ReplyEvent = {
+      type: 'part-citation',
+      choice: 0,
+      part: 1,
+      citation: { url: 'https://a.example', title: 'A' },
+    };
+    const events: ReplyEvent[] = [
+      start,
+      opens(0, { type: 'image', mimeType: 'image/png' }),
+      says(0, 'QUJD'),
+      ends(0),
+      opens(1, { type: 'text' }),
+      says(1, 'See'),
+      citation,
+      ends(1),
+      opens(2, { type: 'audio', id: 'au' }),
+      { type: 'part-transcript', choice: 0, part: 2, delta: 'Spoken' },
+      ends(2),
+      opens(3, { type: 'refusal' }),
+      says(3, 'No.'),
+      ends(3),
+      stop,
+      end,
+    ];
+    const payloads = streamed(events);
+    const blocks = blocksOf(payloads);
+    expect(blocks.map(({ text }) => text)).toEqual(['![image](data:image/png;base64,QUJD)', 'See', 'Spoken', 'No.']);
+    expect(blocks[1]?.citation).toMatchObject({
+      type: 'web_search_result_location',
+      url: 'https://a.example',
+      title: 'A',
+    });
+    expect(payloads.at(-2)).toMatchObject({ delta: { stop_reason: 'refusal' } });
+    const message = whole(events);
+    expect((message.content as JsonObject[]).map(({ text }) => text)).toEqual(blocks.map(({ text }) => text ?? null));
+    expect(message.stop_reason).toBe('refusal');
+  });
+
+  test('counts where the vendor did not, and has the first choice alone', () => {
+    const second: ReplyEvent = { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } };
+    const payloads = streamed([start, opens(0, { type: 'text' }), second, says(0, 'x'.repeat(40)), stop, end]);
+    expect(payloads.at(-2)).toMatchObject({ usage: { output_tokens: 10 } });
+    expect(blocksOf(payloads).length).toBe(1);
+  });
+
+  test('tells of a failure without an end, and keeps still streams open', () => {
+    const writer = anthropicMessages.writer(chatCall());
+    const text = decoder.decode(writer.fail(new GatewayError('upstream_unavailable', 'Too busy.')));
+    expect(text).toBe(
+      'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Too busy."}}\n\n',
+    );
+    expect(decoder.decode(writer.keepAlive())).toBe('event: ping\ndata: {"type":"ping"}\n\n');
+  });
+});

@@ -1,0 +1,129 @@
+/** Writes a message, streamed or whole: anew from its meaning, or by passing the provider's own bytes on. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import type { Frame, Writer } from '../../dialect.ts';
+import { anthropicErrorType } from '../../shared/error-bodies.ts';
+import { estimateUsage } from '../../shared/estimate-usage.ts';
+import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../../wire/json.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { writeFinish } from './finish.ts';
+import { MessageFrame } from './read-reply.ts';
+import { replyBlocks } from './reply-blocks.ts';
+import { REPLY_ROOM } from './reply-support.ts';
+import { writeTier, writeUsage } from './usage.ts';
+import { eventText, messageId, StreamScript } from './write-stream.ts';
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+const KEEP_ALIVE = encoder.encode(eventText({ type: 'ping' }));
+
+export function createWriter(call: ChatCall): Writer {
+  return call.stream ? streamWriter(call) : wholeWriter(call);
+}
+
+function streamWriter(call: ChatCall): Writer {
+  let script: StreamScript | undefined;
+  let billed: Usage | undefined;
+  const losses = new ReplyLosses(REPLY_ROOM);
+  return {
+    contentType: 'text/event-stream; charset=utf-8',
+    get warnings() {
+      return losses.warnings;
+    },
+    write(frame) {
+      script ??= new StreamScript(call);
+      losses.see(frame.events);
+      return encoder.encode(script.write(frame.events));
+    },
+    pass: (frame) => passed(frame, call.model),
+    bill(usage) {
+      billed = usage;
+    },
+    end() {
+      if (!script) return NO_BYTES;
+      if (billed) script.bill(billed);
+      return encoder.encode(warningComment(losses.warnings) + script.end());
+    },
+    fail: (error) => encoder.encode(eventText({ type: 'error', error: errorObject(error) })),
+    keepAlive: () => KEEP_ALIVE,
+  };
+}
+
+function wholeWriter(call: ChatCall): Writer {
+  const pieces: Uint8Array[] = [];
+  let reply: Reply | undefined;
+  let billed: Usage | undefined;
+  const losses = new ReplyLosses(REPLY_ROOM);
+  return {
+    contentType: 'application/json',
+    get warnings() {
+      return losses.warnings;
+    },
+    write(frame) {
+      reply ??= emptyReply();
+      losses.see(frame.events);
+      for (const event of frame.events) addEvent(reply, event);
+      return NO_BYTES;
+    },
+    pass(frame) {
+      pieces.push(passed(frame, call.model));
+      return NO_BYTES;
+    },
+    bill(usage) {
+      billed = usage;
+    },
+    end() {
+      if (!reply) return billed ? patchMembers(joinBytes(pieces), { usage: writeUsage(billed) }) : joinBytes(pieces);
+      if (billed) reply.usage = billed;
+      return encoder.encode(JSON.stringify(messageOf(call, reply)));
+    },
+    fail: (error) => encoder.encode(JSON.stringify({ type: 'error', error: errorObject(error) })),
+    keepAlive: () => NO_BYTES,
+  };
+}
+
+/** The format has one choice: it is the first one's that is written. */
+function messageOf(call: ChatCall, reply: Reply): JsonObject {
+  const [choice] = reply.choices;
+  const parts = choice?.parts ?? [];
+  const seen = {
+    call: parts.some((part) => part.opens.type === 'tool-call'),
+    refusal: parts.some((part) => part.opens.type === 'refusal'),
+  };
+  return {
+    id: messageId(reply.id),
+    type: 'message',
+    role: 'assistant',
+    model: call.model,
+    content: parts.flatMap((part): JsonObject[] => replyBlocks(call, part)),
+    ...writeFinish(choice?.finish, seen),
+    usage: {
+      ...writeUsage(
+        reply.usage ??
+          estimateUsage(
+            call,
+            parts.reduce((sum, { content }) => sum + content.length, 0),
+          ),
+      ),
+      ...writeTier(reply.extras),
+    },
+  };
+}
+
+/** The provider's bytes under the name the client asked for. */
+function passed(frame: Frame, model: string): Uint8Array {
+  if (!(frame instanceof MessageFrame)) return frame.bytes;
+  if (frame.kind === 'useless') return NO_BYTES;
+  const bytes = frame.mended === undefined ? frame.bytes : encoder.encode(frame.mended);
+  if (frame.kind === 'event') return bytes;
+  const message = frame.kind === 'start' ? memberSpan(bytes, 'message', frame.jsonStart)?.start : frame.jsonStart;
+  const name = message === undefined ? undefined : memberSpan(bytes, 'model', message);
+  return name ? spliceBytes(bytes, name.start, name.end, encoder.encode(JSON.stringify(model))) : bytes;
+}
+
+function errorObject(error: GatewayError): JsonObject {
+  return { type: anthropicErrorType(error), message: error.message };
+}

@@ -1,0 +1,162 @@
+/** A call of any format as a messages request. */
+import type { ChatCall, Message } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { isEmpty, isObject } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { foreignMembers } from '../../shared/foreign-members.ts';
+import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { type ModelTraits, traitsOf } from './model-traits.ts';
+import { ANTHROPIC_MESSAGES } from './name.ts';
+import { type Thinking, writeThinking } from './thinking.ts';
+import { writeMessages } from './write-messages.ts';
+import { writeTools } from './write-tools.ts';
+
+const MAX_CACHE_MARKS = 4;
+/** Below this the provider refuses `top_p` while the model thinks. */
+const LEAST_THINKING_TOP_P = 0.95;
+
+export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const losses = new Set<string>();
+  const body = new WrittenBody(bodyOf(call, model, losses));
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+function bodyOf(call: ChatCall, model: string, losses: Set<string>): JsonObject {
+  const traits = traitsOf(model);
+  noteLosses(call, losses);
+  const { thinking, effort, isOn, maxTokens } = writeThinking(call, traits, losses);
+  const isForcible = !isOn || traits.thinking === 'adaptive' || traits.thinking === 'either';
+  const { tools, toolChoice, format, instruction } = writeTools(call, traits, isForcible, losses);
+  const { system, messages } = writeMessages(messagesOf(call), traits, losses);
+  if (instruction !== undefined) system.push({ type: 'text', text: instruction });
+  const body: JsonObject = { model, max_tokens: maxTokens };
+  if (system.length > 0) body.system = system;
+  body.messages = messages;
+  if (tools.length > 0) body.tools = tools;
+  if (toolChoice) body.tool_choice = toolChoice;
+  if (thinking) body.thinking = thinking;
+  if (effort || format) body.output_config = { ...(effort && { effort }), ...(format && { format }) };
+  addSampling(body, call, traits, isOn, losses);
+  addMember(body, 'metadata', metadataOf(call));
+  addMember(body, 'service_tier', tierOf(call, losses));
+  if (call.stream) body.stream = true;
+  Object.assign(body, call.extras[ANTHROPIC_MESSAGES]);
+  limitMarks(body, losses);
+  return body;
+}
+
+function addMember(body: JsonObject, member: string, value: Json | undefined): void {
+  if (value !== undefined) body[member] = value;
+}
+
+function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
+  const prompt = completion?.prompts[0];
+  if (!completion || prompt === undefined) return messages;
+  return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
+}
+
+/** What this format has no word for at all. */
+function noteLosses(call: ChatCall, losses: Set<string>): void {
+  const { sampling, completion, modalities } = call;
+  if (completion) for (const loss of completionLosses(completion)) losses.add(loss);
+  if (sampling.presencePenalty) losses.add(unknown('presence_penalty'));
+  if (sampling.frequencyPenalty) losses.add(unknown('frequency_penalty'));
+  if (sampling.seed !== undefined) losses.add(unknown('seed'));
+  if (sampling.logitBias && !isEmpty(sampling.logitBias)) losses.add(unknown('logit_bias'));
+  if (sampling.logprobs) losses.add(unknown('logprobs'));
+  if (call.verbosity) losses.add(unknown('verbosity'));
+  if (call.image) losses.add(unknown('image'));
+  if (call.audio) losses.add(unknown('audio'));
+  if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
+  if (call.metadata && call.origin.dialect !== ANTHROPIC_MESSAGES) losses.add(unknown('metadata'));
+  if (modalities?.some((modality) => modality !== 'text'))
+    losses.add('`modalities` were dropped: the model answers in text.');
+  for (const { dialect, names } of foreignMembers(call, ANTHROPIC_MESSAGES)) {
+    losses.add(
+      `\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${names.length > 1 ? 'were' : 'was'} dropped.`,
+    );
+  }
+}
+
+function unknown(member: string): string {
+  return `\`${member}\` was dropped: the model does not know it.`;
+}
+
+function addSampling(
+  body: JsonObject,
+  { sampling }: ChatCall,
+  traits: ModelTraits,
+  thinks: Thinking['isOn'],
+  losses: Set<string>,
+): void {
+  let { temperature, topP, topK } = sampling;
+  const stop = sampling.stop?.filter((sequence) => sequence.trim() !== '');
+  if (stop && sampling.stop && stop.length < sampling.stop.length)
+    losses.add('A stop sequence of blanks was dropped: the model takes none.');
+  if (temperature !== undefined && temperature > 1) {
+    losses.add('`temperature` was lowered to 1: the model goes no higher.');
+    temperature = 1;
+  }
+  if (traits.sampling === 'none') {
+    const why = 'the model takes no sampling settings';
+    // The provider's own defaults: left out they mean the same.
+    if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
+    if (topP !== undefined) topP = topP === 1 ? undefined : dropped('top_p', why, losses);
+    if (topK !== undefined) topK = dropped('top_k', why, losses);
+  } else if (thinks) {
+    const why = 'the model does not take it while it thinks';
+    if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
+    if (topP !== undefined && topP < LEAST_THINKING_TOP_P) topP = dropped('top_p', why, losses);
+    if (topK !== undefined) topK = dropped('top_k', why, losses);
+  }
+  if (traits.sampling === 'one' && temperature !== undefined && topP !== undefined) {
+    const why = 'the model does not take it together with `temperature`';
+    topP = topP === 1 ? undefined : dropped('top_p', why, losses);
+  }
+  addMember(body, 'temperature', temperature);
+  addMember(body, 'top_p', topP);
+  addMember(body, 'top_k', topK);
+  if (stop && stop.length > 0) body.stop_sequences = stop;
+}
+
+function dropped(member: string, why: string, losses: Set<string>): undefined {
+  losses.add(`\`${member}\` was dropped: ${why}.`);
+}
+
+function metadataOf({ user, metadata, origin }: ChatCall): JsonObject | undefined {
+  const own = origin.dialect === ANTHROPIC_MESSAGES ? metadata : undefined;
+  if (user === undefined) return own;
+  return { ...own, user_id: user };
+}
+
+const TIERS: { readonly [tier: string]: string } = { auto: 'auto', default: 'standard_only' };
+
+function tierOf({ serviceTier }: ChatCall, losses: Set<string>): string | undefined {
+  if (serviceTier === undefined) return undefined;
+  const tier = TIERS[serviceTier];
+  if (tier === undefined) losses.add('`service_tier` was dropped: the model knows "auto" and "default" alone.');
+  return tier;
+}
+
+/** The provider takes four marks; the last ones cover the most. */
+function limitMarks(body: JsonObject, losses: Set<string>): void {
+  const marked: JsonObject[] = [];
+  collectMarked(body.tools, marked);
+  collectMarked(body.system, marked);
+  collectMarked(body.messages, marked);
+  const surplus = marked.length + (body.cache_control ? 1 : 0) - MAX_CACHE_MARKS;
+  if (surplus <= 0) return;
+  for (const block of marked.slice(0, surplus)) delete block.cache_control;
+  losses.add(`Of the cache marks the last ${MAX_CACHE_MARKS} were kept: the model takes no more.`);
+}
+
+function collectMarked(value: Json | undefined, marked: JsonObject[]): void {
+  if (Array.isArray(value)) for (const item of value) collectMarked(item, marked);
+  else if (isObject(value)) {
+    if (value.cache_control) marked.push(value);
+    collectMarked(value.content, marked);
+  }
+}

@@ -1,0 +1,18 @@
+/** Bedrock's Converse and ConverseStream: spoken with providers alone, no client asks in it. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { VendorDialect } from '../../dialect.ts';
+import { BEDROCK_CONVERSE } from './name.ts';
+import { readError } from './read-error.ts';
+import { createReader } from './read-reply.ts';
+import { writeCall } from './write-request.ts';
+
+export const bedrockConverse: VendorDialect<ChatCall> = {
+  name: BEDROCK_CONVERSE,
+  kind: 'chat',
+  singleChoice: true,
+  wantsProofs: ({ reasoning }) =>
+    reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
+  writeCall,
+  reader: createReader,
+  readError,
+};

@@ -1,0 +1,21 @@
+/** Why a reply ended: this format's words and the unified ones. */
+import { isObject, type Json } from '../../../canonical/json.ts';
+import type { Finish, FinishReason } from '../../../canonical/reply.ts';
+
+const REASONS: { readonly [word: string]: FinishReason } = {
+  end_turn: 'stop',
+  tool_use: 'tool-calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  stop_sequence: 'stop-sequence',
+  guardrail_intervened: 'content-filter',
+  content_filtered: 'content-filter',
+  malformed_tool_use: 'broken-call',
+  malformed_model_output: 'other',
+};
+
+/** `fields`: what the model said beyond the format, where it was asked to. */
+export function readFinish(raw: string, fields: Json | undefined): Finish {
+  const stopSequence = isObject(fields) ? fields.stop_sequence : undefined;
+  return { reason: REASONS[raw] ?? 'other', raw, ...(typeof stopSequence === 'string' && { stopSequence }) };
+}

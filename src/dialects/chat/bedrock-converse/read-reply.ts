@@ -1,0 +1,86 @@
+/** Cuts a reply, streamed or whole, into frames: their bytes and their meaning. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import type { Frame, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/whole-reply.ts';
+import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../wire/event-stream.ts';
+import { readException } from './read-error.ts';
+import { Decoder, unreadable } from './read-events.ts';
+
+const NO_BYTES = new Uint8Array();
+const decoder = new TextDecoder();
+
+export function createReader(call: ChatCall, contentType: string): Reader {
+  return contentType.includes(EVENT_STREAM_TYPE) ? new StreamReader(call) : wholeReader(call);
+}
+
+class StreamReader implements Reader {
+  readonly #cutter = new EventStreamCutter();
+  readonly #decoder: Decoder;
+
+  constructor(call: ChatCall) {
+    this.#decoder = new Decoder(call);
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    try {
+      return this.#cutter.read(chunk).map((message) => this.#frame(message));
+    } catch (thrown) {
+      return this.#broken(thrown);
+    }
+  }
+
+  end(): Frame[] {
+    try {
+      this.#cutter.end();
+    } catch (thrown) {
+      return this.#broken(thrown);
+    }
+    const events = this.#decoder.over();
+    if (!this.#decoder.ended) return this.#broken(brokeOff());
+    return events.length > 0 ? [{ bytes: NO_BYTES, events }] : [];
+  }
+
+  #broken(thrown: unknown): Frame[] {
+    if (!(thrown instanceof GatewayError)) throw thrown;
+    if (this.#decoder.ended) return [];
+    this.#decoder.ended = true;
+    return [{ bytes: NO_BYTES, events: [{ type: 'error', error: thrown }] }];
+  }
+
+  #frame({ bytes, headers, payload }: EventStreamMessage): Frame {
+    return { bytes, events: this.#decoder.ended ? [] : this.#eventsOf(headers, payload) };
+  }
+
+  #eventsOf(headers: EventStreamMessage['headers'], payload: Uint8Array): ReplyEvent[] {
+    if (headers[':message-type'] !== 'event') {
+      this.#decoder.ended = true;
+      const type = headers[':exception-type'] ?? headers[':error-code'] ?? '';
+      return [{ type: 'error', error: readException(type, payload) }];
+    }
+    const said = parse(payload);
+    if (isObject(said)) return this.#decoder.read(headers[':event-type'] ?? '', said);
+    this.#decoder.ended = true;
+    return [{ type: 'error', error: unreadable() }];
+  }
+}
+
+function wholeReader(call: ChatCall): Reader {
+  return objectReader((reply, bytes) => [
+    { bytes, events: reply ? new Decoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
+  ]);
+}
+
+function brokeOff(): GatewayError {
+  return new GatewayError('upstream_failed', 'The reply broke off before its end.');
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(decoder.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

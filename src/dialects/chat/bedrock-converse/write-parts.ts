@@ -1,0 +1,117 @@
+/** Parts as the blocks of a request; what a block cannot say goes to the losses. */
+import type { CacheMark, Part, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { wrapFreeText } from '../wrapped-tools.ts';
+import { legalToolId, legalToolName } from './legal-names.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { BEDROCK_CONVERSE } from './name.ts';
+import { provenThinking } from './reasoning-blocks.ts';
+import { writeMedia } from './write-media.ts';
+
+/** Whose turn a block stands in; a tool's result is a turn of its own here. */
+type Place = 'user' | 'assistant' | 'system' | 'result';
+
+const MAX_CACHE_POINTS = 4;
+
+/** Writes the parts of one request: it counts documents and cache points over all of its turns. */
+export class PartWriter {
+  readonly #traits: ModelTraits;
+  readonly #losses: Set<string>;
+  #documents = 0;
+  #cachePoints = 0;
+
+  constructor(traits: ModelTraits, losses: Set<string>) {
+    this.#traits = traits;
+    this.#losses = losses;
+  }
+
+  write(parts: readonly Part[], place: Place): JsonObject[] {
+    return parts.flatMap((part) => {
+      const block = this.#block(part, place);
+      if (!block) return [];
+      const mark = 'cache' in part && place !== 'result' ? this.cachePoint(part.cache, 'messages') : [];
+      return [block, ...mark];
+    });
+  }
+
+  /** The block after which the prompt may be cached; nothing where the model takes none here, or no more. */
+  cachePoint(cache: CacheMark | undefined, at: 'messages' | 'tools'): JsonObject[] {
+    if (!cache) return [];
+    const isTaken = at === 'messages' ? this.#traits.cache !== undefined : this.#traits.cache === 'everywhere';
+    if (!isTaken || this.#cachePoints >= MAX_CACHE_POINTS) {
+      this.#losses.add('A cache mark was dropped: the model takes none there, or no more of them.');
+      return [];
+    }
+    this.#cachePoints++;
+    const hasLife = cache.ttl !== undefined && this.#traits.cache === 'everywhere';
+    return [{ cachePoint: { type: 'default', ...(hasLife && { ttl: cache.ttl ?? '5m' }) } }];
+  }
+
+  /** A part as a block; nothing where it says nothing, or nothing that may be said here. */
+  #block(part: Part, place: Place): JsonObject | undefined {
+    switch (part.type) {
+      case 'text':
+        if (part.citations?.length) this.#losses.add('Citations in earlier turns were dropped.');
+        return written(part.text);
+      case 'refusal':
+        return written(part.text);
+      case 'media':
+        if (place === 'assistant' || place === 'system') {
+          this.#losses.add(`A ${part.media.kind} in the ${place}'s turn was dropped.`);
+          return undefined;
+        }
+        return writeMedia(part.media, ++this.#documents, this.#losses);
+      case 'reasoning': {
+        const block = place === 'assistant' ? provenThinking(part) : undefined;
+        if (!block)
+          this.#losses.add('Earlier thinking was left out: the model takes back only thinking it has signed itself.');
+        return block;
+      }
+      case 'tool-call':
+        return this.#call(part);
+      case 'tool-result':
+        return this.#result(part);
+      case 'vendor':
+        if (part.dialect === BEDROCK_CONVERSE) return { ...part.item };
+        this.#losses.add(`A block that only ${part.dialect} knows was dropped.`);
+        return undefined;
+      default:
+        return part satisfies never;
+    }
+  }
+
+  #call({ id, name, input, custom }: ToolCallPart): JsonObject {
+    const said = custom ? wrapFreeText(input) : this.#inputObject(input);
+    return { toolUse: { toolUseId: legalToolId(id), name: legalToolName(name), input: said } };
+  }
+
+  /** Arguments are an object here; whatever else a model wrote stands under one member. */
+  #inputObject(input: string): JsonObject {
+    if (input.trim() === '') return {};
+    let value: Json;
+    try {
+      value = JSON.parse(input) as Json;
+    } catch {
+      value = input;
+    }
+    if (isObject(value)) return value;
+    this.#losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+    return { input: value };
+  }
+
+  #result({ callId, parts, failed }: ToolResultPart): JsonObject {
+    const inner = parts.filter((part) => part.type !== 'tool-result' && part.type !== 'tool-call');
+    const content = this.write(inner, 'result');
+    if (failed && !this.#traits.failures) {
+      content.unshift({ text: 'The tool failed:' });
+      this.#losses.add('That a tool failed was said in words: the model has no mark for it.');
+    }
+    const status = failed && this.#traits.failures ? { status: 'error' } : {};
+    return { toolResult: { toolUseId: legalToolId(callId), content, ...status } };
+  }
+}
+
+/** The provider refuses text without a visible character. */
+function written(text: string): JsonObject | undefined {
+  return text.trim() === '' ? undefined : { text };
+}

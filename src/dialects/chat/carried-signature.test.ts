@@ -1,0 +1,24 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { carriedSeal, carrySeal } from './carried-signature.ts';
+
+test('any seal comes back as it went, as base64 that strict libraries take', () => {
+  const seals = fc.record(
+    { dialect: fc.string(), value: fc.string({ unit: 'grapheme' }), id: fc.string() },
+    { requiredKeys: ['dialect', 'value'] },
+  );
+  fc.assert(
+    fc.property(seals, fc.option(fc.string(), { nil: undefined }), (seal, of) => {
+      const text = carrySeal(seal, of);
+      expect(text).toMatch(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/);
+      expect(carriedSeal(text)).toEqual(of === undefined ? { seal } : { seal, of });
+    }),
+  );
+});
+
+test.each(['', 'ErUBCkYIBRgCIkA', 'Z3cxOl', 'Z3cxOlsxXQ==', btoa('gw1:{}'), btoa('gw1:["a"')])(
+  '%p is nobody we know',
+  (text) => {
+    expect(carriedSeal(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,156 @@
+/** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { type Billable, billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { patchedMembers } from '../../shared/quirks.ts';
+import { parseBody, wrong } from '../../shared/request-body.ts';
+import { validatorOf } from '../../shared/validator.ts';
+import { patchMembers } from '../../wire/json.ts';
+import { GenerateRequest } from './request-schema.ts';
+
+const CONFIGS = ['generationConfig', 'generation_config'];
+const inConfigs = (...names: string[]) => CONFIGS.flatMap((config) => names.map((name) => `${config}.${name}`));
+
+const MONEY: MoneySpelling = {
+  ceiling: inConfigs('maxOutputTokens', 'max_output_tokens'),
+  choices: inConfigs('candidateCount', 'candidate_count'),
+  tier: ['serviceTier', 'service_tier'],
+  model: ['model'],
+  content: new Set(['contents', 'systemInstruction', 'system_instruction', 'tools']),
+};
+
+const validator = validatorOf(GenerateRequest);
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readBody(received: Uint8Array): Billable {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const told = inOneConfig(billable(parsed, received, MONEY));
+  const spelled = respelled(told.body) as JsonObject;
+  const body = {
+    ...spelled,
+    ...(spelled.contents !== undefined && { contents: contentsOf(spelled.contents) }),
+    ...(spelled.systemInstruction !== undefined && { systemInstruction: contentOf(spelled.systemInstruction) }),
+  };
+  if (validator().Check(body)) return { ...told, body };
+  throw faultOf(validator().Errors(body) as Fault[]);
+}
+
+/** Both spellings of it beside each other: which of them a server reads is not known. */
+function inOneConfig(told: Billable): Billable {
+  const { generationConfig: camel, generation_config: snake } = told.body;
+  if (!isObject(camel) || !isObject(snake)) return told;
+  const members = { generationConfig: { ...snake, ...camel }, generation_config: undefined };
+  return { ...told, body: patchedMembers(told.body, members), bytes: patchMembers(told.bytes, members) };
+}
+
+/** One content may stand alone, and a string for a content of one text. */
+function contentsOf(contents: Json): Json {
+  if (!Array.isArray(contents)) return [contentOf(contents)];
+  const arePieces = contents.length > 0 && contents.every((content) => isObject(content) && isBarePart(content));
+  return arePieces ? [{ role: 'user', parts: contents }] : contents.map(contentOf);
+}
+
+function contentOf(content: Json): Json {
+  if (typeof content === 'string') return { parts: [{ text: content }] };
+  if (Array.isArray(content)) return { parts: content.map(partOf) };
+  if (!isObject(content)) return content;
+  if (isBarePart(content)) return { parts: [content] };
+  const { parts } = content;
+  if (typeof parts === 'string' || isObject(parts)) return { ...content, parts: [partOf(parts)] };
+  return Array.isArray(parts) && parts.some((part) => typeof part === 'string')
+    ? { ...content, parts: parts.map(partOf) }
+    : content;
+}
+
+function partOf(part: Json): Json {
+  return typeof part === 'string' ? { text: part } : part;
+}
+
+function isBarePart(content: JsonObject): boolean {
+  return content.parts === undefined && content.role === undefined && Object.keys(content).length > 0;
+}
+
+/** What a client put there stays as it is: names in it are its own. */
+const OPAQUE = new Set([
+  'args',
+  'response',
+  'parameters',
+  'parametersJsonSchema',
+  'responseJsonSchema',
+  'responseSchema',
+  'labels',
+  'data',
+  'text',
+]);
+/** Members that repeat: Google takes one value alone for a list of one, and AI SDK 4 sends `tools` so. */
+const REPEATED = new Set([
+  'tools',
+  'functionDeclarations',
+  'allowedFunctionNames',
+  'safetySettings',
+  'stopSequences',
+  'responseModalities',
+]);
+const SNAKE = /_([a-z0-9])/g;
+
+/** The service takes members in snake case too, and null for one that is left open. */
+function respelled(value: Json): Json {
+  if (Array.isArray(value)) return value.map(respelled);
+  if (!isObject(value)) return value;
+  const spelled: JsonObject = {};
+  for (const member in value) {
+    const inner = value[member];
+    if (inner === undefined || inner === null || member === '__proto__') continue;
+    const name = member.includes('_') ? member.replace(SNAKE, (_, letter: string) => letter.toUpperCase()) : member;
+    const said = OPAQUE.has(name) ? inner : respelled(inner);
+    spelled[name] = REPEATED.has(name) && isOne(said) ? [said] : said;
+  }
+  return spelled;
+}
+
+function isOne(value: Json): boolean {
+  return isObject(value) || typeof value === 'string';
+}
+
+interface Fault {
+  /** JSON pointer into the schema. */
+  schemaPath: string;
+  /** JSON pointer into the value. */
+  instancePath: string;
+  params: { requiredProperties?: string[] };
+}
+
+/** The fault that lies deepest says most. */
+function faultOf(faults: readonly Fault[]): GatewayError {
+  const depth = ({ instancePath }: Fault) => instancePath.split('/').length;
+  const fault = faults.reduce((deepest, one) => (depth(one) > depth(deepest) ? one : deepest));
+  const steps = fault.instancePath.split('/').slice(1);
+  const param = steps.reduce(
+    (path, step) => (/^\d+$/.test(step) ? `${path}[${step}]` : path === '' ? step : `${path}.${step}`),
+    '',
+  );
+  const missing = fault.params.requiredProperties?.[0];
+  if (missing !== undefined) return wrong(param === '' ? missing : `${param}.${missing}`, 'is required');
+  const wanted = wantedAt(steps);
+  return wrong(param, wanted === undefined ? 'is of the wrong type' : `must be ${wanted}`);
+}
+
+/** The words that stand in the schema for the member at `steps`. */
+function wantedAt(steps: readonly string[]): string | undefined {
+  let at: SchemaNode | undefined = GenerateRequest as SchemaNode;
+  let wanted: string | undefined;
+  for (const step of steps) {
+    const inner: SchemaNode | undefined = at?.anyOf?.[0] ?? at;
+    at = /^\d+$/.test(step) ? inner?.items : inner?.properties?.[step];
+    wanted = at?.description;
+  }
+  return wanted;
+}
+
+interface SchemaNode {
+  description?: string;
+  anyOf?: SchemaNode[];
+  items?: SchemaNode;
+  properties?: { [member: string]: SchemaNode };
+}

@@ -1,0 +1,68 @@
+/** Why a candidate ended: this format's words and the unified ones. */
+import type { Finish, FinishReason } from '../../../canonical/reply.ts';
+
+const REASONS: { readonly [word: string]: FinishReason } = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  // The provider would go on if it were asked to: nobody here asks.
+  CONTINUATION: 'length',
+  SAFETY: 'content-filter',
+  RECITATION: 'content-filter',
+  LANGUAGE: 'content-filter',
+  BLOCKLIST: 'content-filter',
+  PROHIBITED_CONTENT: 'content-filter',
+  SPII: 'content-filter',
+  IMAGE_SAFETY: 'content-filter',
+  IMAGE_PROHIBITED_CONTENT: 'content-filter',
+  IMAGE_RECITATION: 'content-filter',
+  MALFORMED_FUNCTION_CALL: 'broken-call',
+  UNEXPECTED_TOOL_CALL: 'broken-call',
+  TOO_MANY_TOOL_CALLS: 'broken-call',
+  MALFORMED_RESPONSE: 'broken-call',
+};
+
+const WORDS = {
+  stop: 'STOP',
+  'stop-sequence': 'STOP',
+  length: 'MAX_TOKENS',
+  'tool-calls': 'STOP',
+  'content-filter': 'SAFETY',
+  refusal: 'SAFETY',
+  pause: 'STOP',
+  'broken-call': 'MALFORMED_FUNCTION_CALL',
+  other: 'OTHER',
+} as const satisfies Record<FinishReason, string>;
+
+/** The provider's word for none. */
+export const UNSAID = 'FINISH_REASON_UNSPECIFIED';
+
+/** Whether the word says that a candidate ended. */
+export function isFinish(word: unknown): word is string {
+  return typeof word === 'string' && word !== '' && word !== UNSAID;
+}
+
+/** The provider says STOP to calls too: they ask for their results. */
+export function readFinish(raw: string, message: unknown, sawCall: boolean): Finish {
+  const said = REASONS[raw] ?? 'other';
+  const reason = sawCall && (said === 'stop' || said === 'other') ? 'tool-calls' : said;
+  return { reason, raw, ...(typeof message === 'string' && message !== '' && { explanation: message }) };
+}
+
+/** A prompt that was refused before anything was said. */
+export function blockedFinish(raw: unknown, message: unknown): Finish {
+  return {
+    reason: 'content-filter',
+    ...(typeof raw === 'string' && { raw }),
+    ...(typeof message === 'string' && message !== '' && { explanation: message }),
+  };
+}
+
+/** The members that say so; `refused`: the reply's own words are a refusal. */
+export function writeFinish(
+  { reason, raw, explanation }: Finish,
+  refused: boolean,
+): { finishReason: string; finishMessage?: string } {
+  const isOwn = raw !== undefined && REASONS[raw] === reason;
+  const word = isOwn ? raw : refused && reason === 'stop' ? WORDS.refusal : WORDS[reason];
+  return { finishReason: word, ...(explanation !== undefined && { finishMessage: explanation }) };
+}

@@ -1,0 +1,25 @@
+/** Google's generateContent, `POST …/models/{model}:generateContent`, streamed and whole. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { Dialect } from '../../dialect.ts';
+import { googleError } from '../../shared/error-bodies.ts';
+import { traitsOf } from './model-traits.ts';
+import { GEMINI } from './name.ts';
+import { readError } from './read-error.ts';
+import { createReader } from './read-reply.ts';
+import { readCall } from './read-request.ts';
+import { createWriter } from './write-reply.ts';
+import { passCall, writeCall } from './write-request.ts';
+
+export const gemini: Dialect<ChatCall> = {
+  name: GEMINI,
+  kind: 'chat',
+  handsProofsBack: true,
+  wantsProofs: (_, model) => traitsOf(model).thinking !== 'none',
+  readCall,
+  writer: createWriter,
+  writeError: googleError,
+  writeCall,
+  passCall,
+  reader: (call, contentType) => createReader(call, contentType),
+  readError,
+};

@@ -1,0 +1,28 @@
+/** Repairs what makes the official library drop a whole turn from its history: a piece of an answer without parts or role. */
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+
+const SAID_ALL: readonly unknown[] = [undefined, 'STOP', 'MAX_TOKENS'];
+
+/** The answer itself where nothing is wrong with it. */
+export function mendAnswer(payload: JsonObject): JsonObject {
+  const { candidates } = payload;
+  if (!Array.isArray(candidates) || !candidates.some(isLame)) return payload;
+  return { ...payload, candidates: candidates.map((candidate) => (isLame(candidate) ? mended(candidate) : candidate)) };
+}
+
+function isLame(candidate: Json): candidate is JsonObject {
+  if (!isObject(candidate) || !SAID_ALL.includes(candidate.finishReason)) return false;
+  const { parts, role } = isObject(candidate.content) ? candidate.content : {};
+  return role === undefined || !Array.isArray(parts) || parts.length === 0 || parts.some(isEmpty);
+}
+
+function mended(candidate: JsonObject): JsonObject {
+  const content = isObject(candidate.content) ? candidate.content : {};
+  const parts = Array.isArray(content.parts) ? content.parts.filter((part) => !isEmpty(part)) : [];
+  const said = parts.length > 0 ? parts : [{ text: '' }];
+  return { ...candidate, content: { role: 'model', ...content, parts: said } };
+}
+
+function isEmpty(part: Json): boolean {
+  return isObject(part) && Object.keys(part).length === 0;
+}

@@ -1,0 +1,275 @@
+/** What holds of every conversation and every reply, and not of the recorded ones alone. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { chatCall } from '../../../../test/chat-call.ts';
+import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { addEvent, emptyReply, type PartOpening, type ReplyEvent } from '../../../canonical/reply.ts';
+import { gemini } from './gemini.ts';
+
+const NO_BYTES = new Uint8Array(0);
+const MODELS = [
+  'gemini-1.5-pro',
+  'gemini-2.5-flash',
+  'gemini-2.5-pro',
+  'gemini-3.1-pro',
+  'gemini-flash-latest',
+  'gemma-3',
+];
+
+function readCall(body: Uint8Array): ChatCall {
+  const path = { model: 'm', action: 'generateContent' };
+  return gemini.readCall({ body, headers: new Headers(), path, query: new URLSearchParams() });
+}
+
+function readReply(bytes: Uint8Array, call: ChatCall, contentType: string): ReplyEvent[] {
+  const reader = gemini.reader(call, contentType, {});
+  return [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
+}
+
+function replyOf(events: readonly ReplyEvent[]) {
+  const reply = emptyReply();
+  for (const event of events) addEvent(reply, event);
+  return reply;
+}
+
+const words = fc.string({ unit: 'grapheme', maxLength: 12 });
+const spoken = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+
+const own = fc.record({ dialect: fc.constant('gemini'), value: fc.constantFrom('c2ln', 'cHJvb2Y=') });
+const foreign = fc.record({ dialect: fc.constant('anthropic-messages'), value: spoken });
+const name = fc.constantFrom('f', 'get_weather', 'a.b:c-d');
+const call = (seal: fc.Arbitrary<{ dialect: string; value: string }>) =>
+  fc.record(
+    {
+      type: fc.constant('tool-call' as const),
+      name,
+      input: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), words).map((args) => JSON.stringify(args)),
+      seal,
+    },
+    { requiredKeys: ['type', 'name', 'input'] },
+  );
+const media = fc.record({
+  type: fc.constant('media' as const),
+  media: fc.record({
+    kind: fc.constant('audio' as const),
+    mimeType: fc.constantFrom('audio/wav', 'audio/ogg'),
+    source: fc.record({ type: fc.constant('inline' as const), base64: fc.constantFrom('AAAA', 'UklG') }),
+  }),
+});
+const result = fc.record({
+  failed: fc.boolean(),
+  text: fc.oneof(
+    words,
+    fc.dictionary(fc.constantFrom('a', 'output', 'error'), words).map((value) => JSON.stringify(value)),
+  ),
+});
+
+interface Exchange {
+  asks: string[];
+  thinks: { text: string; seal: { dialect: string; value: string } } | undefined;
+  says: string;
+  calls: Part[];
+  results: { failed: boolean; text: string }[];
+}
+
+/** Conversations as this format has them: what a client sends is read so. */
+const exchange: fc.Arbitrary<Exchange> = fc.record({
+  asks: fc.array(spoken, { minLength: 1, maxLength: 3 }),
+  thinks: fc.option(fc.record({ text: spoken, seal: own }), { nil: undefined }),
+  says: spoken,
+  calls: fc.array(call(own), { maxLength: 3 }) as fc.Arbitrary<Part[]>,
+  results: fc.array(result, { minLength: 3, maxLength: 3 }),
+});
+
+function conversationOf(exchanges: readonly Exchange[], images: readonly Part[]): Message[] {
+  return exchanges.flatMap(({ asks, thinks, says, calls, results }, turn): Message[] => {
+    const called = calls.map(
+      (part, index) => ({ ...part, id: `call_${turn}_${index}` }) as Extract<Part, { type: 'tool-call' }>,
+    );
+    const answered = called.map(({ id, name }, index): Part => {
+      const { text, failed } = results[index] ?? { text: '', failed: false };
+      return { type: 'tool-result', callId: id, name, failed, parts: text === '' ? [] : [{ type: 'text', text }] };
+    });
+    return [
+      { role: 'user', parts: [...asks.map((text): Part => ({ type: 'text', text })), ...images] },
+      {
+        role: 'assistant',
+        parts: [
+          ...(thinks ? [{ type: 'reasoning' as const, ...thinks }] : []),
+          { type: 'text', text: says },
+          ...called,
+        ],
+      },
+      ...(answered.length > 0 ? [{ role: 'tool' as const, parts: answered }] : []),
+    ];
+  });
+}
+
+test('a conversation is read back as it was written', () => {
+  fc.assert(
+    fc.property(
+      fc.array(exchange, { minLength: 1, maxLength: 3 }),
+      fc.array(media, { maxLength: 2 }),
+      spoken,
+      fc.constantFrom(...MODELS),
+      (exchanges, images, system, model) => {
+        const messages: Message[] = [
+          { role: 'system', parts: [{ type: 'text', text: system }] },
+          ...conversationOf(exchanges, images),
+        ];
+        const asked = chatCall({
+          messages,
+          sampling: { temperature: 0.5, topK: 3, stop: ['a'], seed: 7, n: 2 },
+          maxOutputTokens: 99,
+        });
+        const { body, warnings } = gemini.writeCall(asked, model, {});
+        expect(warnings).toEqual([]);
+        const read = readCall(body);
+        // Results and what the user says next stand in one content, results first.
+        expect(read.messages).toEqual(messages);
+        expect(read.sampling).toEqual(asked.sampling);
+        expect(read.maxOutputTokens).toBe(99);
+      },
+    ),
+  );
+});
+
+const anyPart = fc.oneof(
+  fc.record(
+    { type: fc.constant('text' as const), text: words, seal: fc.oneof(own, foreign), cache: fc.constant({}) },
+    { requiredKeys: ['type', 'text'] },
+  ),
+  fc.record(
+    { type: fc.constant('reasoning' as const), text: words, seal: fc.oneof(own, foreign) },
+    { requiredKeys: ['type', 'text'] },
+  ),
+  fc.record({ type: fc.constant('refusal' as const), text: words }),
+  fc.record(
+    {
+      type: fc.constant('tool-call' as const),
+      id: fc.constantFrom('a', 'b'),
+      name: words,
+      input: words,
+      custom: fc.constant(true as const),
+    },
+    { requiredKeys: ['type', 'id', 'name', 'input'] },
+  ),
+  fc.record({
+    type: fc.constant('tool-result' as const),
+    callId: fc.constantFrom('a', 'b', 'c'),
+    parts: fc.constant([]),
+    failed: fc.boolean(),
+  }),
+  fc.record({ type: fc.constant('vendor' as const), dialect: fc.constant('openai-chat'), item: fc.constant({ a: 1 }) }),
+  media,
+) as fc.Arbitrary<Part>;
+
+test('whatever conversation is written, the vendor can take it', () => {
+  const turn = (role: Message['role'], ...types: Part['type'][]) =>
+    fc.record({
+      role: fc.constant(role),
+      parts: fc.array(
+        anyPart.filter((part) => types.includes(part.type)),
+        { maxLength: 4 },
+      ),
+    });
+  const message = fc.oneof(
+    turn('system', 'text'),
+    turn('user', 'text', 'media', 'vendor', 'tool-result'),
+    turn('assistant', 'text', 'reasoning', 'refusal', 'tool-call', 'vendor'),
+    turn('tool', 'tool-result'),
+  );
+  fc.assert(
+    fc.property(fc.array(message, { maxLength: 6 }), fc.constantFrom(...MODELS), (messages, model) => {
+      const { body } = gemini.writeCall(chatCall({ messages }), model, {});
+      const { contents } = JSON.parse(new TextDecoder().decode(body)) as {
+        contents: { role: string; parts: JsonObject[] }[];
+      };
+      for (const [index, { role, parts }] of contents.entries()) {
+        expect(role).toBe(index % 2 === 0 ? 'user' : 'model');
+        expect(parts.length).toBeGreaterThan(0);
+        for (const part of parts) expect(part.text === '' && part.thoughtSignature === undefined).toBe(false);
+        const calls = parts.filter((part) => part.functionCall !== undefined);
+        if (model.includes('3.1') && calls.length > 0) expect(calls[0]?.thoughtSignature).toBeDefined();
+        for (const { functionResponse } of parts)
+          if (isObject(functionResponse)) expect(functionResponse.name).toBeTruthy();
+      }
+      readCall(body);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+type Said = { opens: PartOpening; content: string; seal?: { dialect: string; value: string } };
+const said: fc.Arbitrary<Said> = fc.oneof(
+  fc.record({ opens: fc.constant({ type: 'text' as const }), content: spoken, seal: fc.oneof(own, foreign) }),
+  fc.record({ opens: fc.constant({ type: 'reasoning' as const }), content: spoken, seal: fc.oneof(own, foreign) }),
+  fc.record(
+    {
+      opens: name.map((tool) => ({ type: 'tool-call' as const, id: '', name: tool })),
+      content: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), words).map((args) => JSON.stringify(args)),
+      seal: fc.oneof(own, foreign),
+    },
+    { requiredKeys: ['opens', 'content'] },
+  ),
+  fc.record({
+    opens: fc.constant({ type: 'image' as const, mimeType: 'image/png' }),
+    content: fc.constantFrom('AAAA', 'AQ=='),
+  }),
+);
+
+test('a reply is read back as it was written: streamed, as an array and whole', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(said, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 2 }),
+      fc.nat(),
+      (choices, width) => {
+        const events = eventsOf(choices, 1 + (width % 7));
+        for (const framing of ['sse', 'json-array', undefined] as const) {
+          const asked = chatCall({
+            stream: framing !== undefined,
+            origin: { dialect: 'gemini', body: NO_BYTES, ...(framing && { framing }) },
+          });
+          const writer = gemini.writer(asked);
+          const pieces = events.map((event) => writer.write({ bytes: NO_BYTES, events: [event] }));
+          const written = new Uint8Array(Buffer.concat([...pieces, writer.keepAlive(), writer.end()]));
+          const { model: _, usage, ...read } = replyOf(readReply(written, asked, writer.contentType));
+          const { model: __, usage: ___, ...meant } = replyOf(events);
+          expect(read).toEqual(meant);
+          expect([usage?.input, usage?.output, usage?.reasoning]).toEqual([7, 5, 2]);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+/** `width`: how much of a part comes at a time. */
+function eventsOf(choices: readonly (readonly Said[])[], width: number): ReplyEvent[] {
+  const events: ReplyEvent[] = [{ type: 'reply-start', id: 'r', model: 'm' }];
+  for (const [choice, parts] of choices.entries()) {
+    let hasCall = false;
+    for (const [part, { opens, content, seal }] of parts.entries()) {
+      const isCall = opens.type === 'tool-call';
+      hasCall ||= isCall;
+      events.push({
+        type: 'part-start',
+        choice,
+        part,
+        opens: isCall ? { ...opens, id: `call_${choice}_${part}` } : opens,
+      });
+      for (let at = 0; at < content.length; at += width) {
+        events.push({ type: 'part-delta', choice, part, delta: content.slice(at, at + width) });
+      }
+      if (seal) events.push({ type: 'part-seal', choice, part, seal });
+      events.push({ type: 'part-end', choice, part });
+    }
+    events.push({ type: 'choice-end', choice, finish: { reason: hasCall ? 'tool-calls' : 'stop', raw: 'STOP' } });
+  }
+  events.push(
+    { type: 'usage', usage: { input: 7, output: 5, reasoning: 2, source: 'reported' } },
+    { type: 'reply-end' },
+  );
+  return events;
+}

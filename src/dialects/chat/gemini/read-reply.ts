@@ -1,0 +1,256 @@
+/** Cuts an answer (event stream, JSON array, or whole) into frames: their bytes, their meaning, and what a strict client needs instead. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import type { Frame, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/whole-reply.ts';
+import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { ArrayCutter, type ArrayElement } from './array-cutter.ts';
+import { mendAnswer } from './normalize.ts';
+import { Decoder } from './read-events.ts';
+
+/** What a frame of this format is, for the writer that passes it on. */
+export type FrameKind =
+  /** One event of a stream, as the libraries want it. */
+  | 'event'
+  /** One or more answers whose envelope a client could not read, or does not use. */
+  | 'answers'
+  /** A line end. */
+  | 'blank'
+  /** What a client could not read, or need not: comments above all. */
+  | 'useless'
+  /** A whole answer. */
+  | 'whole';
+
+const NOWHERE = { start: 0, end: 0 };
+
+export class AnswerFrame implements Frame {
+  readonly kind: FrameKind;
+  readonly bytes: Uint8Array;
+  readonly events: ReplyEvent[];
+  /** Where the JSON object stands in the bytes. */
+  readonly jsonStart: number;
+  readonly jsonEnd: number;
+  /** Answers to send in the place of the bytes. */
+  readonly mended: readonly JsonObject[] | undefined;
+
+  constructor(
+    kind: FrameKind,
+    bytes: Uint8Array,
+    events: ReplyEvent[] = [],
+    json: { start: number; end: number } = NOWHERE,
+    mended?: readonly JsonObject[],
+  ) {
+    this.kind = kind;
+    this.bytes = bytes;
+    this.events = events;
+    this.jsonStart = json.start;
+    this.jsonEnd = json.end;
+    this.mended = mended;
+  }
+}
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+const LF = 10;
+const CR = 13;
+const decoder = new TextDecoder();
+
+export function createReader(call: ChatCall, contentType: string): Reader {
+  if (contentType.includes('event-stream')) return new StreamReader(call);
+  if (!call.stream) return wholeReader(call);
+  return contentType.includes('json') ? new ArrayReader(call) : new StreamReader(call);
+}
+
+/**
+ * What the two ways of streaming share. Nothing says that an answer is the last but the end of the bytes: one that may be
+ * the last is held until the next comes, so that it leaves with the reply's end.
+ */
+class AnswerStream {
+  readonly #decoder: Decoder;
+  #held: AnswerFrame[] = [];
+  isOver = false;
+
+  constructor(call: ChatCall) {
+    this.#decoder = new Decoder(call);
+  }
+
+  meaningOf(payloads: readonly JsonObject[]): ReplyEvent[] {
+    const events: ReplyEvent[] = [];
+    for (const payload of payloads) {
+      events.push(...this.#decoder.read(payload));
+      if (events.at(-1)?.type === 'error') break;
+    }
+    return events;
+  }
+
+  /** The frames that may go now that `frame` has come. */
+  release(frame: AnswerFrame): AnswerFrame[] {
+    if (frame.events.at(-1)?.type === 'error') this.isOver = true;
+    const isBeside = frame.kind === 'blank' || frame.kind === 'useless';
+    if (this.#held.length > 0 && isBeside && !this.isOver) {
+      this.#held.push(frame);
+      return [];
+    }
+    const frames = this.#held;
+    this.#held = [];
+    if (!this.isOver && !isBeside && this.#decoder.isFinished) this.#held.push(frame);
+    else frames.push(frame);
+    return frames;
+  }
+
+  /** The last frames, with the reply's end. `isWhole`: something else than a candidate's own word shows that all has come. */
+  end(isWhole = false): AnswerFrame[] {
+    const frames = this.#held;
+    if (this.isOver) return frames;
+    this.isOver = true;
+    const last = frames[0];
+    if (last) {
+      this.#decoder.finish(last.events);
+      return frames;
+    }
+    if (isWhole) this.#decoder.closeWhole();
+    const events: ReplyEvent[] = [];
+    if (this.#decoder.isFinished) this.#decoder.finish(events);
+    else events.push(brokeOff());
+    return [new AnswerFrame('useless', NO_BYTES, events)];
+  }
+}
+
+class StreamReader implements Reader {
+  readonly #cutter = new SseCutter();
+  readonly #stream: AnswerStream;
+
+  constructor(call: ChatCall) {
+    this.#stream = new AnswerStream(call);
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    return this.#framesOf(() => this.#cutter.read(chunk));
+  }
+
+  end(): Frame[] {
+    return [...this.#framesOf(() => this.#cutter.end()), ...this.#stream.end()];
+  }
+
+  #framesOf(cut: () => SseEvent[]): Frame[] {
+    try {
+      return cut().flatMap((event) => this.#stream.release(this.#frame(event)));
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      if (this.#stream.isOver) return [];
+      return this.#stream.release(new AnswerFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }]));
+    }
+  }
+
+  #frame(event: SseEvent): AnswerFrame {
+    const { bytes, data } = event;
+    if (this.#stream.isOver) return new AnswerFrame('useless', bytes);
+    const text = data ?? bareJson(bytes);
+    if (text === undefined) return new AnswerFrame(isBlank(bytes) ? 'blank' : 'useless', bytes);
+    const word = text.trim();
+    if (word === '' || word === '[DONE]') return new AnswerFrame('useless', bytes);
+    const payloads = payloadsIn(word);
+    if (!payloads) return new AnswerFrame('useless', bytes, [unreadable()]);
+    const mended = payloads.map(mendAnswer);
+    const events = this.#stream.meaningOf(payloads);
+    const isPlain = event.dataEnd > 0 && event.event === undefined && endsBlank(bytes);
+    if (isPlain && !mended.some((answer, index) => answer !== payloads[index])) {
+      return new AnswerFrame('event', bytes, events, { start: event.dataStart, end: event.dataEnd });
+    }
+    return new AnswerFrame('answers', bytes, events, undefined, mended);
+  }
+}
+
+class ArrayReader implements Reader {
+  readonly #cutter = new ArrayCutter();
+  readonly #stream: AnswerStream;
+
+  constructor(call: ChatCall) {
+    this.#stream = new AnswerStream(call);
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    let elements: ArrayElement[];
+    try {
+      elements = this.#cutter.read(chunk);
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      if (this.#stream.isOver) return [];
+      return this.#stream.release(new AnswerFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }]));
+    }
+    return elements.flatMap((element) => this.#stream.release(this.#frame(element)));
+  }
+
+  end(): Frame[] {
+    const { bytes, isBroken } = this.#cutter.end();
+    const rest = new AnswerFrame('useless', bytes, isBroken && !this.#stream.isOver ? [brokeOff()] : []);
+    const isClosed = !isBroken && decoder.decode(bytes).trimEnd().endsWith(']');
+    return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end(isClosed)];
+  }
+
+  #frame({ bytes, start, end }: ArrayElement): AnswerFrame {
+    if (this.#stream.isOver) return new AnswerFrame('useless', bytes);
+    const payload = parse(decoder.decode(bytes.subarray(start, end)));
+    if (!isObject(payload)) return new AnswerFrame('useless', bytes, [unreadable()]);
+    const mended = mendAnswer(payload);
+    const events = this.#stream.meaningOf([payload]);
+    return new AnswerFrame('answers', bytes, events, { start, end }, mended === payload ? undefined : [mended]);
+  }
+}
+
+function wholeReader(call: ChatCall): Reader {
+  return objectReader((payload, bytes) => {
+    if (!payload) return [new AnswerFrame('useless', bytes, [unreadable()])];
+    const meaning = new Decoder(call);
+    const events = meaning.read(payload);
+    if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
+    // The object is whole, whether or not its provider says why it ends: some leave the word out.
+    meaning.closeWhole();
+    if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
+    meaning.finish(events);
+    const mended = mendAnswer(payload);
+    return [new AnswerFrame('whole', bytes, events, NOWHERE, mended === payload ? undefined : [mended])];
+  });
+}
+
+/** An error that breaks off a stream stands there without an envelope. */
+function bareJson(bytes: Uint8Array): string | undefined {
+  const text = decoder.decode(bytes).trim();
+  return text.startsWith('{') ? text : undefined;
+}
+
+/** Some streams come without the blank lines between their events: then each line is an answer. */
+function payloadsIn(text: string): JsonObject[] | undefined {
+  const payload = parse(text);
+  if (isObject(payload)) return [payload];
+  const payloads = text.split('\n').map(parse);
+  return payloads.every(isObject) ? payloads : undefined;
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === LF || byte === CR);
+}
+
+function endsBlank(bytes: Uint8Array): boolean {
+  const last = bytes[bytes.length - 1];
+  const before = bytes[bytes.length - 2];
+  if (last === LF) return before === LF || (before === CR && bytes[bytes.length - 3] === LF);
+  return last === CR && before === CR;
+}
+
+function brokeOff(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply broke off before its end.") };
+}
+
+function unreadable(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply could not be read.") };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,176 @@
+/** Speech by Google's generateContent, `POST …/models/{model}:generateContent`: a text in, audio in an answer's parts. */
+import type { ChatCall, Part, SpeechCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import { speechCounter } from '../../audio/speech-count.ts';
+import { mimeTypeOf } from '../../audio/speech-formats.ts';
+import { unknownSpeechMembers } from '../../audio/speech-members.ts';
+import type { Frame, Quirks, Reader, VendorDialect, Written } from '../../dialect.ts';
+import { joinBytes } from '../../wire/json.ts';
+import { isSamples, waveHeader } from '../../wire/wave.ts';
+import { traitsOf } from './model-traits.ts';
+import { GEMINI } from './name.ts';
+import { readError } from './read-error.ts';
+import { createReader } from './read-reply.ts';
+import { writeCall } from './write-request.ts';
+
+export const geminiSpeech: VendorDialect<SpeechCall> = {
+  name: 'gemini-speech',
+  kind: 'speech',
+  inConversation: true,
+  writeCall: writeSpeechCall,
+  reader: (call, contentType) => audioReader(call, contentType),
+  readError,
+};
+
+/** Every model speaks in samples, and those are streamed. */
+const PLAIN: readonly string[] = ['wav', 'pcm'];
+/** What the later ones pack themselves, whole. */
+const PACKED: { readonly [format: string]: string } = {
+  mp3: 'AUDIO_MP3',
+  opus: 'AUDIO_OGG_OPUS',
+  ogg: 'AUDIO_OGG_OPUS',
+  mulaw: 'AUDIO_MULAW',
+};
+
+/** The format in which this model speaks; unless one is asked for, OpenAI's own where it has that. */
+function formatFor({ format }: SpeechCall, model: string): string {
+  const { packsSpeech } = traitsOf(model);
+  if (format === undefined) return packsSpeech ? 'mp3' : 'wav';
+  if (PLAIN.includes(format) || (packsSpeech && format in PACKED)) return format;
+  const known = [...PLAIN, ...(packsSpeech ? Object.keys(PACKED) : [])].join(', ');
+  const sentence = `\`response_format\` must be one of ${known}: the model does not speak in ${format}.`;
+  throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
+}
+
+/** Whether the audio is to be asked for piece by piece. Throws `invalid_request` where the model has no such format. */
+export function speaksInPieces(call: SpeechCall, model: string): boolean {
+  return PLAIN.includes(formatFor(call, model));
+}
+
+function writeSpeechCall(call: SpeechCall, model: string, quirks: Quirks): Written {
+  const format = formatFor(call, model);
+  const mimeType = PACKED[format];
+  const config = mimeType === undefined ? undefined : { responseFormat: { audio: { mimeType } } };
+  const extras = config && { [GEMINI]: { generationConfig: config } };
+  const written = writeCall(
+    { ...asConversation(call, [textOf(call, model)]), ...(extras && { extras }) },
+    model,
+    quirks,
+  );
+  const warnings = [...written.warnings, ...unknownSpeechMembers(call)];
+  if (call.speed !== undefined) warnings.push('`speed` was dropped: the model takes its pace from `instructions`.');
+  if (call.format === undefined && format === 'wav')
+    warnings.push('The audio is a WAV: the model speaks in samples alone.');
+  return { ...written, warnings };
+}
+
+/** Later models read a text to the letter, and are told beside it how; the others are told in it. */
+function textOf({ input, instructions }: SpeechCall, model: string): Part {
+  if (instructions === undefined || instructions === '') return { type: 'text', text: input };
+  if (!traitsOf(model).packsSpeech)
+    return { type: 'text', text: `Read the text below aloud, in this manner: ${instructions}\n\n${input}` };
+  return { type: 'vendor', dialect: GEMINI, item: { text: input, speechMetadata: { style: instructions } } };
+}
+
+function asConversation(call: SpeechCall, parts: Part[]): ChatCall {
+  const { model, stream, origin, voice = '' } = call;
+  return {
+    kind: 'chat',
+    model,
+    stream,
+    origin,
+    extras: {},
+    headers: {},
+    messages: [{ role: 'user', parts }],
+    tools: [],
+    sampling: {},
+    modalities: ['audio'],
+    audio: { voice, format: 'pcm' },
+    wantsUsage: true,
+  };
+}
+
+/** What is known of a reply so far. */
+interface Heard {
+  mimeType: string | undefined;
+  usage: Usage | undefined;
+  finish: FinishReason | undefined;
+}
+
+/** The audio out of the answers. The last byte is kept back until they have ended: no client takes for complete what is not. */
+function audioReader(call: SpeechCall, contentType: string): Reader {
+  const isStream = contentType.includes('event-stream');
+  const inner = createReader({ ...asConversation(call, []), stream: isStream }, contentType);
+  const heard: Heard = { mimeType: undefined, usage: undefined, finish: undefined };
+  let count: ((audio: Uint8Array) => Usage) | undefined;
+  let counted: Usage | undefined;
+  let held: Uint8Array = new Uint8Array();
+  let format = call.format;
+
+  function open(mimeType: string | undefined): Uint8Array {
+    heard.mimeType = mimeType;
+    const isPlain = isSamples(mimeType);
+    format ??= isPlain || mimeType === mimeTypeOf('wav') ? 'wav' : 'mp3';
+    count = speechCounter({ ...call, format });
+    return isPlain && format === 'wav' ? waveHeader(mimeType) : new Uint8Array();
+  }
+
+  /** A whole answer may be a WAV where samples were asked for. */
+  function samplesOf(bytes: Buffer): Uint8Array {
+    if (format !== 'pcm' || heard.mimeType !== mimeTypeOf('wav')) return bytes;
+    return bytes.subarray(bytes.indexOf('data') + 'data'.length + 4);
+  }
+
+  function audioIn(events: readonly ReplyEvent[]): Uint8Array {
+    const pieces: Uint8Array[] = [];
+    for (const event of events) {
+      if (event.type === 'part-start' && event.opens.type === 'audio' && !count)
+        pieces.push(open(event.opens.mimeType));
+      else if (event.type === 'part-delta' && count) pieces.push(samplesOf(Buffer.from(event.delta, 'base64')));
+      else if (event.type === 'usage') heard.usage = event.usage;
+      else if (event.type === 'choice-end') heard.finish = event.finish.reason;
+    }
+    return joinBytes(pieces);
+  }
+
+  function frameOf({ events }: Frame): Frame[] {
+    const failure = events.find((event) => event.type === 'error');
+    const isOver = events.some((event) => event.type === 'reply-end');
+    const audio = joinBytes([held, audioIn(events)]);
+    const ready = isOver ? audio : audio.subarray(0, -1);
+    held = isOver ? held : audio.slice(-1);
+    const told: ReplyEvent[] = ready.length === 0 ? [] : [{ type: 'result', result: { type: 'audio', bytes: ready } }];
+    if (count) counted = count(ready);
+    if (ready.length > 0 && counted) told.push({ type: 'usage', usage: counted });
+    if (failure) told.push(failure);
+    else if (isOver) told.push(...ending(counted, heard));
+    return told.length === 0 ? [] : [{ bytes: ready, events: told }];
+  }
+
+  return {
+    get contentType() {
+      return count && mimeTypeOf(format);
+    },
+    read: (chunk) => inner.read(chunk).flatMap(frameOf),
+    end: () => inner.end().flatMap(frameOf),
+  };
+}
+
+/** All that such a model writes is audio, whether or not its provider says so. */
+function ending(counted: Usage | undefined, { usage, finish }: Heard): ReplyEvent[] {
+  if (!counted) return [{ type: 'error', error: silent(finish) }];
+  if (!usage || usage.output === 0) return [{ type: 'reply-end' }];
+  const { characters = 0, seconds = 0 } = counted;
+  const audioOutput = usage.audioOutput ?? usage.output - (usage.reasoning ?? 0);
+  return [{ type: 'usage', usage: { ...usage, audioOutput, characters, seconds } }, { type: 'reply-end' }];
+}
+
+function silent(finish: FinishReason | undefined): GatewayError {
+  if (finish === 'content-filter' || finish === 'refusal')
+    return new GatewayError('upstream_refused', "The model's vendor does not have this text spoken.", {
+      param: 'input',
+    });
+  return new GatewayError('upstream_failed', 'The model answered without a audio.');
+}

@@ -1,0 +1,72 @@
+/** `thinkingConfig`: how much a model is to think, in the words of its generation. */
+import type { Effort, Reasoning } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { ModelTraits } from './model-traits.ts';
+
+const BUDGETS = {
+  none: 0,
+  minimal: 512,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+} as const satisfies Record<Effort, number>;
+const BOUNDS = {
+  pro: { least: 128, most: 32_768 },
+  flash: { least: 1, most: 24_576 },
+  'flash-lite': { least: 512, most: 24_576 },
+} as const satisfies Record<ModelTraits['family'], object>;
+
+const FLASH_LEVELS = {
+  none: 'MINIMAL',
+  minimal: 'MINIMAL',
+  low: 'LOW',
+  medium: 'MEDIUM',
+  high: 'HIGH',
+  xhigh: 'HIGH',
+  max: 'HIGH',
+} as const satisfies Record<Effort, string>;
+const PRO_LEVELS = { ...FLASH_LEVELS, none: 'LOW', minimal: 'LOW', medium: 'HIGH' } as const;
+
+export function writeThinking(reasoning: Reasoning, traits: ModelTraits, losses: Set<string>): JsonObject | undefined {
+  if (traits.thinking === 'none') {
+    if (reasoning.effort !== 'none') losses.add('The reasoning setting was dropped: the model does not think.');
+    return undefined;
+  }
+  const config = traits.thinking === 'level' ? levelOf(reasoning, traits, losses) : budgetOf(reasoning, traits, losses);
+  const isShown = reasoning.summary !== 'none' && reasoning.effort !== 'none';
+  const written = { ...config, ...(isShown && { includeThoughts: true }) };
+  return Object.keys(written).length > 0 ? written : undefined;
+}
+
+function levelOf({ effort, budgetTokens }: Reasoning, { family }: ModelTraits, losses: Set<string>): JsonObject {
+  const asked = effort ?? (budgetTokens === undefined ? undefined : effortOf(budgetTokens));
+  if (asked === undefined) return {};
+  if (asked === 'none')
+    losses.add('The model cannot switch its thinking off: it was asked to think as little as it can.');
+  if (effort === undefined) losses.add('The budget for thinking was said as a level: the model takes no number.');
+  return { thinkingLevel: (family === 'pro' ? PRO_LEVELS : FLASH_LEVELS)[asked] };
+}
+
+const LOW_BELOW = 2048;
+const MEDIUM_BELOW = 10_000;
+
+function effortOf(budgetTokens: number): Effort {
+  if (budgetTokens < LOW_BELOW) return 'low';
+  return budgetTokens < MEDIUM_BELOW ? 'medium' : 'high';
+}
+
+function budgetOf(reasoning: Reasoning, { family }: ModelTraits, losses: Set<string>): JsonObject {
+  const { effort, budgetTokens, adaptive } = reasoning;
+  if (effort === 'none') {
+    if (family !== 'pro') return { thinkingBudget: 0 };
+    losses.add('The model cannot switch its thinking off: it was asked to think as little as it can.');
+  }
+  const { least, most } = BOUNDS[family];
+  const asked = budgetTokens ?? (effort && BUDGETS[effort]);
+  if (asked === undefined) return adaptive ? { thinkingBudget: -1 } : {};
+  if (budgetTokens !== undefined && budgetTokens > most)
+    losses.add(`The budget for thinking was lowered to ${most} tokens.`);
+  return { thinkingBudget: Math.min(most, Math.max(least, asked)) };
+}

@@ -1,0 +1,74 @@
+/** What a call asks for, as `generationConfig`. */
+import type { ChatCall, Modality, OutputFormat } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { voiceFor } from '../../audio/voices.ts';
+import type { Quirks } from '../../dialect.ts';
+import { traitsOf } from './model-traits.ts';
+import { GEMINI } from './name.ts';
+import { toOpenapi } from './schema.ts';
+import { writeThinking } from './thinking.ts';
+
+const MAX_STOPS = 5;
+/** Voices that somebody has made at the provider. */
+const MADE_VOICE = /^voice(key)?_/;
+/** What samples are, and what they can be made. */
+const PLAIN_FORMATS: readonly string[] = ['pcm16', 'pcm', 'wav'];
+
+export function writeConfig(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {
+  const { sampling, reasoning, output, audio, image, modalities } = call;
+  const members: { [member: string]: Json | undefined } = {
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
+    candidateCount: sampling.n,
+    maxOutputTokens: call.maxOutputTokens,
+    stopSequences: writeStops(sampling.stop, losses),
+    presencePenalty: sampling.presencePenalty,
+    frequencyPenalty: sampling.frequencyPenalty,
+    seed: sampling.seed,
+    responseLogprobs: sampling.logprobs,
+    logprobs: sampling.topLogprobs,
+    responseModalities: modalities && writeModalities(modalities, losses),
+    speechConfig: audio && writeSpeech(call, audio, losses),
+    imageConfig: image && {
+      ...(image.aspectRatio !== undefined && { aspectRatio: image.aspectRatio }),
+      ...(image.size !== undefined && { imageSize: image.size }),
+    },
+    thinkingConfig: reasoning && writeThinking(reasoning, traitsOf(model), losses),
+    ...(output && writeOutput(output, quirks, losses)),
+  };
+  const config: JsonObject = {};
+  for (const [member, value] of Object.entries(members)) if (value !== undefined) config[member] = value;
+  return config;
+}
+
+function writeSpeech(call: ChatCall, audio: NonNullable<ChatCall['audio']>, losses: Set<string>): JsonObject {
+  if (!PLAIN_FORMATS.includes(audio.format))
+    losses.add(`The model speaks in plain samples: they come as a WAV, not in \`${audio.format}\`.`);
+  const isOwn = call.origin.dialect === GEMINI;
+  const voiceName = isOwn ? audio.voice : voiceFor(audio.voice, 'google', losses);
+  return { voiceConfig: MADE_VOICE.test(voiceName) ? { voice: voiceName } : { prebuiltVoiceConfig: { voiceName } } };
+}
+
+/** What is spoken is not written too. */
+function writeModalities(modalities: readonly Modality[], losses: Set<string>): string[] {
+  const isSpoken = modalities.includes('audio') && modalities.includes('text');
+  if (isSpoken) losses.add('The words of the speech were asked for and dropped: the model speaks or writes.');
+  const said = isSpoken ? modalities.filter((modality) => modality !== 'text') : modalities;
+  return said.map((modality) => modality.toUpperCase());
+}
+
+function writeStops(stop: string[] | undefined, losses: Set<string>): string[] | undefined {
+  if (!stop || stop.length === 0) return undefined;
+  if (stop.length > MAX_STOPS)
+    losses.add(`Of the stop sequences the first ${MAX_STOPS} were kept: the model takes no more.`);
+  return stop.slice(0, MAX_STOPS);
+}
+
+function writeOutput(output: OutputFormat, quirks: Quirks, losses: Set<string>): JsonObject {
+  const responseMimeType = 'application/json';
+  if (output.type === 'json') return { responseMimeType };
+  if (output.description !== undefined) losses.add('The description of the output format was dropped.');
+  if (quirks.schemas === 'openapi') return { responseMimeType, responseSchema: toOpenapi(output.schema, losses) };
+  return { responseMimeType, responseJsonSchema: output.schema };
+}

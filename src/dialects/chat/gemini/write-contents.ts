@@ -1,0 +1,189 @@
+/** Messages as the contents of a request: turns alternate, and the user's comes first. */
+import type { Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { isObject } from '../../../canonical/json.ts';
+import { wrapFreeText } from '../free-text.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { GEMINI } from './name.ts';
+import { ownSignature, SKIP_VALIDATION } from './signature.ts';
+import { legalToolName } from './tool-names.ts';
+import { writeMedia } from './write-media.ts';
+import { argsOf } from './write-parts.ts';
+
+interface Content {
+  role: 'user' | 'model';
+  parts: JsonObject[];
+}
+
+export interface WrittenContents {
+  systemInstruction?: { parts: JsonObject[] };
+  contents: Content[];
+}
+
+/** What a part needs to know of the conversation it stands in. */
+interface Conversation {
+  traits: ModelTraits;
+  /** The names of the tools that were called, by the calls' ids. */
+  names: ReadonlyMap<string, string>;
+  losses: Set<string>;
+}
+
+const OPENING = 'Please continue the conversation.';
+
+export function writeContents(messages: readonly Message[], traits: ModelTraits, losses: Set<string>): WrittenContents {
+  const conversation: Conversation = { traits, names: namesOf(messages), losses };
+  const firstTurn = messages.findIndex((message) => message.role !== 'system');
+  const leading = firstTurn < 0 ? messages.length : firstTurn;
+  const system = messages.slice(0, leading).flatMap((message, index) => writeSystem(message, index, conversation));
+  const contents: Content[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message.name !== undefined) losses.add('`name` of a message was dropped: the model does not know it.');
+    if (index < leading) continue;
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = writeMessage(message, index, conversation);
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else if (parts.length > 0) contents.push({ role, parts });
+  }
+  for (const content of contents) arrange(content, traits);
+  return openedByUser(contents, system, losses);
+}
+
+/** The provider refuses a conversation without a user's turn at its beginning. */
+function openedByUser(contents: Content[], system: JsonObject[], losses: Set<string>): WrittenContents {
+  if (contents.length === 0 && system.length > 0) {
+    losses.add("The instructions were sent as the user's turn: the model needs one.");
+    return { contents: [{ role: 'user', parts: system }] };
+  }
+  if (contents[0]?.role === 'model') {
+    losses.add("A turn of the user's was put before the assistant's first: the model needs one.");
+    contents.unshift({ role: 'user', parts: [{ text: OPENING }] });
+  }
+  return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents };
+}
+
+function namesOf(messages: readonly Message[]): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.type === 'tool-call') names.set(part.id, part.name);
+  }
+  return names;
+}
+
+/** Results come first, as they answer the turn before; the first call of a step bears the step's proof. */
+function arrange(content: Content, traits: ModelTraits): void {
+  if (content.role === 'user') {
+    const results = content.parts.filter((part) => part.functionResponse !== undefined);
+    if (results.length > 0) content.parts = [...results, ...content.parts.filter((part) => !results.includes(part))];
+    return;
+  }
+  const first = content.parts.find((part) => part.functionCall !== undefined);
+  if (first && traits.wantsProofs) first.thoughtSignature ??= SKIP_VALIDATION;
+}
+
+function writeSystem(message: Message, index: number, conversation: Conversation): JsonObject[] {
+  return writeParts(message.parts, `messages[${index}]`, conversation);
+}
+
+function writeMessage(message: Message, index: number, conversation: Conversation): JsonObject[] {
+  const parts = writeParts(message.parts, `messages[${index}]`, conversation);
+  if (message.role !== 'system') return parts;
+  conversation.losses.add(
+    "Instructions in the middle of the conversation were sent in the user's turn, marked as such.",
+  );
+  return parts.map((part) => (typeof part.text === 'string' ? { text: `<system>\n${part.text}\n</system>` } : part));
+}
+
+function writeParts(parts: readonly Part[], at: string, conversation: Conversation): JsonObject[] {
+  return parts.flatMap((part, index) => writePart(part, `${at}.content[${index}]`, conversation));
+}
+
+function writePart(part: Part, at: string, conversation: Conversation): JsonObject[] {
+  const { losses } = conversation;
+  if ('cache' in part && part.cache) losses.add('Cache marks were dropped: the model caches on its own.');
+  switch (part.type) {
+    case 'text':
+      return writeText(part, losses);
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'media':
+      return [{ ...writeMedia(part.media, at, losses), ...ownSignature(part.seal) }];
+    case 'reasoning':
+      return writeThought(part, losses);
+    case 'tool-call':
+      return [writeCall(part, losses)];
+    case 'tool-result':
+      return writeResult(part, at, conversation);
+    case 'vendor':
+      if (part.dialect === GEMINI) return [part.item];
+      if (!part.isSaidElsewhere) losses.add(`A block that only ${part.dialect} knows was dropped.`);
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeText({ text, seal, citations }: TextPart, losses: Set<string>): JsonObject[] {
+  if (citations && citations.length > 0)
+    losses.add('Citations in earlier turns were dropped: the model does not take them.');
+  const signature = ownSignature(seal);
+  return text === '' && !signature.thoughtSignature ? [] : [{ text, ...signature }];
+}
+
+/** A thought without a proof is taken too; another provider's proof is not. */
+function writeThought({ text, seal }: ReasoningPart, losses: Set<string>): JsonObject[] {
+  const signature = ownSignature(seal);
+  if (seal && !signature.thoughtSignature) losses.add("Proofs of another vendor's thinking were left out.");
+  return text === '' && !signature.thoughtSignature ? [] : [{ text, thought: true, ...signature }];
+}
+
+function writeCall({ id, name, input, custom, seal }: ToolCallPart, losses: Set<string>): JsonObject {
+  const args = custom ? wrapFreeText(input) : argsOf(input);
+  if (!args) losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
+  return { functionCall: { id, name: legalToolName(name), args: args ?? { input } }, ...ownSignature(seal) };
+}
+
+function writeResult(result: ToolResultPart, at: string, { traits, names, losses }: Conversation): JsonObject[] {
+  const texts: string[] = [];
+  const media: JsonObject[] = [];
+  for (const [index, part] of result.parts.entries()) {
+    if (part.type === 'text' || part.type === 'refusal' || part.type === 'reasoning') texts.push(part.text);
+    else if (part.type === 'media') media.push(writeMedia(part.media, `${at}.content[${index}]`, losses));
+    else losses.add('A block in a tool result was dropped: the model reads text and media there.');
+  }
+  const name = names.get(result.callId) ?? result.name ?? 'tool';
+  const isInside = traits.isModern && media.length > 0;
+  const functionResponse = {
+    id: result.callId,
+    name: legalToolName(name),
+    response: responseOf(texts, result.failed),
+    ...(isInside && { parts: media }),
+  };
+  if (media.length > 0 && !isInside)
+    losses.add('Media in a tool result were sent behind it: the model takes text in results.');
+  return isInside ? [{ functionResponse }] : [{ functionResponse }, ...media];
+}
+
+const WRAPPERS: readonly string[] = ['output', 'result', 'error'];
+
+/** An object is the response itself, where it is read back to the letter; all else is wrapped. */
+function responseOf(texts: readonly string[], failed: boolean): JsonObject {
+  const text = texts.join('\n');
+  if (failed) return { error: text };
+  if (text === '') return {};
+  const value = parse(text);
+  const members = isObject(value) ? Object.keys(value) : [];
+  const isWrapper = members.length === 1 && WRAPPERS.includes(members[0] ?? '');
+  return isObject(value) && members.length > 0 && !isWrapper && JSON.stringify(value) === text
+    ? value
+    : { output: text };
+}
+
+function parse(text: string): unknown {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

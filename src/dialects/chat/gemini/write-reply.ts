@@ -1,0 +1,302 @@
+/** Turns frames into a generateContent client's bytes: its own format's pass, every other's are written anew. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import type { Frame, Writer } from '../../dialect.ts';
+import { googleErrorObject } from '../../shared/error-bodies.ts';
+import { addToMember, joinBytes, memberSpan, spliceBytes } from '../../wire/json.ts';
+import { saysRefusal } from '../refusal.ts';
+import { ReplyLosses } from '../reply-losses.ts';
+import { writeFinish } from './finish.ts';
+import { writeGrounding } from './grounding.ts';
+import { writeLogprobs } from './logprobs.ts';
+import { AnswerFrame } from './read-reply.ts';
+import { REPLY_ROOM } from './reply-support.ts';
+import { writeTier, writeUsage } from './usage.ts';
+import { argsOf, writePart } from './write-parts.ts';
+import { CandidateScript } from './write-stream.ts';
+
+const NO_BYTES: Uint8Array = new Uint8Array(0);
+const encoder = new TextEncoder();
+/** Comments end the stream for the Python library; this is nothing to all of them. */
+const KEEP_ALIVE = encoder.encode('\r\n');
+const MODEL = 'modelVersion';
+const USAGE = 'usageMetadata';
+
+export function createWriter(call: ChatCall): Writer {
+  if (!call.stream) return new WholeWriter(call);
+  return new StreamWriter(call, call.origin.framing === 'json-array' ? arrayFraming() : SSE_FRAMING);
+}
+
+/** What stands around the answers of a stream. */
+interface Framing {
+  readonly contentType: string;
+  /** Whether an event of the provider's own stream may pass as it is. */
+  readonly takesEvents: boolean;
+  before(): string;
+  readonly after: string;
+  end(): string;
+}
+
+const SSE_FRAMING: Framing = {
+  contentType: 'text/event-stream',
+  takesEvents: true,
+  before: () => 'data: ',
+  after: '\r\n\r\n',
+  end: () => '',
+};
+
+function arrayFraming(): Framing {
+  let isBegun = false;
+  const before = () => {
+    const separator = isBegun ? ',\r\n' : '[';
+    isBegun = true;
+    return separator;
+  };
+  return {
+    contentType: 'application/json',
+    takesEvents: false,
+    before,
+    after: '',
+    end: () => (isBegun ? ']' : '[]'),
+  };
+}
+
+class StreamWriter implements Writer {
+  readonly contentType: string;
+  readonly #call: ChatCall;
+  readonly #framing: Framing;
+  readonly #candidates = new Map<number, CandidateScript>();
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  #head: JsonObject = {};
+  #tier: JsonObject = {};
+  #usage: Usage | undefined;
+  #passed = false;
+  #billed: Usage | undefined;
+
+  constructor(call: ChatCall, framing: Framing) {
+    this.contentType = framing.contentType;
+    this.#call = call;
+    this.#framing = framing;
+  }
+
+  /** The stream itself is silent about them: a comment would break the Python library. */
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
+  write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
+    for (const event of frame.events) this.#take(event);
+    const candidates: JsonObject[] = [];
+    for (const [index, script] of this.#candidates) {
+      const parts = script.pending();
+      if (parts.length > 0) candidates.push({ content: { role: 'model', parts }, index });
+    }
+    return candidates.length > 0 ? this.#answer({ candidates, ...this.#head }) : NO_BYTES;
+  }
+
+  #take(event: ReplyEvent): void {
+    switch (event.type) {
+      case 'reply-start':
+        this.#head = headOf(event, this.#call.model);
+        this.#tier = writeTier(event.extras);
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'result':
+      case 'reply-end':
+      case 'error':
+      case 'aside':
+        return;
+      default:
+        this.#scriptAt(event.choice).take(event);
+    }
+  }
+
+  #scriptAt(choice: number): CandidateScript {
+    let script = this.#candidates.get(choice);
+    if (!script) {
+      script = new CandidateScript();
+      this.#candidates.set(choice, script);
+    }
+    return script;
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof AnswerFrame) || frame.kind === 'whole') return this.write(frame);
+    this.#passed = true;
+    if (this.#billed) return this.#passedWithUsage(frame, this.#billed);
+    switch (frame.kind) {
+      case 'blank':
+        return this.#framing.takesEvents ? frame.bytes : NO_BYTES;
+      case 'useless':
+        return NO_BYTES;
+      case 'event':
+        if (this.#framing.takesEvents) return withModel(frame.bytes, frame.jsonStart, this.#call.model);
+        return this.#reframed(frame);
+      case 'answers':
+        if (!frame.mended) return this.#reframed(frame);
+        return joinBytes(frame.mended.map((answer) => this.#answer(named(answer, this.#call.model))));
+      default:
+        return frame.kind satisfies never;
+    }
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
+  }
+
+  /** The last answer, where its provider did not say what it used. */
+  #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, mended }: AnswerFrame, usage: Usage): Uint8Array {
+    const counts = writeUsage(usage);
+    if (kind === 'event' || (kind === 'answers' && !mended)) {
+      const json = withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model);
+      return this.#framed(addToMember(json, USAGE, counts));
+    }
+    const answers = mended?.map((answer) => named(answer, this.#call.model)) ?? [{}];
+    const last = answers.length - 1;
+    const told = answers.map((answer, i) => (i < last ? answer : { ...answer, [USAGE]: counts }));
+    return joinBytes(told.map((answer) => this.#answer(answer)));
+  }
+
+  #reframed({ bytes, jsonStart, jsonEnd }: AnswerFrame): Uint8Array {
+    return this.#framed(withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model));
+  }
+
+  #framed(json: Uint8Array): Uint8Array {
+    return joinBytes([encoder.encode(this.#framing.before()), json, encoder.encode(this.#framing.after)]);
+  }
+
+  end(): Uint8Array {
+    if (this.#passed) return encoder.encode(this.#framing.end());
+    const candidates = [...this.#candidates].map(([index, script]) => ({ ...script.closing(), index }));
+    this.#usage = this.#billed ?? this.#usage;
+    const usage = this.#usage && { usageMetadata: { ...writeUsage(this.#usage), ...this.#tier } };
+    const last = this.#answer({ candidates, ...usage, ...this.#head });
+    // The array's end is known only behind its last element.
+    return joinBytes([last, encoder.encode(this.#framing.end())]);
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return this.#answer({ error: googleErrorObject(error) });
+  }
+
+  /** As Google says it, without an envelope: the older libraries look for it there alone. The AI SDK of old needs the abort. */
+  lastWords(error: GatewayError): Uint8Array {
+    return this.#framing.takesEvents ? encoder.encode(JSON.stringify({ error: googleErrorObject(error) })) : NO_BYTES;
+  }
+
+  keepAlive(): Uint8Array {
+    return KEEP_ALIVE;
+  }
+
+  #answer(answer: object): Uint8Array {
+    return encoder.encode(this.#framing.before() + JSON.stringify(answer) + this.#framing.after);
+  }
+}
+
+class WholeWriter implements Writer {
+  readonly contentType = 'application/json';
+  readonly #call: ChatCall;
+  readonly #reply = emptyReply();
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  #passed = false;
+  #billed: Usage | undefined;
+
+  constructor(call: ChatCall) {
+    this.#call = call;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
+  write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
+    for (const event of frame.events) addEvent(this.#reply, event);
+    return NO_BYTES;
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof AnswerFrame) || frame.kind !== 'whole') return this.write(frame);
+    this.#passed = true;
+    const [mended] = frame.mended ?? [];
+    if (this.#billed) {
+      const bytes = mended ? encoder.encode(JSON.stringify(mended)) : frame.bytes;
+      return addToMember(withModel(bytes, 0, this.#call.model), USAGE, writeUsage(this.#billed));
+    }
+    if (mended) return encoder.encode(JSON.stringify(named(mended, this.#call.model)));
+    return withModel(frame.bytes, 0, this.#call.model);
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
+  }
+
+  end(): Uint8Array {
+    if (this.#passed) return NO_BYTES;
+    if (this.#billed) this.#reply.usage = this.#billed;
+    const { id, createdSeconds, choices, usage, extras } = this.#reply;
+    const head = {
+      type: 'reply-start' as const,
+      id,
+      model: '',
+      ...(createdSeconds !== undefined && { createdSeconds }),
+    };
+    const answer = {
+      candidates: choices.map(writeCandidate),
+      ...(usage && { usageMetadata: { ...writeUsage(usage), ...writeTier(extras) } }),
+      ...headOf(head, this.#call.model),
+    };
+    return encoder.encode(JSON.stringify(answer));
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return encoder.encode(JSON.stringify({ error: googleErrorObject(error) }));
+  }
+
+  keepAlive(): Uint8Array {
+    return NO_BYTES;
+  }
+}
+
+function writeCandidate({ parts, finish }: Reply['choices'][number], index: number): JsonObject {
+  const brokeOff = finish?.reason === 'length';
+  const whole = parts.filter(({ opens, content }) => {
+    return !(brokeOff && opens.type === 'tool-call' && !opens.custom && !argsOf(content));
+  });
+  const written = whole.flatMap(writePart);
+  const citations = parts.flatMap((part, number) =>
+    (part.citations ?? []).map((citation) => ({ part: number, citation })),
+  );
+  return {
+    content: { role: 'model', parts: written.length > 0 ? written : [{ text: '' }] },
+    ...(finish && writeFinish(finish, saysRefusal(parts))),
+    index,
+    ...writeGrounding(citations, new Map(parts.map((part, number) => [number, part.content]))),
+    ...writeLogprobs(parts.flatMap((part) => part.logprobs ?? [])),
+  };
+}
+
+function headOf({ id, createdSeconds }: Extract<ReplyEvent, { type: 'reply-start' }>, model: string): JsonObject {
+  return {
+    [MODEL]: model,
+    ...(createdSeconds !== undefined && { createTime: new Date(createdSeconds * 1000).toISOString() }),
+    responseId: id,
+  };
+}
+
+/** Puts the public name where the provider's stands. */
+function withModel(bytes: Uint8Array, jsonStart: number, model: string): Uint8Array {
+  const span = memberSpan(bytes, MODEL, jsonStart);
+  if (!span) return bytes;
+  return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
+}
+
+function named(answer: JsonObject, model: string): JsonObject {
+  return MODEL in answer ? { ...answer, [MODEL]: model } : answer;
+}

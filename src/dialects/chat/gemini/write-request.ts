@@ -1,0 +1,95 @@
+/** A call of any format as a generateContent request; the model stands in its address. */
+import type { ChatCall, Message } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { foreignMembers } from '../../shared/foreign-members.ts';
+import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { traitsOf } from './model-traits.ts';
+import { GEMINI } from './name.ts';
+import { writeConfig } from './write-config.ts';
+import { writeContents } from './write-contents.ts';
+import { writeTools } from './write-tools.ts';
+
+export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const known = quirksOf(quirks, model);
+  const losses = new Set<string>();
+  const body = new WrittenBody(bodyOf(call, model, known, losses));
+  for (const warning of adjustMembers(body, known)) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+/** The client's own body; the model stands in the address. */
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  const warnings = adjustMembers(body, quirksOf(quirks, model));
+  return { body: body.encode(), warnings };
+}
+
+function bodyOf(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {
+  addLosses(call, losses);
+  const { systemInstruction, contents } = writeContents(messagesOf(call), traitsOf(model), losses);
+  const { tools, toolConfig } = writeTools(call, model, quirks, losses);
+  const generationConfig = writeConfig(call, model, quirks, losses);
+  const serviceTier = tierOf(call, losses);
+  const body: JsonObject = {
+    ...(systemInstruction && { systemInstruction }),
+    contents: contents.map(({ role, parts }) => ({ role, parts })),
+    ...(tools !== undefined && { tools }),
+    ...(toolConfig && { toolConfig }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  };
+  return withExtras(body, call.extras[GEMINI] ?? {}, losses);
+}
+
+function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
+  const prompt = completion?.prompts[0];
+  if (!completion || prompt === undefined) return messages;
+  return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
+}
+
+/** What only this format can say; what belongs to one part of a content (`contents[0]…`) has lost its place. */
+function withExtras(body: JsonObject, extras: JsonObject, losses: Set<string>): JsonObject {
+  const merged = body;
+  for (const [member, value] of Object.entries(extras)) {
+    if (member.startsWith('contents[')) losses.add(`\`${member}\` was dropped: the conversation was written anew.`);
+    else merged[member] = mergedValue(merged[member], value);
+  }
+  return merged;
+}
+
+function mergedValue(had: Json | undefined, value: Json): Json {
+  if (!isObject(had) || !isObject(value)) return value;
+  const merged: JsonObject = { ...had };
+  for (const [member, inner] of Object.entries(value)) merged[member] = mergedValue(had[member], inner);
+  return merged;
+}
+
+/** What this format has no word for at all. */
+function addLosses(call: ChatCall, losses: Set<string>): void {
+  const { sampling, completion } = call;
+  for (const loss of completion ? completionLosses(completion) : []) losses.add(loss);
+  const drop = (member: string, isSaid: unknown) => {
+    if (isSaid) losses.add(`\`${member}\` was dropped: the model does not know it.`);
+  };
+  drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
+  drop('verbosity', call.verbosity);
+  drop('metadata', call.metadata && Object.keys(call.metadata).length > 0);
+  drop('user', call.user);
+  drop('prompt_cache_key', call.cacheKey);
+  for (const { dialect, names } of foreignMembers(call, GEMINI)) {
+    const verb = names.length > 1 ? 'were' : 'was';
+    losses.add(`\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${verb} dropped.`);
+  }
+}
+
+const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 'flex', priority: 'priority' };
+
+function tierOf({ serviceTier, origin }: ChatCall, losses: Set<string>): string | undefined {
+  if (serviceTier === undefined || serviceTier === 'auto') return undefined;
+  const tier = TIERS[serviceTier] ?? (origin.dialect === GEMINI ? serviceTier : undefined);
+  if (tier === undefined) losses.add('`service_tier` was dropped: the model knows "default", "flex" and "priority".');
+  return tier;
+}

@@ -1,0 +1,137 @@
+/** The events of one choice as the parts of a candidate, piece by piece. */
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { Finish, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
+import { saysRefusal } from '../refusal.ts';
+import { writeFinish } from './finish.ts';
+import { type PlacedCitation, writeGrounding } from './grounding.ts';
+import { writeLogprobs } from './logprobs.ts';
+import { carriedSignature } from './signature.ts';
+import { argsOf, audioType, writePart } from './write-parts.ts';
+
+type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
+
+/** What of a part still has to be sent; `content` is all of it. */
+interface Growing extends ReplyPart {
+  /** How much of the content has been sent. */
+  sent: number;
+  isOver: boolean;
+}
+
+const BASE64_GROUP = 4;
+
+export class CandidateScript {
+  readonly #parts = new Map<number, Growing>();
+  readonly #citations: PlacedCitation[] = [];
+  #logprobs: ReplyPart['logprobs'] = [];
+  #finish: Finish | undefined;
+  #pending: JsonObject[] = [];
+  /** Calls whose arguments are no JSON: whether they broke off is known at the end. */
+  readonly #unclear: Growing[] = [];
+
+  take(event: ChoiceEvent): void {
+    if (event.type === 'part-start') {
+      this.#parts.set(event.part, { opens: event.opens, content: '', sent: 0, isOver: false });
+      return;
+    }
+    if (event.type === 'choice-end') {
+      this.#finish = event.finish;
+      return;
+    }
+    const part = this.#parts.get(event.part);
+    if (!part) return;
+    switch (event.type) {
+      case 'part-delta':
+        part.content += event.delta;
+        this.#grow(part, event.delta);
+        return;
+      case 'part-transcript':
+        this.#pending.push({ text: event.delta });
+        return;
+      case 'part-seal':
+        this.#seal(part, event.seal);
+        return;
+      case 'part-citation':
+        this.#citations.push({ part: event.part, citation: event.citation });
+        return;
+      case 'part-logprobs':
+        this.#logprobs = [...(this.#logprobs ?? []), ...event.logprobs];
+        return;
+      case 'part-end':
+        this.#end(part);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** The parts that have come together since the last time. */
+  pending(): JsonObject[] {
+    const pending = this.#pending;
+    this.#pending = [];
+    return pending;
+  }
+
+  /** The members of the last piece. The library forgets a turn whose last piece has no parts. */
+  closing(): JsonObject {
+    for (const call of this.#unclear) {
+      if (this.#finish?.reason !== 'length') this.#pending.push(...writePart(call));
+    }
+    const parts = this.pending();
+    const texts = new Map([...this.#parts].map(([number, part]) => [number, part.content]));
+    return {
+      content: { role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] },
+      ...(this.#finish && writeFinish(this.#finish, saysRefusal([...this.#parts.values()]))),
+      ...writeGrounding(this.#citations, texts),
+      ...writeLogprobs(this.#logprobs ?? []),
+    };
+  }
+
+  #grow(part: Growing, delta: string): void {
+    switch (part.opens.type) {
+      case 'text':
+      case 'refusal':
+        if (delta !== '') this.#pending.push({ text: delta });
+        return;
+      case 'reasoning':
+        if (delta !== '') this.#pending.push({ text: delta, thought: true });
+        return;
+      case 'audio':
+        this.#sendAudio(part, part.content.length - (part.content.length % BASE64_GROUP));
+        return;
+      case 'tool-call':
+      case 'image':
+      case 'vendor':
+        return;
+      default:
+        part.opens satisfies never;
+    }
+  }
+
+  #sendAudio(part: Growing, end: number): void {
+    if (part.opens.type !== 'audio' || end <= part.sent) return;
+    const data = part.content.slice(part.sent, end);
+    part.sent = end;
+    this.#pending.push({ inlineData: { mimeType: audioType(part.opens), data } });
+  }
+
+  /** A proof goes with its part where that is still to be sent, else in an empty one behind it. */
+  #seal(part: Growing, seal: ReplyPart['seal']): void {
+    const { type } = part.opens;
+    if (!part.isOver && (type === 'tool-call' || type === 'image')) {
+      if (seal) part.seal = seal;
+      return;
+    }
+    const isThought = type === 'reasoning';
+    this.#pending.push({ text: '', ...(isThought && { thought: true }), ...carriedSignature(seal) });
+  }
+
+  #end(part: Growing): void {
+    part.isOver = true;
+    const { opens } = part;
+    if (opens.type === 'audio') this.#sendAudio(part, part.content.length);
+    else if (opens.type === 'tool-call' && !opens.custom && !argsOf(part.content)) this.#unclear.push(part);
+    else if (opens.type !== 'text' && opens.type !== 'refusal' && opens.type !== 'reasoning') {
+      this.#pending.push(...writePart(part));
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/** Makes a chat request what a provider takes, whether it is the client's own body or was written from the call. */
+import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
+import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers } from '../../shared/quirks.ts';
+import { freeTextSchema, wrapFreeText } from '../free-text.ts';
+import { callIds } from './call-ids.ts';
+import { schemaHint, writeOutput } from './write-output.ts';
+
+const NOTHING: readonly string[] = [];
+
+/** Applies each quirk that is about a request. `quirks` are those of the target's model. */
+export function adjust(body: OutgoingBody, call: ChatCall, quirks: Quirks, warnings: Set<string>): void {
+  adjustStreamOptions(body, call, quirks);
+  if (call.output && quirks.structuredOutput !== undefined)
+    body.set('response_format', writeOutput(call.output, quirks));
+  if (quirks.freeTextTools === 'function' && hasFreeText(call)) wrapTools(body, call, warnings);
+  if (needsOtherMessages(call, quirks)) adjustMessages(body, call, quirks, warnings);
+  for (const warning of adjustMembers(body, quirks)) warnings.add(warning);
+}
+
+/** Usage is how the call is billed: it is asked for even where the client did not want to see it, and nowhere else. */
+function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCall, quirks: Quirks): void {
+  if (!stream) return;
+  const asks = (quirks.streamUsage ?? 'ask') === 'ask';
+  const said = body.get('stream_options');
+  if (asks && wantsUsage && isObject(said) && said.include_usage === true) return;
+  const { include_usage: _, ...others } = isObject(said) ? said : {};
+  if (asks) body.set('stream_options', { ...others, include_usage: true });
+  else body.set('stream_options', isEmpty(others) ? undefined : others);
+}
+
+/** Whether the client's tools take free text, here or earlier in the conversation. */
+export function hasFreeText({ tools, messages }: ChatCall): boolean {
+  for (const tool of tools) if (tool.type === 'custom') return true;
+  for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.custom) return true;
+  return false;
+}
+
+type FreeTextTool = Extract<Tool, { type: 'custom' }>;
+
+/** Tools that take free text as functions with one text, and what chooses them. */
+function wrapTools(body: OutgoingBody, call: ChatCall, warnings: Set<string>): void {
+  const byName = new Map<Json | undefined, FreeTextTool>();
+  for (const tool of call.tools) if (tool.type === 'custom') byName.set(tool.name, tool);
+  const tools = body.get('tools');
+  if (Array.isArray(tools))
+    body.set(
+      'tools',
+      tools.map((item) => wrapTool(item, byName, warnings)),
+    );
+  const choice = body.get('tool_choice');
+  if (isObject(choice)) body.set('tool_choice', wrapChoice(choice));
+}
+
+function wrapTool(item: Json, byName: ReadonlyMap<Json | undefined, FreeTextTool>, warnings: Set<string>): Json {
+  if (!isObject(item) || item.type !== 'custom' || !isObject(item.custom)) return item;
+  const tool = byName.get(item.custom.name);
+  if (!tool) return item;
+  warnings.add(`The tool \`${tool.name}\` takes free text: the model was given it as a function.`);
+  const { type: _, custom: __, ...others } = item;
+  const { name, description } = tool;
+  const parameters = freeTextSchema(tool);
+  return {
+    ...others,
+    type: 'function',
+    function: { name, ...(description !== undefined && { description }), parameters },
+  };
+}
+
+/** `{custom: {name}}`, alone or among those allowed. */
+function wrapChoice(choice: JsonObject): JsonObject {
+  const { type, custom, allowed_tools: allowed } = choice;
+  if (type === 'custom' && isObject(custom)) return { type: 'function', function: { name: custom.name ?? '' } };
+  if (!isObject(allowed) || !Array.isArray(allowed.tools)) return choice;
+  const tools = allowed.tools.map((tool) => (isObject(tool) ? wrapChoice(tool) : tool));
+  return { ...choice, allowed_tools: { ...allowed, tools } };
+}
+
+/** Whether the messages hold what this provider does not take as it stands. Bodies are large: mostly they are not looked at again. */
+function needsOtherMessages(call: ChatCall, quirks: Quirks): boolean {
+  if (call.output && schemaHint(call.output, quirks, new Set())) return true;
+  const { messageRejects: rejects = NOTHING } = quirks;
+  const id = quirks.toolCallIds === 'nine-alphanumeric' ? callIds(quirks) : undefined;
+  for (const message of call.messages) {
+    if (message.originRole === 'developer' && quirks.developerRole === 'system') return true;
+    if (message.name !== undefined && rejects.includes('name')) return true;
+    if (message.role === 'assistant' && rejects.length > 0) return true;
+    for (const part of message.parts) if (isForeign(part, quirks) || (id && hasOtherId(part, id))) return true;
+  }
+  return false;
+}
+
+function isForeign(part: Part, { reasoningField, freeTextTools }: Quirks): boolean {
+  if (part.type === 'reasoning') return reasoningField !== undefined;
+  return part.type === 'tool-call' && part.custom === true && freeTextTools === 'function';
+}
+
+function hasOtherId(part: Part, id: (id: string) => string): boolean {
+  if (part.type === 'tool-call') return id(part.id) !== part.id;
+  return part.type === 'tool-result' && id(part.callId) !== part.callId;
+}
+
+function adjustMessages(body: OutgoingBody, call: ChatCall, quirks: Quirks, warnings: Set<string>): void {
+  const messages = body.get('messages');
+  if (!Array.isArray(messages)) return;
+  for (const message of messages) if (isObject(message)) adjustMessage(message, quirks, warnings);
+  const hint = call.output && schemaHint(call.output, quirks, warnings);
+  body.set('messages', hint ? [...messages, hint] : messages);
+}
+
+function adjustMessage(message: JsonObject, quirks: Quirks, warnings: Set<string>): void {
+  if (message.role === 'developer' && quirks.developerRole === 'system') message.role = 'system';
+  if (message.role === 'assistant') moveThoughts(message, quirks);
+  dropRejected(message, quirks, warnings);
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  if (quirks.freeTextTools === 'function') for (const call of calls) wrapCall(call);
+  if (quirks.toolCallIds !== 'nine-alphanumeric') return;
+  const id = callIds(quirks);
+  if (typeof message.tool_call_id === 'string') message.tool_call_id = id(message.tool_call_id);
+  for (const call of calls) if (typeof call.id === 'string') call.id = id(call.id);
+}
+
+function wrapCall(call: JsonObject): void {
+  const { type, custom } = call;
+  if (type !== 'custom' || !isObject(custom)) return;
+  delete call.custom;
+  call.type = 'function';
+  call.function = { name: custom.name ?? '', arguments: JSON.stringify(wrapFreeText(String(custom.input ?? ''))) };
+}
+
+/** Removes what the provider does not take in a message. */
+function dropRejected(message: JsonObject, quirks: Quirks, warnings: Set<string>): void {
+  for (const member of quirks.messageRejects ?? NOTHING) {
+    const value = message[member];
+    if (value === undefined) continue;
+    delete message[member];
+    // What thinking was said before is no loss that a client could mend.
+    if (value !== null && !member.startsWith('reasoning')) {
+      warnings.add(`\`${member}\` of messages was dropped: the model's vendor does not take it.`);
+    }
+  }
+}
+
+/** Thoughts under the member in which this provider takes them back. */
+function moveThoughts(message: JsonObject, { reasoningField: field }: Quirks): void {
+  if (field === undefined) return;
+  const { reasoning_content: content, reasoning, reasoning_details: details } = message;
+  if (field === 'none') delete message.reasoning_details;
+  const text = [content, reasoning].find((one) => typeof one === 'string' && one !== '');
+  if (text === undefined) return;
+  if (field !== 'reasoning_content') delete message.reasoning_content;
+  if (field !== 'reasoning') delete message.reasoning;
+  switch (field) {
+    case 'reasoning_content':
+    case 'reasoning':
+      message[field] = text;
+      return;
+    case 'reasoning_details':
+      message.reasoning_details = details ?? [{ type: 'reasoning.text', text, index: 0 }];
+      return;
+    case 'thinking-parts':
+      message.content = thinkingContent(String(text), message.content ?? null);
+      return;
+    case 'none':
+      return;
+    default:
+      field satisfies never;
+  }
+}
+
+/** Mistral's content with a thought before it. */
+function thinkingContent(text: string, content: Json): Json {
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text }] };
+  if (Array.isArray(content)) return [thinking, ...content];
+  return content === null || content === '' ? [thinking] : [thinking, { type: 'text', text: content }];
+}

@@ -1,0 +1,31 @@
+/** Images in a chat's text, as this format carries them: markdown with a data URL, and back. */
+import type { Part, TextPart } from '../../../canonical/call.ts';
+
+export function markdownImage(mimeType: string, base64: string): string {
+  return `![image](data:${mimeType};base64,${base64})`;
+}
+
+/** Looked for first: searching a long text for one string costs next to nothing. */
+const SIGN = '](data:image/';
+const IMAGE = /!\[[^\]\n]*\]\(data:(image\/[\w.+-]+);base64,([A-Za-z0-9+/]+={0,2})\)/g;
+
+/** The text with the images in it as parts of their own: what the model drew before is no text to it. */
+export function withImages(part: TextPart): Part[] {
+  const { text, ...rest } = part;
+  if (!text.includes(SIGN)) return [part];
+  const parts: Part[] = [];
+  let end = 0;
+  for (const found of text.matchAll(IMAGE)) {
+    const [whole, mimeType = '', base64 = ''] = found;
+    const before = text.slice(end, found.index);
+    if (before.trim() !== '') parts.push({ type: 'text', text: before });
+    parts.push({ type: 'media', media: { kind: 'image', source: { type: 'inline', base64 }, mimeType } });
+    end = found.index + whole.length;
+  }
+  if (parts.length === 0) return [part];
+  const after = text.slice(end);
+  if (after.trim() !== '') parts.push({ type: 'text', text: after });
+  const first = parts[0];
+  if (first) Object.assign(first, rest.seal && { seal: rest.seal }, rest.cache && { cache: rest.cache });
+  return parts;
+}

@@ -1,0 +1,27 @@
+/** OpenAI chat completions, `POST /v1/chat/completions`: the format that nearly every provider copied. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { Dialect } from '../../dialect.ts';
+import { openaiError } from '../../shared/error-bodies.ts';
+import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_CHAT } from './name.ts';
+import { passCall } from './pass-call.ts';
+import { createReader } from './read-reply.ts';
+import { readCall } from './read-request.ts';
+import { wantsProofs } from './reasoning-models.ts';
+import { createWriter } from './write-reply.ts';
+import { writeCall } from './write-request.ts';
+
+export const openaiChat: Dialect<ChatCall> = {
+  name: OPENAI_CHAT,
+  kind: 'chat',
+  boundProofs: true,
+  wantsProofs,
+  takesUrls: ['image', 'video'],
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  passCall,
+  reader: createReader,
+  readError: readOpenaiError,
+};

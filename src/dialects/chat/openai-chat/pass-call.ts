@@ -1,0 +1,50 @@
+/** A chat client's own body for a provider of the same format; what nobody needs otherwise stays byte for byte. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { OwnBody } from '../../shared/outgoing-body.ts';
+import { quirksOf } from '../../shared/quirks.ts';
+import { carriedSeal } from '../carried-signature.ts';
+import { adjust } from './adjust.ts';
+import { OPENAI_CHAT } from './name.ts';
+
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  const warnings = new Set<string>();
+  if (model !== call.model) body.set('model', model);
+  if (hasForeignProofs(call)) {
+    const messages = body.get('messages');
+    for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) dropForeignProofs(message);
+    body.set('messages', messages);
+  }
+  adjust(body, call, quirksOf(quirks, model), warnings);
+  return { body: body.encode(), warnings: [...warnings] };
+}
+
+function hasForeignProofs({ messages }: ChatCall): boolean {
+  for (const { parts } of messages)
+    for (const part of parts)
+      if ('seal' in part && part.seal !== undefined && part.seal.dialect !== OPENAI_CHAT) return true;
+  return false;
+}
+
+/** A proof that another provider gave and that came here through the client stays here. */
+function dropForeignProofs(message: JsonObject): void {
+  if (Array.isArray(message.reasoning_details)) {
+    const own = message.reasoning_details.filter(
+      (detail) => !isObject(detail) || !isCarried(detail.signature ?? detail.data),
+    );
+    if (own.length > 0) message.reasoning_details = own;
+    else delete message.reasoning_details;
+  }
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  for (const carrier of [message, ...calls]) {
+    if (!isObject(carrier) || !isObject(carrier.extra_content)) continue;
+    const { google } = carrier.extra_content;
+    if (isObject(google) && isCarried(google.thought_signature)) delete carrier.extra_content;
+  }
+}
+
+function isCarried(proof: Json | undefined): boolean {
+  return typeof proof === 'string' && carriedSeal(proof) !== undefined;
+}

@@ -1,0 +1,147 @@
+/** What holds of every conversation and every byte, and not of the recorded ones alone. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { chatCall } from '../../../../test/chat-call.ts';
+import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { openaiChat } from './openai-chat.ts';
+
+const encoder = new TextEncoder();
+
+function readCall(body: Uint8Array): ChatCall {
+  return openaiChat.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+}
+
+const spoken = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
+const said = spoken.map((text): Part => ({ type: 'text', text }));
+const heard = fc.oneof(
+  said,
+  fc.constantFrom<Part>(
+    { type: 'media', media: { kind: 'image', mimeType: 'image/png', source: { type: 'inline', base64: 'iVBORw0K' } } },
+    { type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://example.com/a.png' } } },
+    { type: 'media', media: { kind: 'audio', mimeType: 'audio/wav', source: { type: 'inline', base64: 'UklGRg==' } } },
+    {
+      type: 'media',
+      media: {
+        kind: 'document',
+        mimeType: 'application/pdf',
+        name: 'a.pdf',
+        source: { type: 'inline', base64: 'JVBERi0=' },
+      },
+    },
+  ),
+);
+const name = fc.constantFrom('f', 'get_weather', 'a-b');
+const made = fc.oneof(
+  fc.record({
+    type: fc.constant('tool-call' as const),
+    name,
+    input: fc.dictionary(fc.string({ minLength: 1, maxLength: 3 }), spoken).map((args) => JSON.stringify(args)),
+  }),
+  fc.record({ type: fc.constant('tool-call' as const), name, input: spoken, custom: fc.constant(true as const) }),
+);
+const exchange = fc.record({
+  asks: fc.array(heard, { minLength: 1, maxLength: 3 }),
+  says: spoken,
+  calls: fc.array(made, { maxLength: 3 }),
+  results: fc.array(spoken, { minLength: 3, maxLength: 3 }),
+});
+
+function conversationOf(exchanges: readonly (typeof exchange extends fc.Arbitrary<infer One> ? One : never)[]) {
+  return exchanges.flatMap(({ asks, says, calls, results }, turn): Message[] => {
+    const called = calls.map((call, index) => ({ ...call, id: `call_${turn}_${index}` }));
+    return [
+      { role: 'user', parts: asks },
+      { role: 'assistant', parts: [{ type: 'text', text: says }, ...called] },
+      ...called.map(
+        ({ id }, index): Message => ({
+          role: 'tool',
+          parts: [
+            { type: 'tool-result', callId: id, failed: false, parts: [{ type: 'text', text: results[index] ?? '' }] },
+          ],
+        }),
+      ),
+    ];
+  });
+}
+
+const TOOLS: Tool[] = [
+  { type: 'function', name: 'f', description: 'does', parameters: { type: 'object', properties: {} } },
+];
+
+test('a conversation is read back as it was written', () => {
+  fc.assert(
+    fc.property(fc.array(exchange, { minLength: 1, maxLength: 3 }), spoken, (exchanges, system) => {
+      const messages: Message[] = [
+        { role: 'system', parts: [{ type: 'text', text: system }] },
+        ...conversationOf(exchanges),
+      ];
+      const asked = chatCall({
+        messages,
+        tools: TOOLS,
+        sampling: { temperature: 0.5, topP: 0.25, stop: ['a'], seed: 7, n: 2, logitBias: { '5': -1 } },
+        maxOutputTokens: 99,
+      });
+      const { body, warnings } = openaiChat.writeCall(asked, 'gpt-4o', {});
+      expect(warnings).toEqual([]);
+      const read = readCall(body);
+      expect(read.messages).toEqual(messages);
+      expect(read.tools).toEqual(asked.tools);
+      expect(read.sampling).toEqual(asked.sampling);
+      expect(read.maxOutputTokens).toBe(99);
+      // What was read is written as it was: nothing is left to be lost at a second crossing.
+      expect(openaiChat.writeCall({ ...read, stream: asked.stream }, 'gpt-4o', {}).body).toEqual(body);
+    }),
+  );
+});
+
+const anything = fc.jsonValue({ maxDepth: 3 });
+const strangeMessage = fc.record(
+  {
+    role: fc.oneof(fc.constantFrom('user', 'assistant', 'system', 'developer', 'tool', 'function'), anything),
+    content: fc.oneof(
+      spoken,
+      fc.array(fc.record({ type: fc.constantFrom('text', 'image_url'), text: anything })),
+      anything,
+    ),
+    tool_calls: fc.oneof(fc.array(fc.record({ id: anything, type: anything, function: anything })), anything),
+    tool_call_id: anything,
+    name: anything,
+    refusal: anything,
+    reasoning_content: anything,
+    reasoning_details: anything,
+  },
+  { requiredKeys: ['role'] },
+);
+
+test('whatever a client sends is a call that can be written, or an error that says why not', () => {
+  fc.assert(
+    fc.property(
+      fc.array(strangeMessage, { maxLength: 4 }),
+      fc.dictionary(
+        fc.constantFrom('tools', 'tool_choice', 'stop', 'response_format', 'stream_options', 'modalities', 'audio'),
+        anything,
+      ),
+      (messages, members) => {
+        const body = encoder.encode(JSON.stringify({ model: 'm', messages, ...members }));
+        try {
+          expect(openaiChat.writeCall(readCall(body), 'm', {}).body.length).toBeGreaterThan(0);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(GatewayError);
+          expect((thrown as GatewayError).code).not.toBe('internal_error');
+        }
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+test('no bytes crash the reader, and every reply has one end', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
+      const reader = openaiChat.reader(chatCall({ stream }), stream ? 'text/event-stream' : 'application/json', {});
+      const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
+      expect(events.filter(({ type }) => type === 'reply-end' || type === 'error').length).toBe(1);
+    }),
+  );
+});

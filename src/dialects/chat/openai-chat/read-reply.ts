@@ -1,0 +1,263 @@
+/** Cuts a chat completion, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+import { sliceBytes } from '../../../canonical/bytes.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { readErrorObject } from '../../shared/openai-errors.ts';
+import { objectReader } from '../../shared/whole-reply.ts';
+import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { Repair } from './normalize.ts';
+import { Decoder } from './read-events.ts';
+import { RepeatChunkMatcher } from './repeat-chunk.ts';
+
+/** What a frame of this format is, for the writer that passes it on. */
+export type FrameKind =
+  | 'chunk'
+  /** A chunk with usage and nothing else: only for a client that asked. */
+  | 'usage'
+  /** `[DONE]`. */
+  | 'done'
+  /** Comments and blank lines. */
+  | 'blank'
+  /** What a client could not read, or need not. */
+  | 'useless'
+  /** A whole reply. */
+  | 'whole';
+
+export class ChatFrame implements Frame {
+  readonly kind: FrameKind;
+  readonly bytes: Uint8Array;
+  readonly events: readonly ReplyEvent[];
+  /** Where the JSON object begins in the bytes. */
+  readonly jsonStart: number;
+  /** Objects to send in the place of the bytes, which a strict client would refuse. */
+  readonly mended: readonly JsonObject[] | undefined;
+  /** It has a `usage` of null, which strict libraries refuse where they did not ask for usage. */
+  readonly hasNullUsage: boolean;
+
+  constructor(
+    kind: FrameKind,
+    bytes: Uint8Array,
+    events: readonly ReplyEvent[],
+    jsonStart = 0,
+    mended?: readonly JsonObject[],
+    hasNullUsage = false,
+  ) {
+    this.kind = kind;
+    this.bytes = bytes;
+    this.events = events;
+    this.jsonStart = jsonStart;
+    this.mended = mended;
+    this.hasNullUsage = hasNullUsage;
+  }
+}
+
+type PartDelta = Extract<ReplyEvent, { type: 'part-delta' }>;
+
+const NO_BYTES = new Uint8Array(0);
+const NO_EVENTS: readonly ReplyEvent[] = [];
+const DONE = '[DONE]';
+
+export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
+  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
+  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+}
+
+class StreamReader implements Reader {
+  readonly #cutter = new SseCutter();
+  readonly #decoder: Decoder;
+  readonly #repair: Repair;
+  readonly #more = new RepeatChunkMatcher();
+  /** What the chunk that was learned from last said, and where its JSON began. */
+  #said: PartDelta = { type: 'part-delta', choice: 0, part: 0, delta: '' };
+  #jsonStart = 0;
+  #hasNullUsage = false;
+  /** The members every chunk carries, for a chunk the provider left out. */
+  #envelope: JsonObject = {};
+  readonly #wantsUsage: boolean;
+  /** A chunk of nothing but usage that came before every choice had ended: the library takes the usage of the last chunk. */
+  #heldUsage: JsonObject | undefined;
+  #over = false;
+
+  constructor(call: ChatCall, quirks: Quirks) {
+    this.#decoder = new Decoder(call, quirks);
+    this.#repair = new Repair(quirks);
+    this.#wantsUsage = call.wantsUsage === true;
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    const frames: Frame[] = [];
+    let at = 0;
+    if (this.#cutter.isBetweenEvents && !this.#over) {
+      for (let end = this.#more.find(chunk, 0); end > 0; end = this.#more.find(chunk, at)) {
+        frames.push(this.#moreOf(sliceBytes(chunk, at, end)));
+        at = end;
+      }
+      if (at === chunk.length) return frames;
+    }
+    const others = this.#framesOf(() => this.#cutter.read(at === 0 ? chunk : chunk.subarray(at)));
+    return at === 0 ? others : [...frames, ...others];
+  }
+
+  end(): Frame[] {
+    const frames = this.#framesOf(() => this.#cutter.end());
+    if (this.#over) return frames;
+    this.#over = true;
+    const last: ReplyEvent = this.#decoder.isFinished ? { type: 'reply-end' } : brokeOff();
+    frames.push(new ChatFrame('blank', NO_BYTES, [last]));
+    return frames;
+  }
+
+  #framesOf(cut: () => SseEvent[]): Frame[] {
+    if (this.#over) return this.#rest(cut);
+    try {
+      return cut().map((event) => this.#frame(event));
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.#over = true;
+      return [new ChatFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }])];
+    }
+  }
+
+  /** What comes after the end means nothing any more. */
+  #rest(cut: () => SseEvent[]): Frame[] {
+    try {
+      return cut().map((event) => new ChatFrame('useless', event.bytes, NO_EVENTS));
+    } catch {
+      return [];
+    }
+  }
+
+  #frame(event: SseEvent): Frame {
+    const { bytes } = event;
+    if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
+    if (this.#more.find(bytes, 0) === bytes.length) return this.#moreOf(bytes);
+    const { data } = event;
+    if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
+    const payload = parse(data);
+    if (isObject(payload)) return this.#chunk(event, payload);
+    const word = data.trim();
+    if (word === '') return new ChatFrame('useless', bytes, NO_EVENTS);
+    this.#over = true;
+    if (word === DONE) return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
+    const error = Array.isArray(payload) && isObject(payload[0]) ? errorIn(payload[0]) : undefined;
+    return new ChatFrame('useless', bytes, [error ?? unreadable()]);
+  }
+
+  /** The chunk whose text was found in these bytes. */
+  #moreOf(bytes: Uint8Array): Frame {
+    const { type, choice, part } = this.#said;
+    const events = [{ type, choice, part, delta: this.#more.text }];
+    return new ChatFrame('chunk', bytes, events, this.#jsonStart, undefined, this.#hasNullUsage);
+  }
+
+  /** A chunk that did nothing but go on with a part shows what others of its kind look like. */
+  #learn(event: SseEvent, payload: JsonObject, events: readonly ReplyEvent[], isMended: boolean): void {
+    const [only] = events;
+    this.#more.forget();
+    if (isMended || events.length !== 1 || only?.type !== 'part-delta') return;
+    this.#said = only;
+    this.#jsonStart = event.dataStart;
+    this.#more.learn(event, payload, only.delta);
+  }
+
+  #chunk(event: SseEvent, payload: JsonObject): Frame {
+    const { bytes } = event;
+    const error = errorIn(payload) ?? (event.event === 'error' ? failure(payload) : undefined);
+    if (error) {
+      this.#over = true;
+      // Some providers say in the same breath what the call has cost.
+      return new ChatFrame('useless', bytes, [...this.#usageOf(payload), error]);
+    }
+    const isMended = this.#repair.chunk(payload);
+    const events = this.#decoder.read(payload);
+    this.#envelope = payload;
+    let kind: FrameKind = 'chunk';
+    if (Array.isArray(payload.choices) && payload.choices.length === 0) {
+      if (isObject(payload.usage)) kind = 'usage';
+      // Azure opens with its view of the prompt, under no id and no model.
+      else if (payload.id === '' && payload.model === '') kind = 'useless';
+    }
+    if (kind === 'usage' && this.#decoder.isUnfinished) {
+      this.#heldUsage = payload;
+      this.#more.forget();
+      return new ChatFrame('useless', bytes, events);
+    }
+    const held = this.#takeHeldUsage();
+    const mended = held || isMended || event.dataEnd === 0 ? [...(held ? [held] : []), payload] : undefined;
+    this.#learn(event, payload, events, mended !== undefined);
+    this.#hasNullUsage = payload.usage === null;
+    return new ChatFrame(kind, bytes, events, event.dataStart, mended, this.#hasNullUsage);
+  }
+
+  #takeHeldUsage(): JsonObject | undefined {
+    const held = this.#heldUsage;
+    this.#heldUsage = undefined;
+    return this.#wantsUsage ? held : undefined;
+  }
+
+  #usageOf(payload: JsonObject): ReplyEvent[] {
+    if (!isObject(payload.usage)) return [];
+    return this.#decoder.read({ usage: payload.usage }).filter((event) => event.type === 'usage');
+  }
+
+  #done(bytes: Uint8Array, isWellFormed: boolean): Frame {
+    const events: ReplyEvent[] = [];
+    const { id, object, created, model } = this.#envelope;
+    const held = this.#takeHeldUsage();
+    const mended: JsonObject[] = this.#decoder.finishAll(events).map(([index, finish_reason]) => ({
+      ...(id !== undefined && { id }),
+      object: object ?? 'chat.completion.chunk',
+      ...(created !== undefined && { created }),
+      ...(model !== undefined && { model }),
+      choices: [{ index, delta: {}, logprobs: null, finish_reason }],
+    }));
+    if (held) mended.push(held);
+    events.push({ type: 'reply-end' });
+    return new ChatFrame('done', bytes, events, 0, isWellFormed && mended.length === 0 ? undefined : mended);
+  }
+}
+
+function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+  return objectReader((payload, bytes) => {
+    if (!payload) return [new ChatFrame('useless', bytes, [unreadable()])];
+    const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
+    if (error) return [new ChatFrame('useless', bytes, [error])];
+    const isMended = new Repair(quirks).whole(payload);
+    const meaning = new Decoder(call, quirks);
+    const events = meaning.read(payload, true);
+    meaning.finishAll(events);
+    events.push({ type: 'reply-end' });
+    return [new ChatFrame('whole', bytes, events, 0, isMended ? [payload] : undefined)];
+  });
+}
+
+/** The error that a body with status 200 holds; `error: null` is none. */
+function errorIn(payload: JsonObject): ReplyEvent | undefined {
+  const { error } = payload;
+  if (!isObject(error) && (typeof error !== 'string' || error === '')) return undefined;
+  return { type: 'error', error: readErrorObject(error) };
+}
+
+/** An object that can only be a failure. */
+function failure(payload: JsonObject): ReplyEvent {
+  return { type: 'error', error: readErrorObject(payload) };
+}
+
+function brokeOff(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply broke off before its end.") };
+}
+
+function unreadable(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply could not be read.") };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,276 @@
+/** Reads a chat completion request into a call. */
+import type {
+  ChatCall,
+  Effort,
+  Message,
+  Modality,
+  OutputFormat,
+  Reasoning,
+  Sampling,
+  Tool,
+  ToolChoice,
+} from '../../../canonical/call.ts';
+import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { WireRequest } from '../../dialect.ts';
+import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { wrong } from '../../shared/request-body.ts';
+import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
+import { unsaidMembers } from '../../shared/unsaid-members.ts';
+import { readMembers } from './members.ts';
+import { OPENAI_CHAT } from './name.ts';
+import { contentsBeside, otherImageMembers, readImageSettings } from './read-image-request.ts';
+import { marked, readMessages } from './read-message.ts';
+import { ChatRequest, EFFORTS } from './request-schema.ts';
+
+/** All other members are extras. */
+const SAID = saidMembers(ChatRequest);
+const known = knownMembers(ChatRequest);
+
+const MONEY: MoneySpelling = {
+  ceiling: ['max_tokens', 'max_completion_tokens'],
+  choices: ['n'],
+  tier: ['service_tier'],
+  model: ['model'],
+  content: new Set(['response_format', 'prediction']),
+};
+
+/** Functions of the old form have no cache marks. */
+const NO_MARK: JsonObject = {};
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readCall(request: WireRequest): ChatCall {
+  const { body, bytes, dropped } = billable(readMembers(request.body), request.body, MONEY);
+  const extras = readExtras(body);
+  const streamOptions = objectAt(body, 'stream_options');
+  const toolChoice = readToolChoice(body);
+  const reasoning = readReasoning(body);
+  const output = readOutput(body.response_format);
+  const ceiling = numberIn(body.max_completion_tokens) ?? numberIn(body.max_tokens);
+  const audio = objectAt(body, 'audio');
+  const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
+  const call: ChatCall = {
+    kind: 'chat',
+    model: String(body.model),
+    origin: {
+      dialect: OPENAI_CHAT,
+      body: bytes,
+      unsaid: () => unsaidMembers(body, known()),
+      ...(dropped && { dropped }),
+    },
+    extras: isEmpty(extras) ? {} : { [OPENAI_CHAT]: extras },
+    headers: {},
+    stream: body.stream === true,
+    messages: readConversation(body),
+    tools: readTools(body),
+    sampling: readSampling(body),
+    wantsUsage: streamOptions?.include_usage === true,
+  };
+  if (toolChoice) call.toolChoice = toolChoice;
+  if (typeof body.parallel_tool_calls === 'boolean') call.parallelToolCalls = body.parallel_tool_calls;
+  if (ceiling !== undefined) call.maxOutputTokens = ceiling;
+  if (reasoning) call.reasoning = reasoning;
+  if (output) call.output = output;
+  if (Array.isArray(body.modalities)) call.modalities = body.modalities.filter(isModality);
+  if (audio) call.audio = readAudio(audio);
+  const image = readImageSettings(body);
+  if (image) call.image = image;
+  if (user !== undefined) call.user = user;
+  setText(call, 'cacheKey', body.prompt_cache_key);
+  setText(call, 'serviceTier', body.service_tier);
+  if (isVerbosity(body.verbosity)) call.verbosity = body.verbosity;
+  if (isObject(body.metadata)) call.metadata = body.metadata;
+  return call;
+}
+
+function readConversation(body: JsonObject): Message[] {
+  const messages = readMessages(Array.isArray(body.messages) ? body.messages : []);
+  return body.contents === undefined ? messages : [...messages, ...contentsBeside(body.contents, messages)];
+}
+
+function setText(call: ChatCall, member: 'cacheKey' | 'serviceTier', value: Json | undefined): void {
+  if (typeof value === 'string') call[member] = value;
+}
+
+function readExtras(body: JsonObject): JsonObject {
+  const extras: JsonObject = {};
+  for (const member in body) {
+    const value = body[member];
+    if (value !== undefined && !SAID.has(member)) extras[member] = value;
+  }
+  const { stream_options: options, response_format: format, audio } = body;
+  const { reasoning_effort: effort, verbosity } = body;
+  if (typeof effort === 'string' && !isEffort(effort)) extras.reasoning_effort = effort;
+  if (typeof verbosity === 'string' && !isVerbosity(verbosity)) extras.verbosity = verbosity;
+  if (body.extra_body !== undefined || body.google !== undefined) Object.assign(extras, otherImageMembers(body));
+  if (isObject(options)) {
+    const { include_usage: _, ...others } = options;
+    if (!isEmpty(others)) extras.stream_options = others;
+  }
+  if (isObject(format) && format.type !== 'text' && !readOutput(format)) extras.response_format = format;
+  // A voice that is more than a name (one of the account's own) has no word of ours.
+  if (isObject(audio) && typeof audio.voice !== 'string') extras.audio = audio;
+  return extras;
+}
+
+function readSampling(body: JsonObject): Sampling {
+  const sampling: Sampling = {};
+  setNumber(sampling, 'temperature', body.temperature);
+  setNumber(sampling, 'topP', body.top_p);
+  setNumber(sampling, 'topK', body.top_k);
+  setNumber(sampling, 'presencePenalty', body.presence_penalty);
+  setNumber(sampling, 'frequencyPenalty', body.frequency_penalty);
+  setNumber(sampling, 'seed', body.seed);
+  setNumber(sampling, 'n', body.n);
+  setNumber(sampling, 'topLogprobs', body.top_logprobs);
+  const { stop, logit_bias: bias } = body;
+  if (typeof stop === 'string') sampling.stop = [stop];
+  else if (Array.isArray(stop) && stop.length > 0) sampling.stop = stop.map(String);
+  if (isObject(bias)) sampling.logitBias = bias as { [token: string]: number };
+  if (typeof body.logprobs === 'boolean') sampling.logprobs = body.logprobs;
+  return sampling;
+}
+
+type SamplingNumber = { [name in keyof Sampling]-?: number extends Sampling[name] ? name : never }[keyof Sampling];
+
+function setNumber(sampling: Sampling, name: SamplingNumber, value: Json | undefined): void {
+  if (typeof value === 'number') sampling[name] = value;
+}
+
+function readTools(body: JsonObject): Tool[] {
+  const tools: Tool[] = [];
+  if (Array.isArray(body.tools)) for (const tool of body.tools) tools.push(readTool(tool, `tools[${tools.length}]`));
+  if (Array.isArray(body.functions))
+    for (const item of body.functions) if (isObject(item)) tools.push(readFunction(item, NO_MARK));
+  const search = objectAt(body, 'web_search_options');
+  if (search) tools.push({ type: 'web-search', options: search, dialect: OPENAI_CHAT });
+  return tools;
+}
+
+function readTool(tool: Json, path: string): Tool {
+  if (!isObject(tool)) throw wrong(path, 'must be an object');
+  // Some clients leave the type out where there can be no doubt.
+  const type = tool.type ?? (isObject(tool.function) ? 'function' : undefined);
+  if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
+  if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_CHAT, item: tool };
+  const item = tool[type];
+  if (!isObject(item)) throw wrong(`${path}.${type}`, 'must be an object with a `name`');
+  if (typeof item.name !== 'string' || item.name === '')
+    throw wrong(`${path}.${type}.name`, 'must be a non-empty string');
+  const { parameters, description } = item;
+  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
+    throw wrong(`${path}.${type}.parameters`, 'must be a JSON schema, which is an object');
+  }
+  if (description !== undefined && description !== null && typeof description !== 'string') {
+    throw wrong(`${path}.${type}.description`, 'must be a string');
+  }
+  if (type === 'function') return readFunction(item, tool);
+  const { format } = item;
+  const flat = isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format;
+  const custom: Extract<Tool, { type: 'custom' }> = { type: 'custom', name: item.name };
+  if (typeof description === 'string') custom.description = description;
+  if (isObject(flat)) custom.format = flat;
+  return marked(custom, tool);
+}
+
+/** `carrier`: what bears its cache mark. */
+function readFunction({ name, description, parameters, strict }: JsonObject, carrier: JsonObject): Tool {
+  const tool: Extract<Tool, { type: 'function' }> = { type: 'function', name: String(name) };
+  if (typeof description === 'string') tool.description = description;
+  if (isObject(parameters)) tool.parameters = parameters;
+  if (typeof strict === 'boolean') tool.strict = strict;
+  return marked(tool, carrier);
+}
+
+function readToolChoice(body: JsonObject): ToolChoice | undefined {
+  const choice = body.tool_choice ?? body.function_call;
+  if (choice === undefined || choice === null) return undefined;
+  switch (choice) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return { type: choice };
+    case 'any':
+      return { type: 'required' };
+  }
+  if (!isObject(choice))
+    throw wrong('tool_choice', 'must be `auto`, `none`, `required`, or an object that names a tool');
+  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : undefined;
+  if (allowed) {
+    const names = (Array.isArray(allowed.tools) ? allowed.tools : []).flatMap((tool) => nameOf(tool) ?? []);
+    return { type: 'allowed', mode: allowed.mode === 'required' ? 'required' : 'auto', names };
+  }
+  const name = nameOf(choice);
+  return name === undefined ? { type: 'vendor', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
+}
+
+/** `{function: {name}}`, `{custom: {name}}`, and the old form's bare `{name}`. */
+function nameOf(item: Json): string | undefined {
+  if (!isObject(item)) return undefined;
+  const body = [item.function, item.custom].find(isObject) ?? item;
+  return typeof body.name === 'string' ? body.name : undefined;
+}
+
+function readOutput(format: Json | undefined): OutputFormat | undefined {
+  if (!isObject(format)) return undefined;
+  if (format.type === 'json_object') return { type: 'json' };
+  if (format.type !== 'json_schema') return undefined;
+  const asked = format.json_schema;
+  if (!isObject(asked)) throw wrong('response_format.json_schema', 'must be an object with `name` and `schema`');
+  const { name, description, schema, strict } = asked;
+  if (schema !== undefined && !isObject(schema))
+    throw wrong('response_format.json_schema.schema', 'must be a JSON schema, which is an object');
+  return {
+    type: 'json-schema',
+    name: typeof name === 'string' ? name : 'response',
+    schema: schema ?? {},
+    ...(typeof description === 'string' && { description }),
+    ...(typeof strict === 'boolean' && { strict }),
+  };
+}
+
+/** The effort, in OpenAI's word or in those of OpenRouter (`reasoning`), DeepSeek and z.ai (`thinking`), Qwen (`enable_thinking`). */
+export function readReasoning(body: JsonObject): Reasoning | undefined {
+  const router = objectAt(body, 'reasoning');
+  const thinking = objectAt(body, 'thinking');
+  const isOff = thinking?.type === 'disabled' || body.enable_thinking === false || router?.enabled === false;
+  const word = body.reasoning_effort ?? router?.effort ?? (isOff ? 'none' : undefined);
+  const budget = numberIn(router?.max_tokens) ?? numberIn(thinking?.budget_tokens) ?? numberIn(body.thinking_budget);
+  const reasoning: Reasoning = {};
+  if (isEffort(word)) reasoning.effort = word;
+  if (budget !== undefined) reasoning.budgetTokens = budget;
+  if (thinking?.type === 'adaptive') reasoning.adaptive = true;
+  const summary = router?.summary;
+  if (router?.exclude === true) reasoning.summary = 'none';
+  else if (summary === 'auto' || summary === 'concise' || summary === 'detailed') reasoning.summary = summary;
+  return isEmpty(reasoning) ? undefined : reasoning;
+}
+
+function isEffort(word: Json | undefined): word is Effort {
+  return word !== undefined && (EFFORTS as readonly Json[]).includes(word);
+}
+
+function isVerbosity(word: Json | undefined): word is NonNullable<ChatCall['verbosity']> {
+  return word === 'low' || word === 'medium' || word === 'high';
+}
+
+function readAudio(audio: JsonObject): NonNullable<ChatCall['audio']> {
+  return { voice: textAt(audio, 'voice') ?? '', format: textAt(audio, 'format') ?? 'wav' };
+}
+
+function isModality(value: Json): value is Modality {
+  return value === 'text' || value === 'audio' || value === 'image';
+}
+
+function objectAt(object: JsonObject, member: string): JsonObject | undefined {
+  const value = object[member];
+  return isObject(value) ? value : undefined;
+}
+
+function numberIn(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+function textAt(object: JsonObject, member: string): string | undefined {
+  const value = object[member];
+  return typeof value === 'string' ? value : undefined;
+}

@@ -1,0 +1,165 @@
+/** Chunks that are recognised by the one before mean what they would mean if each were parsed. */
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { cutBytes, hasFixtures, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import { SseCutter } from '../../wire/sse.ts';
+import { Repair } from './normalize.ts';
+import { openaiChat } from './openai-chat.ts';
+import { Decoder } from './read-events.ts';
+
+const call: ChatCall = {
+  kind: 'chat',
+  model: 'public-model',
+  origin: { dialect: openaiChat.name, body: new Uint8Array() },
+  extras: {},
+  headers: {},
+  stream: true,
+  messages: [],
+  tools: [],
+  sampling: {},
+  wantsUsage: true,
+};
+
+/** What the reader makes of the stream, up to its end. */
+function read(bytes: Uint8Array): ReplyEvent[] {
+  const reader = openaiChat.reader(call, 'text/event-stream', {});
+  const frames = [...cutBytes(bytes, 7).flatMap((piece) => reader.read(piece)), ...reader.end()];
+  return frames.flatMap(({ events }) => events).filter(({ type }) => type !== 'reply-end');
+}
+
+/** Each chunk by itself; `undefined` where the stream holds what is no chunk. */
+function parsed(bytes: Uint8Array): ReplyEvent[] | undefined {
+  const repair = new Repair({});
+  const decoder = new Decoder(call, {});
+  const events: ReplyEvent[] = [];
+  const cutter = new SseCutter();
+  for (const { data } of [...cutter.read(bytes), ...cutter.end()]) {
+    if (data === undefined) continue;
+    if (data.trim() === '[DONE]') break;
+    const chunk = data.startsWith('{') ? (JSON.parse(data) as JsonObject) : {};
+    if (!chunk.choices || chunk.error) return undefined;
+    repair.chunk(chunk);
+    events.push(...decoder.read(chunk));
+  }
+  decoder.finishAll(events);
+  return events;
+}
+
+const stream = (chunks: readonly string[]) => Buffer.from(chunks.map((chunk) => `data: ${chunk}\n\n`).join(''));
+
+const chunkOf = (member: string, text: string, more = '') =>
+  `{"id":"a","model":"m","choices":[{"index":0,"delta":{"${member}":${JSON.stringify(text)}}${more}}]}`;
+
+const FINISH = `data: ${chunkOf('content', 'end', ',"finish_reason":"stop"')}\n\n`;
+
+const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+describe('a chunk like the one before', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a', '\ufeffa', '日本', '"', '\\', '\n', 'a","b":"', '"}}]}', 'content', 'm', ''),
+  );
+  const texts = fc.array(text);
+  test('any texts, in any members, with anything between them', () => {
+    const members = fc.constantFrom('content', 'reasoning_content', 'refusal');
+    const mores = fc.constantFrom('', '', '', ',"finish_reason":null', ',"logprobs":{"content":[{"token":"a"}]}');
+    fc.assert(
+      fc.property(members, texts, members, texts, mores, (first, texts1, second, texts2, more) => {
+        const bytes = stream([
+          ...texts1.map((text) => chunkOf(first, text)),
+          ...texts2.map((text) => chunkOf(second, text, more)),
+          ...texts1.map((text) => chunkOf(first, text)),
+          chunkOf('content', 'end', ',"finish_reason":"stop"'),
+        ]);
+        expect(read(bytes)).toEqual(parsed(bytes) ?? []);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  /** Four chunks in a row are put down alike. */
+  const some = <T>(...choices: T[]) => fc.array(fc.constantFrom(...choices), { minLength: 5, maxLength: 5 });
+  const ofRow = <T>(rows: readonly T[], n: number) => rows[Math.floor(n / 4)];
+  const layouts = fc.record({
+    starts: some('data: ', 'data: ', 'data:', ': ping\n\ndata: ', 'id: 7\ndata: ', 'event: x\ndata: '),
+    lineEnds: some('\n\n', '\n\n', '\r\n\r\n', '\n\r\n', '\r\n\n', '\r\r'),
+    isAscii: some(false, true),
+    mark: fc.constantFrom('', '\ufeff'),
+    /** How many events arrive together, one after another; and where else it is cut. */
+    arrivals: fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 10 }),
+    cuts: fc.array(fc.nat(), { maxLength: 3 }),
+    isBuffer: fc.boolean(),
+  });
+  const manyTexts = fc.array(text, { minLength: 4, maxLength: 20 });
+
+  test('however its lines end and however it is cut: the same meaning, every byte once', () => {
+    fc.assert(
+      fc.property(manyTexts, layouts, (said, { starts, lineEnds, isAscii, mark, arrivals, cuts, isBuffer }) => {
+        const chunks = said.map((text) => chunkOf('content', text));
+        const events = chunks.map((chunk, n) => {
+          const json = ofRow(isAscii, n) ? chunk.replace(/[^\x20-\x7e]/g, escaped) : chunk;
+          return `${ofRow(starts, n)}${json}${ofRow(lineEnds, n)}`;
+        });
+        const bytes = Buffer.from(`${mark}${events.join('')}${FINISH}`);
+        const at = [0, bytes.length, ...cuts.map((cut) => cut % bytes.length)];
+        for (let n = 0, event = 0; n < arrivals.length; n++) {
+          event += arrivals[n] ?? 0;
+          at.push(Buffer.byteLength(mark + events.slice(0, event).join('')));
+        }
+        at.sort((a, b) => a - b);
+        const pieces = at.slice(1).map((end, n) => bytes.subarray(at[n], end));
+        const reader = openaiChat.reader(call, 'text/event-stream', {});
+        const frames = pieces.flatMap((piece) => reader.read(isBuffer ? piece : new Uint8Array(piece)));
+        frames.push(...reader.end());
+        const meant = frames.flatMap((frame) => frame.events).filter(({ type }) => type !== 'reply-end');
+        expect(meant).toEqual(parsed(bytes) ?? []);
+        expect(Buffer.concat(frames.map((frame) => frame.bytes)).equals(bytes)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('a text that another member holds, one that is written with escapes, a second choice', () => {
+    for (const chunks of [
+      [
+        '{"id":"x","choices":[{"index":0,"delta":{"content":"\\u0078"}}]}',
+        '{"id":"y","choices":[{"index":0,"delta":{"content":"\\u0078"}}]}',
+      ],
+      [chunkOf('content', 'a'), chunkOf('content', 'b'), chunkOf('content', 'b').replace('"index":0', '"index":1')],
+      [
+        chunkOf('content', 'a'),
+        chunkOf('content', 'b'),
+        `${chunkOf('content', 'c').slice(0, -1)},"usage":{"prompt_tokens":1,"completion_tokens":2}}`,
+      ],
+      [
+        '{"choices":[{"index":0,"delta":{"content":"a","tool_calls":[]}}]}',
+        '{"choices":[{"index":0,"delta":{"content":"b","tool_calls":[]}}]}',
+      ],
+    ]) {
+      const all = stream(['{"choices":[{"index":0,"delta":{"role":"assistant","content":"first"}}]}', ...chunks]);
+      const seen = read(all).filter(({ type }) => type !== 'error');
+      const wanted = (parsed(all) ?? []).filter(({ type }) => type !== 'choice-end' && type !== 'part-end');
+      expect(seen.filter(({ type }) => type !== 'choice-end' && type !== 'part-end')).toEqual(wanted);
+    }
+  });
+
+  const streams = hasFixtures
+    ? recordedCases('openai-chat').filter((one) => replyContentType(one).includes('event-stream'))
+    : [];
+  test.skipIf(streams.length === 0)('every recorded stream', () => {
+    let compared = 0;
+    for (const recorded of streams) {
+      const wanted = parsed(replyBytes(recorded));
+      if (!wanted) continue;
+      compared++;
+      const seen = read(replyBytes(recorded)).filter(({ type }) => type !== 'error');
+      expect(seen).toEqual(wanted.slice(0, seen.length));
+      expect(seen.length).toBeGreaterThanOrEqual(wanted.length - 2);
+    }
+    expect(compared).toBeGreaterThan(20);
+  });
+});

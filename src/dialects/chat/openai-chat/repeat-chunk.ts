@@ -1,0 +1,90 @@
+/** Recognises a chunk that says what the one before it said, but for its text: such are most of a stream, and parsing them is most of what a chunk costs. */
+import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { SseEvent } from '../../wire/sse.ts';
+
+/** What no provider's text is, without anything that JSON escapes. */
+const PROBE = 'modelport probes a text';
+/** What a string in JSON holds escaped, or not at all. */
+const ESCAPED = /["\\\p{Cc}]/u;
+/** Examples that no chunk followed in a row before no more are taken: every chunk of this stream differs in something else. */
+const MOST_IN_VAIN = 4;
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const LAST_CONTROL = 31;
+const LINE_END = 10;
+
+const encoder = new TextEncoder();
+
+export class RepeatChunkMatcher {
+  /** The text of the chunk that was found last. */
+  text = '';
+  /** What stands before and after the example's text, up to the blank line; nothing where there is no example. */
+  #before: Uint8Array | undefined;
+  #after = new Uint8Array();
+  #inVain = 0;
+
+  /** Takes the chunk for the example, if it can be one; `text`: all that it said. */
+  learn(event: SseEvent, payload: JsonObject, text: string): void {
+    const { bytes, data, dataStart, dataEnd } = event;
+    if (data === undefined || dataEnd === 0 || event.event !== undefined || this.#inVain >= MOST_IN_VAIN) return;
+    this.#inVain++;
+    const member = memberOf(payload, text);
+    const quoted = `"${text}"`;
+    const at = data.indexOf(quoted);
+    if (member === undefined || ESCAPED.test(text) || at !== data.lastIndexOf(quoted) || at < 0) return;
+    const before = data.slice(0, at + 1);
+    const after = data.slice(at + 1 + text.length);
+    // Another member may hold the same text, and the delta's own be written with escapes.
+    const probed: unknown = JSON.parse(before + PROBE + after);
+    if (!isObject(probed) || deltaOf(probed)?.[member] !== PROBE || bytes.at(-1) !== LINE_END) return;
+    this.#before = Buffer.concat([bytes.subarray(0, dataStart), encoder.encode(before)]);
+    this.#after = Buffer.concat([encoder.encode(after), bytes.subarray(dataEnd)]);
+  }
+
+  forget(): void {
+    this.#before = undefined;
+  }
+
+  /** Where the event that begins at `at` ends, if it differs from the example in its text alone, which is `text` then; else -1. */
+  find(bytes: Uint8Array, at: number): number {
+    const before = this.#before;
+    const after = this.#after;
+    if (!before || !bytesEqualAt(bytes, at, before)) return -1;
+    const from = at + before.length;
+    let to = from;
+    let isEscaped = false;
+    for (let byte = bytes[to]; byte !== QUOTE; byte = bytes[++to]) {
+      if (byte === undefined || byte <= LAST_CONTROL) return -1;
+      if (byte !== BACKSLASH) continue;
+      isEscaped = true;
+      to++;
+    }
+    // An empty text is none.
+    if (to === from || !bytesEqualAt(bytes, to, after)) return -1;
+    const text = textIn(bytes, from, to);
+    try {
+      this.text = isEscaped ? JSON.parse(`"${text}"`) : text;
+    } catch {
+      return -1;
+    }
+    this.#inVain = 0;
+    return to + after.length;
+  }
+}
+
+/** The member of the only choice's delta that holds the text, where nothing in the delta is a list or an object. */
+function memberOf(payload: JsonObject, text: string): string | undefined {
+  const delta = deltaOf(payload);
+  if (!delta) return undefined;
+  const members = Object.keys(delta);
+  if (members.some((member) => typeof delta[member] === 'object' && delta[member] !== null)) return undefined;
+  const holding = members.filter((member) => delta[member] === text);
+  return holding.length === 1 ? holding[0] : undefined;
+}
+
+function deltaOf({ choices }: JsonObject): JsonObject | undefined {
+  const only: Json | undefined = Array.isArray(choices) && choices.length === 1 ? choices[0] : undefined;
+  return isObject(only) && isObject(only.delta) ? only.delta : undefined;
+}

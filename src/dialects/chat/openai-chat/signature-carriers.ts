@@ -1,0 +1,82 @@
+/** Where this format carries proofs: `reasoning_details` for thoughts, `extra_content` for calls and texts. */
+import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { carriedSeal, carrySeal } from '../carried-signature.ts';
+import { OPENAI_CHAT } from './name.ts';
+
+/** Members this format's own providers want back as they gave them. */
+export function ownSeal(members: JsonObject): Seal {
+  return { dialect: OPENAI_CHAT, value: JSON.stringify(members) };
+}
+
+/** The members that an own seal holds; `undefined` where the proof is another format's, or a client has tampered with it. */
+export function ownMembers(seal: Seal): JsonObject | undefined {
+  if (seal.dialect !== OPENAI_CHAT) return undefined;
+  try {
+    const members: unknown = JSON.parse(seal.value);
+    return isObject(members) ? members : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A thought's proof as members of the message; `text` is the thought, `index` its place in the list. */
+export function writeThoughtSeal(seal: Seal, text: string, index: number): JsonObject {
+  const own = ownMembers(seal);
+  if (own) return own;
+  const wrapped = carrySeal(seal);
+  const detail =
+    text === ''
+      ? { type: 'reasoning.encrypted', data: wrapped, format: MARK, index }
+      : { type: 'reasoning.text', text, signature: wrapped, format: MARK, index };
+  return { reasoning_details: [detail] };
+}
+
+/** A call's or a text's proof as members of it. Google's member is the one that clients are known to hand back. */
+export function writeSeal(seal: Seal): JsonObject {
+  return ownMembers(seal) ?? { extra_content: { google: { thought_signature: carrySeal(seal) } } };
+}
+
+/** The proof in a call's or a message's `extra_content`. */
+export function readSeal(carrier: JsonObject): Seal | undefined {
+  const { extra_content } = carrier;
+  if (!isObject(extra_content)) return undefined;
+  const google = extra_content.google;
+  const signature = isObject(google) ? google.thought_signature : undefined;
+  return (typeof signature === 'string' ? carriedSeal(signature)?.seal : undefined) ?? ownSeal({ extra_content });
+}
+
+/** The thoughts of an assistant's message, in whichever members the client keeps them. */
+export function readThoughts(message: JsonObject): ReasoningPart[] {
+  const details = Array.isArray(message.reasoning_details) ? message.reasoning_details.filter(isObject) : [];
+  const blocks = Array.isArray(message.thinking_blocks) ? message.thinking_blocks.filter(isObject) : [];
+  const parts: ReasoningPart[] = [];
+  const own: JsonObject[] = [];
+  for (const detail of details) {
+    const proof = textOf(detail.signature) || textOf(detail.data);
+    const seal = proof === '' ? undefined : carriedSeal(proof)?.seal;
+    if (seal) parts.push({ type: 'reasoning', text: textOf(detail.text), seal });
+    else own.push(detail);
+  }
+  if (own.length > 0) {
+    const text = own.map((detail) => textOf(detail.text) + textOf(detail.summary)).join('');
+    parts.push({ type: 'reasoning', text, seal: ownSeal({ reasoning_details: own }) });
+  }
+  if (blocks.length > 0) {
+    const text = blocks.map((block) => textOf(block.thinking)).join('');
+    parts.push({ type: 'reasoning', text, seal: ownSeal({ thinking_blocks: blocks }) });
+  }
+  const text = textOf(message.reasoning_content) || textOf(message.reasoning);
+  if (text !== '' && parts.every((part) => part.text === '')) {
+    const [first] = parts;
+    if (first) first.text = text;
+    else parts.push({ type: 'reasoning', text });
+  }
+  return parts;
+}
+
+const MARK = 'modelport';
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

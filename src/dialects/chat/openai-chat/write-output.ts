@@ -1,0 +1,40 @@
+/** `response_format`, and what takes its place at a provider that has none. */
+import type { OutputFormat } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+
+/** A provider that cannot be held to a schema is told of it in words. */
+export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
+  if (quirks.structuredOutput === undefined || quirks.structuredOutput === 'json-schema') return undefined;
+  if (output.type === 'json') {
+    if (quirks.structuredOutput === 'json') return undefined;
+    warnings.add('The model was asked for JSON in words: its vendor cannot be held to it.');
+    return { role: 'system', content: 'Answer with one JSON object and nothing else.' };
+  }
+  warnings.add('The model was told the JSON schema in words: its vendor cannot be held to it.');
+  const schema = JSON.stringify(output.schema);
+  return {
+    role: 'system',
+    content: `Answer with one JSON object that follows this JSON schema, and nothing else: ${schema}`,
+  };
+}
+
+/** `response_format` as the provider takes it. */
+export function writeOutput(output: OutputFormat | undefined, quirks: Quirks): JsonObject | undefined {
+  if (!output || quirks.structuredOutput === 'none') return undefined;
+  if (output.type === 'json') {
+    if (quirks.structuredOutput !== 'json-schema') return { type: 'json_object' };
+    return { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } };
+  }
+  if (quirks.structuredOutput === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = output;
+  return {
+    type: 'json_schema',
+    json_schema: {
+      name,
+      ...(description !== undefined && { description }),
+      schema,
+      ...(strict !== undefined && { strict }),
+    },
+  };
+}

@@ -1,0 +1,246 @@
+/** Turns frames into a chat client's bytes: its own format's pass, every other's are written anew. */
+import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import type { Frame, Writer } from '../../dialect.ts';
+import { openaiErrorObject } from '../../shared/error-bodies.ts';
+import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../../wire/json.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { chatUsage, writeCompletion } from './completion.ts';
+import { ChatFrame } from './read-reply.ts';
+import { REPLY_ROOM } from './reply-support.ts';
+import { ChunkScript } from './write-stream.ts';
+
+const NO_BYTES = new Uint8Array(0);
+const NO_WARNINGS: readonly string[] = [];
+const encoder = new TextEncoder();
+/** What a chunk says of the reply it belongs to. */
+const NAMING = new Set(['id', 'created']);
+/** A member of a chunk that says nothing, as providers write it: its name cannot stand so in a text. */
+const NO_USAGE = [encoder.encode(',"usage":null'), encoder.encode(', "usage": null')];
+const DONE = encoder.encode('data: [DONE]\n\n');
+const KEEP_ALIVE = encoder.encode(': ka\n\n');
+
+export function createWriter(call: ChatCall): Writer {
+  return call.stream ? new StreamWriter(call) : new WholeWriter(call);
+}
+
+class StreamWriter implements Writer {
+  readonly contentType = 'text/event-stream; charset=utf-8';
+  readonly #call: ChatCall;
+  readonly #script: ChunkScript;
+  readonly #mark: ChunkMark;
+  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  #done = false;
+  #lastPassed: ChatFrame | undefined;
+
+  constructor(call: ChatCall) {
+    this.#call = call;
+    this.#script = new ChunkScript(call);
+    this.#mark = new ChunkMark(call.model, call.wantsUsage === true);
+  }
+
+  get warnings(): readonly string[] {
+    return this.#losses.warnings;
+  }
+
+  write(frame: Frame): Uint8Array {
+    this.#losses.see(frame.events);
+    let text = '';
+    for (const event of frame.events) text += this.#script.chunksOf(event);
+    return text === '' ? NO_BYTES : encoder.encode(text);
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof ChatFrame) || frame.kind === 'whole') return this.write(frame);
+    switch (frame.kind) {
+      case 'blank':
+        return frame.bytes;
+      case 'useless':
+        return NO_BYTES;
+      case 'usage':
+        return this.#call.wantsUsage ? this.#passChunk(frame) : NO_BYTES;
+      case 'chunk':
+        return this.#passChunk(frame);
+      case 'done': {
+        this.#done = true;
+        const said = this.#mark.events(frame.mended ?? []) + this.#script.usageChunk();
+        return said === '' && !frame.mended ? frame.bytes : encoder.encode(`${said}data: [DONE]\n\n`);
+      }
+      default:
+        return frame.kind satisfies never;
+    }
+  }
+
+  #passChunk(frame: ChatFrame): Uint8Array {
+    this.#lastPassed = frame;
+    const used = this.#call.countsAlone && usageIn(frame);
+    if (used) return this.#withCounts(frame, used);
+    if (frame.mended) return encoder.encode(this.#mark.events(frame.mended));
+    return this.#mark.inEvent(frame);
+  }
+
+  #withCounts({ bytes, jsonStart, mended }: ChatFrame, used: Usage): Uint8Array {
+    const said = mended ?? [JSON.parse(textIn(bytes, jsonStart, bytes.length)) as JsonObject];
+    const usage = chatUsage(used, this.#call);
+    const told = said.map((chunk) => (isObject(chunk.usage) ? { ...chunk, usage } : chunk));
+    return encoder.encode(this.#mark.events(told));
+  }
+
+  bill(usage: Usage): void {
+    const last = this.#lastPassed;
+    this.#script.bill(usage, last && (last.mended?.[0] ?? pickMembers(last.bytes.subarray(last.jsonStart), NAMING)));
+  }
+
+  end(): Uint8Array {
+    if (this.#done) return NO_BYTES;
+    this.#done = true;
+    const last = this.#script.usageChunk() + warningComment(this.warnings);
+    return last === '' ? DONE : encoder.encode(`${last}data: [DONE]\n\n`);
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return encoder.encode(`data: ${JSON.stringify({ error: openaiErrorObject(error) })}\n\n`);
+  }
+
+  keepAlive(): Uint8Array {
+    return KEEP_ALIVE;
+  }
+}
+
+class WholeWriter implements Writer {
+  readonly contentType = 'application/json';
+  readonly #call: ChatCall;
+  /** What is written anew. */
+  #reply: Reply | undefined;
+  #losses: ReplyLosses | undefined;
+  #passed = false;
+  #billed: Usage | undefined;
+
+  constructor(call: ChatCall) {
+    this.#call = call;
+  }
+
+  get warnings(): readonly string[] {
+    return this.#losses?.warnings ?? NO_WARNINGS;
+  }
+
+  write(frame: Frame): Uint8Array {
+    this.#reply ??= emptyReply();
+    this.#losses ??= new ReplyLosses(REPLY_ROOM);
+    this.#losses.see(frame.events);
+    for (const event of frame.events) addEvent(this.#reply, event);
+    return NO_BYTES;
+  }
+
+  pass(frame: Frame): Uint8Array {
+    if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
+    this.#passed = true;
+    const [mended] = frame.mended ?? [];
+    const used = this.#billed ?? (this.#call.countsAlone && usageIn(frame));
+    const usage = used && chatUsage(used, this.#call);
+    if (usage) return patchMembers(mended ? encode(mended) : frame.bytes, { model: this.#call.model, usage });
+    if (!mended) return named(frame.bytes, this.#call.model);
+    return encode('model' in mended ? { ...mended, model: this.#call.model } : mended);
+  }
+
+  bill(usage: Usage): void {
+    this.#billed = usage;
+  }
+
+  end(): Uint8Array {
+    if (this.#passed) return NO_BYTES;
+    const reply = this.#reply ?? emptyReply();
+    if (this.#billed) reply.usage = this.#billed;
+    return encode(writeCompletion(reply, this.#call));
+  }
+
+  fail(error: GatewayError): Uint8Array {
+    return encoder.encode(JSON.stringify({ error: openaiErrorObject(error) }));
+  }
+
+  keepAlive(): Uint8Array {
+    return NO_BYTES;
+  }
+}
+
+function usageIn({ events }: ChatFrame): Usage | undefined {
+  for (const event of events) if (event.type === 'usage') return event.usage;
+  return undefined;
+}
+
+function encode(body: JsonObject): Uint8Array {
+  return encoder.encode(JSON.stringify(body));
+}
+
+/** A whole reply with the public name where the provider's stands. */
+function named(bytes: Uint8Array, model: string): Uint8Array {
+  const span = memberSpan(bytes, 'model');
+  if (!span || isQuoted(bytes, span, model)) return bytes;
+  return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
+}
+
+/** Puts the public name where the provider's stands, and takes out the empty usage that only those read who ask for usage. */
+class ChunkMark {
+  readonly #name: string;
+  readonly #quoted: Uint8Array;
+  readonly #wantsUsage: boolean;
+  // The chunks of a stream begin alike up to the model's name, so the last beginning mostly saves the search.
+  #head: Uint8Array = NO_BYTES;
+  #newHead: Uint8Array = NO_BYTES;
+  // And they end alike from the empty usage on, of which so many bytes go.
+  #tail: Uint8Array = NO_BYTES;
+  #cut = 0;
+
+  constructor(name: string, wantsUsage: boolean) {
+    this.#name = name;
+    this.#quoted = encoder.encode(JSON.stringify(name));
+    this.#wantsUsage = wantsUsage;
+  }
+
+  inEvent({ bytes, jsonStart, hasNullUsage }: ChatFrame): Uint8Array {
+    const named = this.#named(bytes, jsonStart);
+    if (this.#wantsUsage || !hasNullUsage) return named;
+    const { length } = this.#tail;
+    const at = named.length - length;
+    if (length > 0 && bytesEqualAt(named, at, this.#tail)) return spliceBytes(named, at, at + this.#cut, NO_BYTES);
+    const text = Buffer.from(named.buffer, named.byteOffset, named.length);
+    for (const nothing of NO_USAGE) {
+      const found = text.indexOf(nothing);
+      if (found < 0) continue;
+      this.#tail = named.slice(found);
+      this.#cut = nothing.length;
+      return spliceBytes(named, found, found + nothing.length, NO_BYTES);
+    }
+    return named;
+  }
+
+  #named(bytes: Uint8Array, jsonStart: number): Uint8Array {
+    if (this.#head.length === 0 || !bytesEqualAt(bytes, 0, this.#head)) {
+      const span = memberSpan(bytes, 'model', jsonStart);
+      if (!span) return bytes;
+      this.#head = bytes.slice(0, span.end);
+      this.#newHead = spliceBytes(this.#head, span.start, span.end, this.#quoted);
+      if (isSame(this.#head, this.#newHead)) this.#newHead = this.#head;
+    }
+    if (this.#newHead === this.#head) return bytes;
+    return spliceBytes(bytes, 0, this.#head.length, this.#newHead);
+  }
+
+  events(payloads: readonly JsonObject[]): string {
+    let text = '';
+    for (const payload of payloads) {
+      const named: JsonObject = 'model' in payload ? { ...payload, model: this.#name } : { ...payload };
+      if (!this.#wantsUsage && named.usage === null) delete named.usage;
+      text += `data: ${JSON.stringify(named)}\n\n`;
+    }
+    return text;
+  }
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && bytesEqualAt(a, 0, b);
+}

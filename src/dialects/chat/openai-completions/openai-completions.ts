@@ -1,0 +1,24 @@
+/** OpenAI text completions, `POST /v1/completions`: the format of models that go on writing a prompt. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { Dialect } from '../../dialect.ts';
+import { openaiError } from '../../shared/error-bodies.ts';
+import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { OPENAI_COMPLETIONS } from './name.ts';
+import { createReader } from './read-reply.ts';
+import { readCall } from './read-request.ts';
+import { createWriter } from './write-reply.ts';
+import { passCall, writeCall } from './write-request.ts';
+
+export const openaiCompletions: Dialect<ChatCall> = {
+  name: OPENAI_COMPLETIONS,
+  kind: 'chat',
+  // It has no place for any of them: fetching one would be in vain.
+  takesUrls: ['image', 'audio', 'document', 'video'],
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  passCall,
+  reader: (_call, contentType, quirks) => createReader(contentType, quirks),
+  readError: readOpenaiError,
+};

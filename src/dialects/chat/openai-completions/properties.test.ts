@@ -1,0 +1,93 @@
+/** What holds of every prompt and every byte, and not of the recorded ones alone. */
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { chatCall } from '../../../../test/chat-call.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { openaiCompletions } from './openai-completions.ts';
+
+const encoder = new TextEncoder();
+
+function readCall(body: Uint8Array): ChatCall {
+  return openaiCompletions.readCall({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+}
+
+const words = fc.string({ unit: 'grapheme', maxLength: 12 });
+const tokens = fc.array(fc.nat({ max: 200_000 }), { minLength: 1, maxLength: 5 });
+const prompts = fc.oneof(
+  fc.array(words, { minLength: 1, maxLength: 3 }),
+  fc.array(tokens, { minLength: 1, maxLength: 3 }),
+);
+const completion = fc.record(
+  { prompts, echo: fc.boolean(), suffix: words, bestOf: fc.integer({ min: 2, max: 5 }), logprobs: fc.nat({ max: 5 }) },
+  { requiredKeys: ['prompts', 'echo'] },
+);
+const sampling = fc.record(
+  {
+    temperature: fc.constantFrom(0, 0.5, 2),
+    topP: fc.constantFrom(0, 0.5, 1),
+    presencePenalty: fc.constantFrom(-2, 0, 1.5),
+    frequencyPenalty: fc.constantFrom(-2, 0, 1.5),
+    seed: fc.integer(),
+    n: fc.constantFrom(1, 2),
+    stop: fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 4 }),
+    logitBias: fc.dictionary(fc.constantFrom('1', '50256'), fc.constantFrom(-100, 0, 5)),
+  },
+  { requiredKeys: [] },
+);
+
+test('a call is read back as it was written', () => {
+  fc.assert(
+    fc.property(completion, sampling, fc.option(fc.nat(), { nil: undefined }), (completion, sampling, most) => {
+      const asked = chatCall({ completion, sampling, ...(most !== undefined && { maxOutputTokens: most }) });
+      const { body, warnings } = openaiCompletions.writeCall(asked, 'a-model', {});
+      expect(warnings).toEqual([]);
+      const read = readCall(body);
+      expect(read.completion).toEqual(asked.completion);
+      expect(read.sampling).toEqual(asked.sampling);
+      expect(read.maxOutputTokens).toBe(asked.maxOutputTokens);
+      expect(openaiCompletions.writeCall(read, 'a-model', {}).body).toEqual(body);
+    }),
+  );
+});
+
+const anything = fc.jsonValue({ maxDepth: 2 });
+
+test('whatever a client sends is a call that can be written, or an error that says why not', () => {
+  const member = fc.constantFrom(
+    'stop',
+    'n',
+    'best_of',
+    'logprobs',
+    'echo',
+    'suffix',
+    'logit_bias',
+    'stream',
+    'stream_options',
+    'user',
+    'max_tokens',
+  );
+  fc.assert(
+    fc.property(fc.oneof(prompts, words, anything), fc.dictionary(member, anything), (prompt, members) => {
+      const body = encoder.encode(JSON.stringify({ model: 'm', prompt, ...members }));
+      try {
+        expect(openaiCompletions.writeCall(readCall(body), 'm', {}).body.length).toBeGreaterThan(0);
+      } catch (thrown) {
+        expect(thrown).toBeInstanceOf(GatewayError);
+        expect((thrown as GatewayError).code).not.toBe('internal_error');
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no bytes crash the reader, and every reply has one end', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, stream) => {
+      const type = stream ? 'text/event-stream' : 'application/json';
+      const reader = openaiCompletions.reader(chatCall({ stream }), type, {});
+      const events = [...reader.read(bytes), ...reader.end()].flatMap((frame) => frame.events);
+      expect(events.filter(({ type: one }) => one === 'reply-end' || one === 'error').length).toBe(1);
+    }),
+  );
+});

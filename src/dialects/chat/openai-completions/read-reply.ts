@@ -1,0 +1,171 @@
+/** Cuts a text completion reply, streamed or whole, into frames and says what they mean. */
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { readErrorObject } from '../../shared/openai-errors.ts';
+import { readUsage } from '../../shared/openai-usage.ts';
+import { joinBytes } from '../../wire/json.ts';
+import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { readLogprobs } from './logprobs.ts';
+
+/** A frame of this format also says where its JSON object begins. */
+export interface CompletionFrame extends Frame {
+  /** -1 where the frame holds none. */
+  readonly jsonStart: number;
+}
+
+const FINISH_REASONS: { readonly [word: string]: FinishReason } = {
+  stop: 'stop',
+  length: 'length',
+  content_filter: 'content-filter',
+};
+
+const NO_BYTES = new Uint8Array(0);
+const decoder = new TextDecoder();
+
+export function createReader(contentType: string, quirks: Quirks): Reader {
+  return contentType.includes('text/event-stream') ? streamReader(quirks) : wholeReader(quirks);
+}
+
+function streamReader(quirks: Quirks): Reader {
+  const cutter = new SseCutter();
+  const decode = createDecoder(quirks);
+  let ended = false;
+
+  function frameOf(event: SseEvent): CompletionFrame {
+    const { bytes, data } = event;
+    const events: ReplyEvent[] = [];
+    let jsonStart = -1;
+    if (data?.trim() === '[DONE]') {
+      if (!ended) events.push({ type: 'reply-end' });
+      ended = true;
+    } else if (data !== undefined && data !== '' && !ended) {
+      const payload = parse(data);
+      if (payload) {
+        jsonStart = event.dataEnd > 0 ? event.dataStart : -1;
+        decode.chunk(payload, events);
+      } else events.push(unreadable());
+      ended = events.some((found) => found.type === 'error');
+    }
+    return { bytes, events, jsonStart };
+  }
+
+  return {
+    read: (chunk) => cutter.read(chunk).map(frameOf),
+    end() {
+      const frames: Frame[] = cutter.end().map(frameOf);
+      if (!ended) frames.push({ bytes: NO_BYTES, events: [decode.isComplete() ? { type: 'reply-end' } : brokeOff()] });
+      ended = true;
+      return frames;
+    },
+  };
+}
+
+function wholeReader(quirks: Quirks): Reader {
+  const pieces: Uint8Array[] = [];
+  return {
+    read(chunk) {
+      pieces.push(chunk);
+      return [];
+    },
+    end() {
+      const bytes = joinBytes(pieces);
+      const payload = parse(decoder.decode(bytes));
+      const events: ReplyEvent[] = [];
+      if (!payload) events.push(unreadable());
+      else {
+        const decode = createDecoder(quirks);
+        decode.chunk(payload, events);
+        if (!events.some((event) => event.type === 'error')) events.push({ type: 'reply-end' });
+      }
+      const frame: CompletionFrame = { bytes, events, jsonStart: 0 };
+      return [frame];
+    },
+  };
+}
+
+/** Turns the objects of one reply into events; it remembers which choices have begun and which have ended. */
+function createDecoder(quirks: Quirks) {
+  let started = false;
+  const open = new Map<number, { text: boolean; ended: boolean }>();
+
+  function chunk(payload: JsonObject, events: ReplyEvent[]): void {
+    if (payload.error !== undefined && payload.error !== null) {
+      events.push({ type: 'error', error: readErrorObject(payload.error) });
+      return;
+    }
+    if (!started) {
+      started = true;
+      const created = payload.created;
+      events.push({
+        type: 'reply-start',
+        id: textOf(payload.id),
+        model: textOf(payload.model),
+        ...(typeof created === 'number' && { createdSeconds: created }),
+      });
+    }
+    const choices = Array.isArray(payload.choices) ? payload.choices : [];
+    for (const choice of choices) if (isObject(choice)) readChoice(choice, events);
+    const usage = isObject(payload.usage) ? readUsage(payload.usage, quirks) : undefined;
+    if (usage) events.push({ type: 'usage', usage });
+  }
+
+  function readChoice(choice: JsonObject, events: ReplyEvent[]): void {
+    const index = typeof choice.index === 'number' ? choice.index : 0;
+    let state = open.get(index);
+    if (!state) {
+      state = { text: false, ended: false };
+      open.set(index, state);
+    }
+    if (state.ended) return;
+    const at = { choice: index, part: 0 };
+    const text = textOf(choice.text);
+    const logprobs = readLogprobs(choice.logprobs);
+    if (!state.text && (text !== '' || logprobs.length > 0)) {
+      state.text = true;
+      events.push({ type: 'part-start', ...at, opens: { type: 'text' } });
+    }
+    if (text !== '') events.push({ type: 'part-delta', ...at, delta: text });
+    if (logprobs.length > 0) events.push({ type: 'part-logprobs', ...at, logprobs });
+    const raw = choice.finish_reason;
+    if (typeof raw !== 'string' || raw === '') return;
+    state.ended = true;
+    if (state.text) events.push({ type: 'part-end', ...at });
+    events.push({ type: 'choice-end', choice: index, finish: finishOf(raw, choice.stop_reason) });
+  }
+
+  return {
+    chunk,
+    /** Every choice that began has said why it ended. */
+    isComplete: () => open.size > 0 && [...open.values()].every((state) => state.ended),
+  };
+}
+
+/** vLLM has the stop sequence that was met beside the reason. */
+function finishOf(raw: string, stopSequence: Json | undefined): Finish {
+  const reason = FINISH_REASONS[raw] ?? 'other';
+  if (reason !== 'stop' || typeof stopSequence !== 'string') return { reason, raw };
+  return { reason: 'stop-sequence', raw, stopSequence };
+}
+
+function parse(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function brokeOff(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', 'The reply broke off before its end.') };
+}
+
+function unreadable(): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.') };
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'bun:test';
+import type { ChatCall } from '../../../canonical/call.ts';
+import { readCall } from './read-request.ts';
+import { writeCall } from './write-request.ts';
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
+
+function callOf(body: unknown): ChatCall {
+  return readCall({ body: bytesOf(body), headers: new Headers(), path: {}, query: new URLSearchParams() });
+}
+
+const CALL = { model: 'public-name', prompt: 'Once' };
+
+describe('reading a request', () => {
+  test('every member finds its place', () => {
+    const call = callOf({
+      model: 'm',
+      prompt: ['a', 'b'],
+      best_of: 3,
+      echo: true,
+      frequency_penalty: -1,
+      logit_bias: { 50256: -100 },
+      logprobs: 2,
+      max_tokens: 0,
+      n: 2,
+      presence_penalty: 1,
+      seed: 7,
+      stop: 'x',
+      stream: true,
+      stream_options: { include_usage: true },
+      suffix: 'end',
+      temperature: 0.5,
+      top_p: 1,
+      user: 'u',
+      min_p: 0.1,
+    });
+    expect(call).toMatchObject({
+      kind: 'chat',
+      model: 'm',
+      stream: true,
+      wantsUsage: true,
+      maxOutputTokens: 0,
+      user: 'u',
+      messages: [{ role: 'user', parts: [{ type: 'text', text: 'a' }] }],
+      sampling: {
+        temperature: 0.5,
+        topP: 1,
+        presencePenalty: 1,
+        frequencyPenalty: -1,
+        seed: 7,
+        stop: ['x'],
+        n: 2,
+        logitBias: { 50256: -100 },
+      },
+      completion: { prompts: ['a', 'b'], suffix: 'end', echo: true, bestOf: 3, logprobs: 2 },
+      extras: { 'openai-completions': { min_p: 0.1 } },
+    });
+    expect(JSON.parse(text(writeCall(call, 'up', {}).body))).toEqual({
+      model: 'up',
+      prompt: ['a', 'b'],
+      best_of: 3,
+      echo: true,
+      frequency_penalty: -1,
+      logit_bias: { 50256: -100 },
+      logprobs: 2,
+      max_tokens: 0,
+      n: 2,
+      presence_penalty: 1,
+      seed: 7,
+      stop: ['x'],
+      stream: true,
+      stream_options: { include_usage: true },
+      suffix: 'end',
+      temperature: 0.5,
+      top_p: 1,
+      user: 'u',
+      min_p: 0.1,
+    });
+  });
+
+  test('members that are null are left open', () => {
+    const call = callOf({
+      ...CALL,
+      n: null,
+      stop: null,
+      suffix: null,
+      max_tokens: null,
+      logprobs: null,
+      stream: null,
+      stream_options: null,
+    });
+    expect(call.sampling).toEqual({});
+    expect(call.completion).toEqual({ prompts: ['Once'], echo: false });
+    expect(call).not.toHaveProperty('maxOutputTokens');
+  });
+
+  test('token ids are no message', () => {
+    expect(callOf({ ...CALL, prompt: [1, 2] })).toMatchObject({ messages: [], completion: { prompts: [[1, 2]] } });
+    expect(callOf({ ...CALL, prompt: [[1], [2]] })).toMatchObject({ completion: { prompts: [[1], [2]] } });
+  });
+
+  test.each([
+    ['prompt', { prompt: undefined }],
+    ['prompt', { prompt: [] }],
+    ['prompt', { prompt: ['a', 1] }],
+    ['prompt', { prompt: [[]] }],
+    ['prompt', { prompt: [-1] }],
+    ['prompt', { prompt: {} }],
+    ['model', { model: undefined }],
+    ['model', { model: '' }],
+    ['temperature', { temperature: 2.1 }],
+    ['temperature', { temperature: '1' }],
+    ['top_p', { top_p: -0.1 }],
+    ['n', { n: 0 }],
+    ['n', { n: 1.5 }],
+    ['presence_penalty', { presence_penalty: 3 }],
+    ['frequency_penalty', { frequency_penalty: -3 }],
+    ['max_tokens', { max_tokens: -1 }],
+    ['best_of', { n: 3, best_of: 2 }],
+    ['logprobs', { logprobs: true }],
+    ['echo', { echo: 'yes' }],
+    ['stop', { stop: ['a', 2] }],
+    ['stop', { stop: 3 }],
+    ['stream', { stream: 'yes' }],
+    ['stream_options', { stream_options: [] }],
+    ['suffix', { suffix: 1 }],
+    ['seed', { seed: 0.5 }],
+    ['logit_bias', { logit_bias: { a: 'b' } }],
+    ['user', { user: 1 }],
+  ])('a wrong %s is named: %j', (param, members) => {
+    expect(() => callOf({ ...CALL, ...members })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', param, status: 400 }),
+    );
+  });
+
+  test.each(['', '{', '[]', '"x"'])('a body that is no JSON object is refused: %p', (body) => {
+    expect(() => callOf(body)).toThrow(expect.objectContaining({ code: 'invalid_request', status: 400 }));
+  });
+});

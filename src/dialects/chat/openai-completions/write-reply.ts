@@ -1,0 +1,224 @@
+/** Writes a text completion reply, streamed or whole: anew from its meaning, or by passing the provider's own bytes on. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import {
+  addEvent,
+  emptyReply,
+  type Finish,
+  type FinishReason,
+  type ReplyEvent,
+  type ReplyPart,
+} from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import type { Frame, Writer } from '../../dialect.ts';
+import { openaiErrorObject } from '../../shared/error-bodies.ts';
+import { writeUsage } from '../../shared/openai-usage.ts';
+import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../../wire/json.ts';
+import { saysRefusal } from '../refusal.ts';
+import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { writeLogprobs } from './logprobs.ts';
+import type { CompletionFrame } from './read-reply.ts';
+import { REPLY_ROOM } from './reply-support.ts';
+
+const FINISH_WORDS = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'tool-calls': 'stop',
+  'content-filter': 'content_filter',
+  refusal: 'content_filter',
+  pause: 'stop',
+  'broken-call': 'stop',
+  other: 'stop',
+} as const satisfies Record<FinishReason, string>;
+
+const NO_BYTES = new Uint8Array(0);
+const encoder = new TextEncoder();
+const DONE = encoder.encode('data: [DONE]\n\n');
+const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
+
+export function createWriter(call: ChatCall): Writer {
+  return call.stream ? streamWriter(call) : wholeWriter(call);
+}
+
+/** What every object of a reply begins with. */
+interface Head {
+  id: string;
+  created: number;
+}
+
+function headOf(call: ChatCall, event: Extract<ReplyEvent, { type: 'reply-start' }>): Head {
+  return { id: completionId(event.id), created: event.createdSeconds ?? call.receivedSeconds ?? 0 };
+}
+
+/** Ids of chat replies say so: the word is this format's own. */
+function completionId(id: string): string {
+  return id.startsWith('chatcmpl-') ? `cmpl-${id.slice('chatcmpl-'.length)}` : id;
+}
+
+/** The prompt a choice answers, where it is to be repeated before the answer. */
+function echoOf(call: ChatCall, choice: number): string {
+  if (!call.completion?.echo) return '';
+  const prompt = call.completion.prompts[Math.floor(choice / (call.sampling.n ?? 1))];
+  return typeof prompt === 'string' ? prompt : '';
+}
+
+function streamWriter(call: ChatCall): Writer {
+  let head: Head = { id: '', created: 0 };
+  let usage: Usage | undefined;
+  let isBilled = false;
+  const begun = new Set<number>();
+  const silent = new Set<string>();
+  const refused = new Set<number>();
+  const tail: Uint8Array[] = [];
+  const losses = new ReplyLosses(REPLY_ROOM);
+
+  function chunk(choices: Json[], figures: Json): string {
+    const { id, created } = head;
+    const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
+    if (call.wantsUsage) body.usage = figures;
+    return `data: ${JSON.stringify(body)}\n\n`;
+  }
+
+  function choiceChunk(index: number, delta: string, end?: Finish, rows?: readonly Json[]): string {
+    const text = begun.has(index) ? delta : echoOf(call, index) + delta;
+    begun.add(index);
+    return chunk([{ text, index, logprobs: writeLogprobs(rows), ...writeFinish(end, refused.has(index)) }], null);
+  }
+
+  function write(event: ReplyEvent): string {
+    switch (event.type) {
+      case 'reply-start':
+        head = headOf(call, event);
+        return '';
+      case 'part-start':
+        if (event.opens.type === 'refusal') refused.add(event.choice);
+        if (!isText(event.opens)) silent.add(`${event.choice} ${event.part}`);
+        return '';
+      case 'part-delta':
+        return silent.has(`${event.choice} ${event.part}`) ? '' : choiceChunk(event.choice, event.delta);
+      case 'part-logprobs':
+        if (silent.has(`${event.choice} ${event.part}`)) return '';
+        return choiceChunk(event.choice, '', undefined, event.logprobs);
+      case 'choice-end':
+        return choiceChunk(event.choice, '', event.finish);
+      case 'usage':
+        if (!isBilled) usage = event.usage;
+        return '';
+      default:
+        return '';
+    }
+  }
+
+  return {
+    contentType: 'text/event-stream',
+    get warnings() {
+      return losses.warnings;
+    },
+    write(frame) {
+      losses.see(frame.events);
+      return encoder.encode(frame.events.map(write).join(''));
+    },
+    pass(frame) {
+      if (tail.length > 0 || frame.events.some((event) => event.type === 'reply-end')) {
+        tail.push(frame.bytes);
+        return NO_BYTES;
+      }
+      if (!call.wantsUsage && isUsageAlone(frame)) return NO_BYTES;
+      return withModel(frame, call.model);
+    },
+    bill(billed) {
+      usage = billed;
+      isBilled = true;
+    },
+    end() {
+      const passed = joinBytes(tail);
+      if (passed.length > 0 && !(isBilled && call.wantsUsage)) return passed;
+      const figures = call.wantsUsage && usage ? chunk([], writeUsage(usage)) : '';
+      return joinBytes([encoder.encode(figures + warningComment(losses.warnings)), DONE]);
+    },
+    fail: (error) => encoder.encode(`data: ${JSON.stringify({ error: openaiErrorObject(error) })}\n\n`),
+    keepAlive: () => KEEP_ALIVE,
+  };
+}
+
+function wholeWriter(call: ChatCall): Writer {
+  const reply = emptyReply();
+  const passed: Uint8Array[] = [];
+  let billed: Usage | undefined;
+  let head: Head = { id: '', created: 0 };
+  const losses = new ReplyLosses(REPLY_ROOM);
+
+  return {
+    contentType: 'application/json',
+    get warnings() {
+      return losses.warnings;
+    },
+    write(frame) {
+      losses.see(frame.events);
+      for (const event of frame.events) {
+        if (event.type === 'reply-start') head = headOf(call, event);
+        addEvent(reply, event);
+      }
+      return NO_BYTES;
+    },
+    pass(frame) {
+      passed.push(withModel(frame, call.model));
+      return NO_BYTES;
+    },
+    bill(usage) {
+      billed = usage;
+    },
+    end() {
+      if (passed.length > 0) {
+        const bytes = joinBytes(passed);
+        return billed ? patchMembers(bytes, { usage: writeUsage(billed) }) : bytes;
+      }
+      if (billed) reply.usage = billed;
+      const choices = reply.choices.map(({ parts, finish }, index) => ({
+        text:
+          echoOf(call, index) +
+          parts
+            .filter((part) => isText(part.opens))
+            .map((part) => part.content)
+            .join(''),
+        index,
+        logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
+        ...writeFinish(finish ?? { reason: 'stop' }, saysRefusal(parts)),
+      }));
+      const { id, created } = head;
+      const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
+      if (reply.usage) body.usage = writeUsage(reply.usage);
+      return encoder.encode(JSON.stringify(body));
+    },
+    fail: (error: GatewayError) => encoder.encode(JSON.stringify({ error: openaiErrorObject(error) })),
+    keepAlive: () => NO_BYTES,
+  };
+}
+
+/** vLLM has the stop sequence that was met beside the reason. */
+function writeFinish(finish: Finish | undefined, refused: boolean): JsonObject {
+  if (!finish) return { finish_reason: null };
+  const { reason, stopSequence } = finish;
+  const said = refused && reason === 'stop' ? 'refusal' : reason;
+  return { finish_reason: FINISH_WORDS[said], ...(stopSequence !== undefined && { stop_reason: stopSequence }) };
+}
+
+/** A refusal is the answer's text here: the format has no place of its own for it. */
+function isText(opens: ReplyPart['opens']): boolean {
+  return opens.type === 'text' || opens.type === 'refusal';
+}
+
+/** A chunk that holds nothing but figures. Some providers put them into the last choice's chunk: that one stays. */
+function isUsageAlone(frame: Frame): boolean {
+  return frame.events.length > 0 && frame.events.every((event) => event.type === 'usage');
+}
+
+/** The frame's bytes under the name the client asked for. */
+function withModel(frame: Frame, model: string): Uint8Array {
+  const { bytes, jsonStart = -1 } = frame as Partial<CompletionFrame> & Frame;
+  if (jsonStart < 0) return bytes;
+  const span = memberSpan(bytes, 'model', jsonStart);
+  return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model))) : bytes;
+}

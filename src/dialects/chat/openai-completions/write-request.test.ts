@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test';
+import type { ChatCall, Message } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+import { readCall } from './read-request.ts';
+import { passCall, writeCall } from './write-request.ts';
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const bytesOf = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
+
+function callOf(body: unknown): ChatCall {
+  return readCall({ body: bytesOf(body), headers: new Headers(), path: {}, query: new URLSearchParams() });
+}
+
+const CALL = { model: 'public-name', prompt: 'Once' };
+const streamCall = (more: JsonObject = {}) => callOf({ ...CALL, stream: true, ...more });
+
+describe('writing a request', () => {
+  test('usage is asked for behind the client’s back, and only then', () => {
+    const passed = (call: ChatCall, model: string, quirks: Quirks = {}) =>
+      JSON.parse(text(passCall(call, model, quirks).body));
+    const stream = { ...CALL, stream: true };
+    const stream_options = { include_usage: true };
+    expect(passed(streamCall(), 'up')).toEqual({ ...stream, model: 'up', stream_options });
+    expect(passed(streamCall({ stream_options }), 'public-name')).toEqual({ ...stream, stream_options });
+    expect(passed(callOf(CALL), 'up')).toEqual({ ...CALL, model: 'up' });
+    expect(passed(streamCall(), 'public-name', { streamUsage: 'always' })).toEqual(stream);
+  });
+
+  test('quirks drop and rename, in a body that is passed on and in one that is written', () => {
+    const quirks = {
+      rejects: ['user'],
+      fixed: { n: 1 },
+      models: [{ match: '^up', quirks: { renames: { max_tokens: 'max_new_tokens' } } }],
+    };
+    const call = callOf({ ...CALL, user: 'u', n: 2, max_tokens: 5 });
+    for (const made of [passCall(call, 'up', quirks), writeCall(call, 'up', quirks)]) {
+      expect(JSON.parse(text(made.body))).toEqual({ model: 'up', prompt: 'Once', max_new_tokens: 5 });
+      expect(made.warnings).toHaveLength(2);
+    }
+  });
+
+  const chat = (messages: Message[], more: Partial<ChatCall> = {}): ChatCall => ({
+    ...callOf(CALL),
+    messages,
+    origin: { dialect: 'openai-chat', body: new Uint8Array() },
+    completion: undefined as never,
+    ...more,
+  });
+  const said = (role: Message['role'], words: string): Message => ({ role, parts: [{ type: 'text', text: words }] });
+
+  test('a single user turn is the prompt', () => {
+    const { body, warnings } = writeCall(chat([said('user', 'Once')], { maxOutputTokens: 9 }), 'up', {});
+    expect(JSON.parse(text(body))).toEqual({ model: 'up', prompt: 'Once', max_tokens: 9 });
+    expect(warnings).toEqual([]);
+  });
+
+  test('a conversation is a script, and says so', () => {
+    const messages = [said('system', 'Be brief.'), said('user', 'Hi'), said('assistant', 'Hello'), said('user', 'Bye')];
+    const { body, warnings } = writeCall(chat(messages), 'up', {});
+    expect(JSON.parse(text(body))).toEqual({
+      model: 'up',
+      prompt: 'Be brief.\n\nUser: Hi\n\nAssistant: Hello\n\nUser: Bye\n\nAssistant:',
+      stop: ['\nUser:'],
+    });
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('what a completion cannot say is reported', () => {
+    const image: Message = {
+      role: 'user',
+      parts: [{ type: 'media', media: { kind: 'image', source: { type: 'url', url: 'https://example.com/a.png' } } }],
+    };
+    const { warnings } = writeCall(
+      chat([image], {
+        tools: [{ type: 'function', name: 'f' }],
+        output: { type: 'json' },
+        reasoning: { effort: 'low' },
+        modalities: ['audio'],
+      }),
+      'up',
+      {},
+    );
+    expect(warnings).toHaveLength(5);
+  });
+});

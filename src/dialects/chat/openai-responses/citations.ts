@@ -1,0 +1,25 @@
+/** Citations and the annotations of this format, which are their only carrier. */
+import type { Citation } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+
+/** An annotation's meaning; one that names no address stays as it came. */
+export function readAnnotation(annotation: Json): Citation | undefined {
+  if (!isObject(annotation)) return undefined;
+  const { url, title, start_index: start, end_index: end, filename } = annotation;
+  const named = typeof title === 'string' ? { title } : typeof filename === 'string' ? { title: filename } : {};
+  const isAddress = annotation.type === 'url_citation' && typeof url === 'string';
+  return {
+    ...(typeof url === 'string' && { url }),
+    ...named,
+    ...(typeof start === 'number' && typeof end === 'number' && { start, end }),
+    ...(!isAddress && { vendor: { dialect: OPENAI_RESPONSES, item: annotation } }),
+  };
+}
+
+/** Title and places are never left out: the libraries fail on that. */
+export function writeAnnotation({ url, title, start, end, vendor }: Citation): JsonObject | undefined {
+  if (vendor?.dialect === OPENAI_RESPONSES && isObject(vendor.item)) return vendor.item;
+  if (url === undefined) return undefined;
+  return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? 0, title: title ?? url, url };
+}

@@ -1,0 +1,31 @@
+/** OpenAI's Responses, `POST /v1/responses`: a conversation as a list of items. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import type { Dialect } from '../../dialect.ts';
+import { openaiError } from '../../shared/error-bodies.ts';
+import { readOpenaiError } from '../../shared/openai-errors.ts';
+import { keeping } from './keeping.ts';
+import { givesReasoning } from './kept-here.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+import { passCall } from './pass-call.ts';
+import { createReader } from './read-reply.ts';
+import { readCall } from './read-request.ts';
+import { createWriter } from './write-reply.ts';
+import { writeCall } from './write-request.ts';
+
+export const openaiResponses: Dialect<ChatCall> = {
+  name: OPENAI_RESPONSES,
+  kind: 'chat',
+  boundProofs: true,
+  handsProofsBack: true,
+  wantsProofs: (_, model) => givesReasoning(model),
+  keeping,
+  singleChoice: true,
+  takesUrls: ['image', 'document'],
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall,
+  passCall,
+  reader: createReader,
+  readError: readOpenaiError,
+};

@@ -1,0 +1,38 @@
+/** A client's own body for a provider of the same format; what nobody needs otherwise stays byte for byte. */
+import type { ChatCall, Part } from '../../../canonical/call.ts';
+import { isObject, type Json } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { OwnBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { expandedItem } from './compaction-item.ts';
+import { keptHere } from './kept-here.ts';
+import { isOwn, unwrapped } from './signatures.ts';
+
+export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(call.origin.body);
+  const warnings = new Set<string>();
+  if (model !== call.model) body.set('model', model);
+  for (const [member, value] of Object.entries(keptHere(call, model))) body.set(member, value);
+  if (call.messages.some(({ parts }) => parts.some(isCarried))) {
+    const input = body.get('input');
+    if (Array.isArray(input)) body.set('input', withOwnSeals(input, call.thread?.maker, warnings));
+  }
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
+  return { body: body.encode(), warnings: [...warnings] };
+}
+
+/** Its seal came here wrapped: another format's, or one that is of use to its maker alone. */
+function isCarried(part: Part): boolean {
+  return 'seal' in part && part.seal !== undefined && (!isOwn(part.seal) || part.seal.maker !== undefined);
+}
+
+/** A signature that another provider gave and that came here through the client stays here; our summaries go as what they say. */
+export function withOwnSeals(input: readonly Json[], maker: string | undefined, warnings: Set<string>): Json[] {
+  const kept = input.flatMap((item) =>
+    isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
+  );
+  if (kept.length < input.length) {
+    warnings.add('Earlier thinking was left out: the model takes back only thinking it has sealed itself.');
+  }
+  return kept;
+}

@@ -1,0 +1,104 @@
+/** Reads the parts of a message's content and of a tool's output. */
+import type { CacheMark, Media, Part } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { wrong } from '../../shared/request-body.ts';
+import { readAnnotation } from './citations.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+
+/** Text or a list of parts. */
+export function readContent(content: Json | undefined, path: string): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  if (content === undefined || content === null) return [];
+  if (!Array.isArray(content)) throw wrong(path, 'must be a string or an array of parts');
+  return content.map((part, index) => readPart(part, `${path}[${index}]`));
+}
+
+function readPart(part: Json, path: string): Part {
+  if (!isObject(part)) throw wrong(path, 'must be an object with a `type`');
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text': {
+      const citations = (Array.isArray(part.annotations) ? part.annotations : []).flatMap(
+        (annotation) => readAnnotation(annotation) ?? [],
+      );
+      const text = requiredText(part, 'text', path);
+      return { type: 'text', text, ...(citations.length > 0 && { citations }), ...cacheMark(part) };
+    }
+    case 'refusal':
+      return { type: 'refusal', text: requiredText(part, 'refusal', path) };
+    case 'input_image':
+      return { type: 'media', media: readImage(part, path), ...cacheMark(part) };
+    case 'input_file':
+      return { type: 'media', media: readFile(part, path), ...cacheMark(part) };
+    case 'input_audio':
+      return { type: 'media', media: readAudio(part, path), ...cacheMark(part) };
+    default:
+      if (typeof part.type !== 'string') throw wrong(`${path}.type`, 'must be a string');
+      return { type: 'vendor', dialect: OPENAI_RESPONSES, item: part };
+  }
+}
+
+function cacheMark(part: JsonObject): { cache?: CacheMark } {
+  return isObject(part.prompt_cache_breakpoint) ? { cache: {} } : {};
+}
+
+function readImage(part: JsonObject, path: string): Media {
+  const id = textAt(part, 'file_id', path);
+  const url = textAt(part, 'image_url', path);
+  const detail = textAt(part, 'detail', path);
+  const detailed = detail === undefined ? {} : { detail };
+  if (url !== undefined) return { ...fromUrl('image', url), ...detailed };
+  if (id === undefined) throw wrong(path, 'must have an `image_url` (an address or a data URL) or a `file_id`');
+  return { kind: 'image', source: { type: 'reference', dialect: OPENAI_RESPONSES, id }, ...detailed };
+}
+
+function readFile(part: JsonObject, path: string): Media {
+  const filename = textAt(part, 'filename', path);
+  const named = filename === undefined ? {} : { name: filename };
+  const data = textAt(part, 'file_data', path);
+  const url = textAt(part, 'file_url', path);
+  const id = textAt(part, 'file_id', path);
+  if (data !== undefined) {
+    const media = fromUrl('document', data);
+    if (media.source.type === 'url') media.source = { type: 'inline', base64: data };
+    return { ...media, ...named };
+  }
+  if (url !== undefined) return { ...fromUrl('document', url), ...named };
+  if (id === undefined) throw wrong(path, 'must have `file_data`, `file_url` or `file_id`');
+  return { kind: 'document', source: { type: 'reference', dialect: OPENAI_RESPONSES, id }, ...named };
+}
+
+const AUDIO_TYPES: { readonly [format: string]: string } = { mp3: 'audio/mpeg', pcm16: 'audio/pcm' };
+
+function readAudio(part: JsonObject, path: string): Media {
+  const audio = part.input_audio;
+  if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'must be an object with `data` and `format`');
+  const format = requiredText(audio, 'format', `${path}.input_audio`);
+  const base64 = requiredText(audio, 'data', `${path}.input_audio`);
+  return { kind: 'audio', source: { type: 'inline', base64 }, mimeType: AUDIO_TYPES[format] ?? `audio/${format}` };
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
+const LONGEST_DATA_URL_HEAD = 200;
+
+/** A data URL is the thing itself. */
+function fromUrl(kind: Media['kind'], url: string): Media {
+  const match = DATA_URL.exec(url.slice(0, LONGEST_DATA_URL_HEAD));
+  if (!match) return { kind, source: { type: 'url', url } };
+  const source = { type: 'inline' as const, base64: url.slice(match[0].length) };
+  return { kind, source, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
+}
+
+export function requiredText(object: JsonObject, member: string, path: string): string {
+  const value = object[member];
+  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
+  return value;
+}
+
+export function textAt(object: JsonObject, member: string, path: string): string | undefined {
+  const value = object[member];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
+  return value;
+}

@@ -1,0 +1,169 @@
+/** Cuts a response, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { readErrorObject } from '../../shared/openai-errors.ts';
+import { objectReader } from '../../shared/whole-reply.ts';
+import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { Mender } from './normalize.ts';
+import { Decoder } from './read-events.ts';
+
+/** What a frame of this format is, for the writer that passes it on. */
+export type FrameKind =
+  | 'event'
+  /** Comments, blank lines, a `[DONE]`. */
+  | 'blank'
+  /** What a client could not read, or is told in our own words. */
+  | 'useless'
+  /** A whole reply. */
+  | 'whole';
+
+export class ResponseFrame implements Frame {
+  readonly kind: FrameKind;
+  readonly bytes: Uint8Array;
+  readonly events: readonly ReplyEvent[];
+  /** The event, or the whole reply, in which some values may have been mended. */
+  readonly payload: JsonObject;
+  /** Where the payload's JSON begins in the bytes; -1 where the payload has to be written anew. */
+  readonly jsonStart: number;
+
+  constructor(
+    kind: FrameKind,
+    bytes: Uint8Array,
+    events: readonly ReplyEvent[],
+    payload: JsonObject = NO_PAYLOAD,
+    jsonStart = 0,
+  ) {
+    this.kind = kind;
+    this.bytes = bytes;
+    this.events = events;
+    this.payload = payload;
+    this.jsonStart = jsonStart;
+  }
+}
+
+const NO_PAYLOAD: JsonObject = {};
+const NO_BYTES = new Uint8Array(0);
+const NO_EVENTS: readonly ReplyEvent[] = [];
+
+export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
+  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
+  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+}
+
+/** Events at which the official library's helper throws; their items tell it all once they are done. */
+const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
+
+class StreamReader implements Reader {
+  readonly #cutter = new SseCutter();
+  readonly #decoder: Decoder;
+  readonly #mender = new Mender();
+  #over = false;
+
+  constructor(call: ChatCall, quirks: Quirks) {
+    this.#decoder = new Decoder(call, quirks);
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    return this.#framesOf(() => this.#cutter.read(chunk));
+  }
+
+  end(): Frame[] {
+    const frames = this.#framesOf(() => this.#cutter.end());
+    if (this.#over) return frames;
+    this.#over = true;
+    frames.push(new ResponseFrame('useless', NO_BYTES, [failed('broke off before its end')]));
+    return frames;
+  }
+
+  #framesOf(cut: () => SseEvent[]): Frame[] {
+    const wasOver = this.#over;
+    try {
+      return cut().map((event) => this.#frame(event));
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      this.#over = true;
+      return wasOver ? [] : [new ResponseFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }])];
+    }
+  }
+
+  #frame(event: SseEvent): Frame {
+    const { bytes, data } = event;
+    const payload = data === undefined ? undefined : parse(data);
+    // What comes after the end means nothing any more.
+    if (!isObject(payload) || this.#over) return new ResponseFrame('blank', bytes, NO_EVENTS);
+    if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
+    const isMended = this.#mender.mend(payload) || event.dataEnd === 0;
+    const events = this.#eventsOf(payload);
+    const isUseless = events.at(-1)?.type === 'error' || BREAKS_LIBRARY.test(String(payload.type));
+    return new ResponseFrame(isUseless ? 'useless' : 'event', bytes, events, payload, isMended ? -1 : event.dataStart);
+  }
+
+  #eventsOf(payload: JsonObject): ReplyEvent[] {
+    const { type, response } = payload;
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.cancelled':
+        this.#over = true;
+        return isObject(response) ? finalEvents(this.#decoder, response) : [failed('could not be read')];
+      case 'response.failed':
+        this.#over = true;
+        return isObject(response)
+          ? [...this.#decoder.finish(response), errorOf(response.error)]
+          : [failed('could not be read')];
+      case 'error': {
+        this.#over = true;
+        const { type: _, ...flat } = payload;
+        return [errorOf(payload.error ?? flat)];
+      }
+    }
+    if (type !== undefined || payload.error === undefined) return this.#decoder.read(payload);
+    this.#over = true;
+    return [errorOf(payload.error)];
+  }
+}
+
+function wholeReader(call: ChatCall, quirks: Quirks): Reader {
+  const meaning = new Decoder(call, quirks);
+  return objectReader((response, bytes) => {
+    if (!response) return [new ResponseFrame('useless', bytes, [failed('could not be read')])];
+    if (!Array.isArray(response.output)) {
+      return [new ResponseFrame('useless', bytes, [errorOf(response.error ?? response)])];
+    }
+    const events = finalEvents(meaning, response);
+    const kind = events.at(-1)?.type === 'error' ? 'useless' : 'whole';
+    return [new ResponseFrame(kind, bytes, events, response)];
+  });
+}
+
+function finalEvents(meaning: Decoder, response: JsonObject): ReplyEvent[] {
+  const events = meaning.finish(response);
+  if (response.status === 'failed') return [...events, errorOf(response.error)];
+  return [...events, ...meaning.ending(response)];
+}
+
+const REQUESTS_FAULT = /^(invalid_|context_length|image_|unsupported_|empty_image|failed_to_download)/;
+
+/** The provider's codes inside a stream come without an HTTP status. */
+function errorOf(error: unknown): ReplyEvent {
+  if (!isObject(error)) return failed('failed at its vendor');
+  const { code } = error;
+  const word = typeof code === 'string' ? code : '';
+  const status = word === 'rate_limit_exceeded' ? 429 : REQUESTS_FAULT.test(word) ? 400 : undefined;
+  return { type: 'error', error: readErrorObject(status === undefined ? error : { ...error, status_code: status }) };
+}
+
+function failed(what: string): ReplyEvent {
+  return { type: 'error', error: new GatewayError('upstream_failed', `The model's reply ${what}.`) };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

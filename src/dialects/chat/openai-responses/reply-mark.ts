@@ -1,0 +1,141 @@
+/** Puts into a provider's own response what is the gateway's to say: the model's public name, how the reply is kept, and what readers demand of every response. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import { addToMember, memberSpan, patchMembers, spliceBytes } from '../../wire/json.ts';
+import { completedAt, echoedSettings, keptAs, wholeText, wholeTools } from './response-object.ts';
+import { writeResponseUsage } from './usage.ts';
+
+const encoder = new TextEncoder();
+
+/** Members of every response that OpenAI writes and specification 2.3.0 of Open Responses demands; local servers leave some out. */
+const DEMANDED = [
+  'background',
+  'completed_at',
+  'error',
+  'frequency_penalty',
+  'incomplete_details',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'presence_penalty',
+  'previous_response_id',
+  'prompt_cache_key',
+  'reasoning',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'temperature',
+  'text',
+  'tool_choice',
+  'tools',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+  'user',
+] as const;
+
+export class ReplyMark {
+  readonly #call: ChatCall;
+  readonly #model: string;
+  readonly #quotedModel: Uint8Array;
+  /** What the reply says of how it is kept; `undefined`: the provider's own words stand. */
+  readonly #kept: JsonObject | undefined;
+
+  constructor(call: ChatCall) {
+    this.#call = call;
+    this.#model = call.model;
+    this.#quotedModel = encoder.encode(JSON.stringify(call.model));
+    const { thread } = call;
+    if (thread?.replyId !== undefined) this.#kept = { id: thread.replyId, ...keptAs(call) };
+    else if (thread?.isResumed) this.#kept = keptAs(call);
+  }
+
+  /** Of an event's bytes, whose JSON begins there; `said`: the response in it. `usage`: what it has used, once that is known. */
+  inEvent(bytes: Uint8Array, jsonStart: number, said: JsonObject, usage: Usage | undefined): Uint8Array {
+    const response = memberSpan(bytes, 'response', jsonStart);
+    if (!response) return bytes;
+    const patches = this.#patches(said, usage);
+    if (!patches) return this.#named(bytes, response.start);
+    const patched = patch(bytes.subarray(response.start, response.end), patches);
+    return spliceBytes(bytes, response.start, response.end, patched);
+  }
+
+  inWhole(bytes: Uint8Array, said: JsonObject, usage: Usage | undefined): Uint8Array {
+    const patches = this.#patches(said, usage);
+    return patches ? patch(bytes, patches) : this.#named(bytes, 0);
+  }
+
+  inObject(said: JsonObject, usage: Usage | undefined): JsonObject {
+    const patches = this.#patches(said, usage);
+    if (patches) return { ...said, ...patches.members, ...wholeUsage(said, patches.counts) };
+    return { ...said, ...('model' in said && { model: this.#model }) };
+  }
+
+  /** What is to be said otherwise; `undefined`: the model's name at most. */
+  #patches(said: JsonObject, usage: Usage | undefined): Patches | undefined {
+    const members: JsonObject = {};
+    this.#addMissing(said, members);
+    if (said.usage === undefined && !usage) members.usage = null;
+    const text = wholeText(said.text ?? null);
+    if (said.text !== undefined && text !== said.text) members.text = text;
+    const tools = Array.isArray(said.tools) ? wholeTools(said.tools) : said.tools;
+    if (tools !== undefined && tools !== said.tools) members.tools = tools;
+    Object.assign(members, this.#kept);
+    const counts = usage && missingCounts(said.usage, usage);
+    if (!counts && Object.keys(members).length === 0) return undefined;
+    if (said.model !== undefined || this.#kept) members.model = this.#model;
+    return { members, counts };
+  }
+
+  #addMissing(said: JsonObject, patches: JsonObject): void {
+    let settings: JsonObject | undefined;
+    for (const member of DEMANDED) {
+      if (said[member] !== undefined) continue;
+      settings ??= {
+        ...echoedSettings(this.#call),
+        completed_at: completedAt(this.#call, said.status, said.created_at),
+        error: null,
+        incomplete_details: null,
+      };
+      patches[member] = settings[member] ?? null;
+    }
+  }
+
+  #named(bytes: Uint8Array, from: number): Uint8Array {
+    const span = memberSpan(bytes, 'model', from);
+    const quoted = this.#quotedModel;
+    if (!span || Buffer.from(bytes.buffer, bytes.byteOffset + span.start, span.end - span.start).equals(quoted)) {
+      return bytes;
+    }
+    return spliceBytes(bytes, span.start, span.end, quoted);
+  }
+}
+
+/** Members to set, and counts to add to the usage. */
+interface Patches {
+  members: JsonObject;
+  counts: JsonObject | undefined;
+}
+
+function patch(response: Uint8Array, { members, counts }: Patches): Uint8Array {
+  const patched = patchMembers(response, members);
+  return counts ? addToMember(patched, 'usage', counts) : patched;
+}
+
+/** The names of specification 2.12 that the provider's counts do not use; `undefined` where it has them all. */
+function missingCounts(said: Json | undefined, usage: Usage): JsonObject | undefined {
+  const written = writeResponseUsage(usage);
+  if (!isObject(said)) return written;
+  const missing: JsonObject = {};
+  for (const member in written) {
+    if (said[member] === undefined || said[member] === null) missing[member] = written[member] ?? null;
+  }
+  return Object.keys(missing).length > 0 ? missing : undefined;
+}
+
+function wholeUsage({ usage }: JsonObject, counts: JsonObject | undefined): { usage?: JsonObject } {
+  return counts ? { usage: { ...(isObject(usage) && usage), ...counts } } : {};
+}

@@ -1,0 +1,161 @@
+/**
+ * A Responses request. Types and ranges of the members at its top are checked here, what stands in items and tools is checked by
+ * their readers; members that stand here not at all pass. Descriptions are written to follow "must be".
+ */
+import { type TProperties, Type } from 'typebox';
+import {
+  anything,
+  boolean,
+  byType,
+  closed,
+  integerFrom,
+  number,
+  object,
+  objectOf,
+  open,
+  text,
+} from '../../shared/request-shape.ts';
+
+export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+const MARK = () => ({
+  prompt_cache_breakpoint: anything({ $about: 'A mark after which the provider caches, for providers that take one.' }),
+});
+const TEXT = () => ({ text: Type.String(), annotations: anything(), ...MARK() });
+
+const PARTS = () => ({
+  input_text: closed(TEXT()),
+  // What the provider said of its own words is not asked again.
+  output_text: closed({ ...TEXT(), logprobs: anything() }),
+  text: closed(TEXT()),
+  refusal: closed({ refusal: Type.String() }),
+  input_image: closed({
+    image_url: text({ $about: 'An address, or a data URL.' }),
+    file_id: text(),
+    detail: text({ $about: '`low`, `high` or `auto`.' }),
+    ...MARK(),
+  }),
+  input_file: closed({
+    file_data: text({ $about: 'A data URL.' }),
+    file_url: text(),
+    file_id: text(),
+    filename: text(),
+    ...MARK(),
+  }),
+  input_audio: closed({
+    input_audio: closed({
+      data: Type.String({ $about: 'The audio in base64.' }),
+      format: Type.String({ $about: '`wav` or `mp3`.' }),
+    }),
+    ...MARK(),
+  }),
+});
+
+const content = () =>
+  Type.Union([Type.String(), Type.Array(byType(PARTS, { $name: 'ResponsesContentPart', $others: true }))]);
+
+/** Ids and states of earlier items are the provider's own. */
+const OF_ITEM = () => ({ id: text(), status: text() });
+const CALL = () => ({ call_id: Type.String(), name: Type.String(), namespace: text() });
+
+const ITEMS = () => ({
+  message: closed({
+    ...OF_ITEM(),
+    role: Type.Enum(['user', 'assistant', 'system', 'developer']),
+    phase: text(),
+    content: content(),
+  }),
+  function_call: closed({
+    ...OF_ITEM(),
+    ...CALL(),
+    arguments: Type.String({ $about: 'JSON, as a string.' }),
+  }),
+  custom_tool_call: closed({ ...OF_ITEM(), ...CALL(), input: Type.String() }),
+  function_call_output: closed({ ...OF_ITEM(), call_id: Type.String(), output: content() }),
+  custom_tool_call_output: closed({ ...OF_ITEM(), call_id: Type.String(), output: content() }),
+  compaction: closed({ ...OF_ITEM(), encrypted_content: text({ $about: 'What `/v1/responses/compact` answered.' }) }),
+  reasoning: closed({
+    ...OF_ITEM(),
+    summary: Type.Optional(Type.Array(Type.Object({}))),
+    content: anything(),
+    encrypted_content: text(),
+  }),
+});
+
+const TOOLS = () => ({
+  function: closed({
+    name: Type.String(),
+    description: text(),
+    parameters: object({ $about: 'The JSON schema of the arguments.' }),
+    strict: boolean({ default: true }),
+  }),
+  custom: closed({ name: Type.String(), description: text(), format: object({ $about: 'Free text, or a grammar.' }) }),
+});
+
+const MEMBERS = {
+  model: Type.String({ minLength: 1, description: 'the name of a model' }),
+  input: open(
+    Type.Union([
+      Type.String(),
+      Type.Array(objectOf(() => byType(ITEMS, { $name: 'ResponsesItem', $otherwise: 'message', $others: true }))),
+    ]),
+    'a string or an array of items, each an object',
+    { $means: 'messages' },
+  ),
+  instructions: text({ $about: 'A system prompt.' }),
+  max_output_tokens: integerFrom(1, {
+    $means: 'max_tokens',
+    $about: 'The most tokens that are generated. Without it the maximum of the model is reserved.',
+  }),
+  max_tool_calls: integerFrom(1, { $aside: true }),
+  temperature: number(0, 2, { default: 1 }),
+  top_p: number(0, 1, { default: 1 }),
+  top_logprobs: open(Type.Integer({ minimum: 0, maximum: 20 }), 'an integer from 0 to 20'),
+  stream: boolean({ default: false, $about: 'Whether the answer comes as server-sent events.' }),
+  stream_options: object({ $aside: true }),
+  store: boolean({
+    default: true,
+    $aside: true,
+    $about: 'Whether the response is kept, to be looked up or gone on from.',
+  }),
+  background: boolean({ $aside: true, $about: 'Refused where `true`.' }),
+  tools: open(
+    Type.Array(Type.Object({ type: Type.String() }, { $types: TOOLS, $others: true, $name: 'ResponsesTool' })),
+    'an array of tools, each an object with a `type`; a function has its `name` beside it',
+  ),
+  tool_choice: open(Type.Union([Type.String(), Type.Object({})]), '`auto`, `none`, `required`, or an object'),
+  parallel_tool_calls: boolean(),
+  reasoning: open(
+    Type.Object({
+      effort: text({
+        $means: 'reasoning_effort',
+        $about: `${EFFORTS.map((effort) => `\`${effort}\``).join(', ')}, or a word of the provider's.`,
+      }),
+      summary: text({ $about: '`auto`, `concise` or `detailed`.' }),
+    }),
+    'an object; its `effort` and its `summary` are strings',
+  ),
+  text: open(
+    Type.Object({
+      format: open(Type.Object({ type: Type.String() }), 'an object', {
+        $means: 'response_format',
+        $about: '`{"type": "json_schema", "name", "schema"}`, `{"type": "json_object"}` or `{"type": "text"}`.',
+      }),
+      verbosity: text({ $means: 'verbosity', $about: '`low`, `medium` or `high`.' }),
+    }),
+    'an object; its `format` is an object with a `type`, its `verbosity` a string',
+  ),
+  previous_response_id: text({ $aside: true, $about: 'The kept response that this one goes on from.' }),
+  conversation: open(Type.Union([Type.String(), Type.Object({})]), 'a string or an object', { $aside: true }),
+  truncation: open(Type.Union([Type.Literal('auto'), Type.Literal('disabled')]), 'one of `auto`, `disabled`', {
+    $aside: true,
+  }),
+  include: open(Type.Array(Type.String()), 'an array of strings', { $aside: true }),
+  metadata: object(),
+  user: text(),
+  safety_identifier: text({ $aside: true }),
+  prompt_cache_key: text(),
+  service_tier: text(),
+} satisfies TProperties;
+
+export const ResponsesRequest = Type.Object(MEMBERS, { $name: 'ResponsesRequest' });

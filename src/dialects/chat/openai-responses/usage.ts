@@ -1,0 +1,21 @@
+/** The usage object of this format: its own names, and beside them those of specification 2.12. */
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import { writeUsage } from '../../shared/openai-usage.ts';
+
+export function writeResponseUsage(usage: Usage): JsonObject {
+  const { input, output, cachedInput = 0, cacheWrite = 0, cacheWriteHour = 0, reasoning = 0 } = usage;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cachedInput, cache_write_tokens: cacheWrite + cacheWriteHour },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    ...writeUsage(usage),
+  };
+}
+
+/** Null at most while more is to come: of a reply that is over, AI SDK 4 and 5 fail on that. */
+export function usageOfStatus(status: Json | undefined, usage: Usage | undefined, estimate: () => Usage): Json {
+  const isUnderWay = status === 'queued' || status === 'in_progress';
+  return !usage && isUnderWay ? null : writeResponseUsage(usage ?? estimate());
+}

@@ -1,0 +1,141 @@
+/** Writes a conversation as the items of a request's input. */
+import type { Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+import { nameAndGroup } from './namespaces.ts';
+import { isOwn, sealedMembers } from './signatures.ts';
+import { legalCallId, legalToolName } from './tool-names.ts';
+import { type Content, type Script, writeContent } from './write-parts.ts';
+
+export const NAME_DROPPED = '`name` of messages was dropped: this format has no such member.';
+
+export function writeItems(messages: readonly Message[], script: Script): JsonObject[] {
+  return messages.flatMap((message) => new TurnWriter(message, script).items());
+}
+
+/** The items of one turn: content that follows on each other is one message, everything else an item of its own. */
+class TurnWriter {
+  readonly #message: Message;
+  readonly #script: Script;
+  readonly #items: JsonObject[] = [];
+  #content: Content[] = [];
+  /** What the message under way has to be sent back with. */
+  #members = '';
+
+  constructor(message: Message, script: Script) {
+    this.#message = message;
+    this.#script = script;
+  }
+
+  items(): JsonObject[] {
+    const { parts, name } = this.#message;
+    if (name !== undefined) this.#script.losses.add(NAME_DROPPED);
+    for (const part of parts) this.#part(part);
+    this.#flush();
+    if (parts.length === 0 && this.#script.isOwn) this.#items.push(this.#messageItem([], {}));
+    return this.#items;
+  }
+
+  #part(part: Part): void {
+    switch (part.type) {
+      case 'text':
+      case 'refusal':
+      case 'media': {
+        const members = part.type === 'text' ? JSON.stringify(sealedMembers(part.seal)) : this.#members || '{}';
+        if (members !== this.#members) this.#flush();
+        this.#members = members;
+        this.#content.push(part);
+        return;
+      }
+      case 'vendor':
+        if (part.dialect !== OPENAI_RESPONSES) {
+          this.#script.losses.add(`A block that only ${part.dialect} knows was dropped.`);
+        } else if (isContent(part.item)) this.#content.push(part);
+        else this.#item(part.item);
+        return;
+      case 'reasoning':
+        this.#item(writeReasoning(part, this.#script));
+        return;
+      case 'tool-call':
+        this.#item(writeCallItem(part));
+        return;
+      case 'tool-result':
+        this.#item(writeResult(part, this.#script));
+        return;
+      default:
+        part satisfies never;
+    }
+  }
+
+  #item(item: JsonObject | undefined): void {
+    if (!item) return;
+    this.#flush();
+    this.#items.push(item);
+  }
+
+  #flush(): void {
+    const content = writeContent(this.#content, this.#message.role === 'assistant', this.#script);
+    if (this.#content.length > 0 && (this.#script.isOwn || content.length > 0)) {
+      const members = this.#members === '' ? {} : (JSON.parse(this.#members) as JsonObject);
+      this.#items.push(this.#messageItem(content, members));
+    }
+    this.#content = [];
+    this.#members = '';
+  }
+
+  #messageItem(content: Json, members: JsonObject): JsonObject {
+    const { role, originRole } = this.#message;
+    if (role === 'system') return { role: originRole === 'developer' ? 'developer' : 'system', content };
+    // Beside its results a tool has nothing to say: what stands there is the user's.
+    return { role: role === 'tool' ? 'user' : role, content, ...members };
+  }
+}
+
+/** Whether the item is a piece of a message's content: those have names of their own. */
+function isContent({ type }: JsonObject): boolean {
+  return typeof type === 'string' && /^(input|output)_|^computer_screenshot$|^(summary_|reasoning_)?text$/.test(type);
+}
+
+/** The provider takes back only reasoning that it has sealed itself. */
+function writeReasoning({ text, seal, summary }: ReasoningPart, script: Script): JsonObject | undefined {
+  const hasProof = isOwn(seal) && (seal.value !== '' || script.isOwn);
+  if (!hasProof && !(script.isOwn && !seal)) {
+    script.losses.add('Earlier thinking was left out: the model takes back only thinking it has sealed itself.');
+    return undefined;
+  }
+  const isContent = summary !== true && script.isOwn && text !== '';
+  return {
+    type: 'reasoning',
+    ...(seal?.id !== undefined && { id: seal.id }),
+    summary: text === '' || isContent ? [] : [{ type: 'summary_text', text }],
+    ...(isContent && { content: [{ type: 'reasoning_text', text }] }),
+    ...(seal && seal.value !== '' && { encrypted_content: seal.value }),
+  };
+}
+
+function writeCallItem({ id, name, group, input, custom, seal }: ToolCallPart): JsonObject {
+  const named = nameAndGroup(group, name);
+  const said = { call_id: legalCallId(id), ...named, name: legalToolName(named.name) };
+  if (custom) return { type: 'custom_tool_call', ...said, input, ...sealedMembers(seal) };
+  return { type: 'function_call', ...said, arguments: input === '' ? '{}' : input, ...sealedMembers(seal) };
+}
+
+function writeResult(result: ToolResultPart, script: Script): JsonObject {
+  const parts = result.parts.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'refusal' || part.type === 'media') return part;
+    if (part.type === 'vendor' && part.dialect === OPENAI_RESPONSES) return part;
+    script.losses.add('A block in the result of a tool was dropped: this format cannot say it.');
+    return [];
+  });
+  let output = writeContent(parts, false, script);
+  if (output.length === 0 && !script.isOwn) output = '';
+  if (result.failed) output = saidToHaveFailed(output);
+  const type = result.custom ? 'custom_tool_call_output' : 'function_call_output';
+  return { type, call_id: legalCallId(result.callId), output };
+}
+
+/** This format has no flag for it. */
+function saidToHaveFailed(output: string | Json[]): string | Json[] {
+  if (typeof output !== 'string') return [{ type: 'input_text', text: 'Error:' }, ...output];
+  return /error|fail/i.test(output) ? output : `Error: ${output}`;
+}

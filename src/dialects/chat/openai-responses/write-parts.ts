@@ -1,0 +1,120 @@
+/** Parts as the content of a message or of a tool's output; what cannot be said goes to the losses. */
+import type { Media, Part, TextPart } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import { documentText } from '../document-text.ts';
+import { writeAnnotation } from './citations.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+
+/** What writing a conversation needs to know, and where it says what got lost. */
+export interface Script {
+  /** The client spoke this format: what only it can say stays. */
+  isOwn: boolean;
+  losses: Set<string>;
+}
+
+export type Content = Extract<Part, { type: 'text' | 'refusal' | 'media' | 'vendor' }>;
+
+/** One plain text is a string. */
+export function writeContent(parts: readonly Content[], isAssistant: boolean, script: Script): string | Json[] {
+  const [first] = parts;
+  const isPlain = first?.type === 'text' && !first.cache && !first.citations;
+  if (parts.length === 1 && isPlain) return first.text;
+  return parts.flatMap((part) => writePart(part, isAssistant, script) ?? []);
+}
+
+function writePart(part: Content, isAssistant: boolean, script: Script): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      if (part.text === '' && !script.isOwn) return undefined;
+      return isAssistant ? writeSaid(part) : { type: 'input_text', text: part.text, ...breakpoint(part, script) };
+    case 'refusal':
+      return isAssistant ? { type: 'refusal', refusal: part.text } : { type: 'input_text', text: part.text };
+    case 'media':
+      if (isAssistant && !script.isOwn) {
+        script.losses.add('What an assistant made beside text was dropped: this format cannot hand it back.');
+        return undefined;
+      }
+      return { ...writeMedia(part.media, script), ...breakpoint(part, script) };
+    case 'vendor':
+      return part.item;
+    default:
+      return part satisfies never;
+  }
+}
+
+function writeSaid({ text, citations = [] }: TextPart): JsonObject {
+  return { type: 'output_text', text, annotations: citations.flatMap((citation) => writeAnnotation(citation) ?? []) };
+}
+
+/** Other formats' marks are left out: the provider caches by itself. */
+function breakpoint({ cache }: { cache?: object }, { isOwn }: Script): JsonObject {
+  return cache && isOwn ? { prompt_cache_breakpoint: { mode: 'explicit' } } : {};
+}
+
+const AUDIO_FORMATS: { readonly [mimeType: string]: string } = {
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
+  'audio/pcm': 'pcm16',
+};
+
+function writeMedia(media: Media, { losses }: Script): JsonObject {
+  const { kind, source, name, title, detail } = media;
+  if (media.cite) losses.add('Citations of a document were asked for and dropped: this format has none.');
+  const detailed = detail === undefined ? {} : { detail };
+  if (source.type === 'text') {
+    return { type: 'input_text', text: documentText(media, source.text) };
+  }
+  if (media.context !== undefined) losses.add('`context` of a document was dropped: this format has none.');
+  if (source.type === 'reference') {
+    if (source.dialect !== OPENAI_RESPONSES) throw foreignFile();
+    if (kind === 'image') return { type: 'input_image', file_id: source.id, ...detailed };
+    return { type: 'input_file', file_id: source.id, ...(name !== undefined && { filename: name }) };
+  }
+  switch (kind) {
+    case 'image':
+      return { type: 'input_image', image_url: urlOf(media, 'image/png'), ...detailed };
+    case 'document': {
+      const filename = name ?? title;
+      if (source.type === 'url') return { type: 'input_file', file_url: source.url, ...(filename && { filename }) };
+      if (media.mimeType?.startsWith('text/') && filename === undefined) {
+        return { type: 'input_text', text: Buffer.from(source.base64, 'base64').toString() };
+      }
+      return {
+        type: 'input_file',
+        filename: filename ?? 'document.pdf',
+        file_data: media.mimeType === undefined ? source.base64 : urlOf(media, media.mimeType),
+      };
+    }
+    case 'audio': {
+      if (source.type === 'url') return lost('A audio was dropped: this model takes it inline only.', kind, losses);
+      const mimeType = media.mimeType ?? 'audio/wav';
+      const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
+      return { type: 'input_audio', input_audio: { data: source.base64, format } };
+    }
+    case 'video':
+      return lost('A video was dropped: this format has no place for one.', kind, losses);
+    default:
+      return kind satisfies never;
+  }
+}
+
+function urlOf({ source, mimeType }: Media, otherwise: string): string {
+  if (source.type === 'url') return source.url;
+  return source.type === 'inline' ? `data:${mimeType ?? otherwise};base64,${source.base64}` : '';
+}
+
+function lost(loss: string, kind: string, losses: Set<string>): JsonObject {
+  losses.add(loss);
+  return { type: 'input_text', text: `[${kind}]` };
+}
+
+function foreignFile(): GatewayError {
+  return new GatewayError(
+    'file_reference_unsupported',
+    "A file kept at another vendor cannot be read by this model: send the file's data inline.",
+    { param: 'messages' },
+  );
+}

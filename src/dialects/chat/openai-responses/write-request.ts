@@ -1,0 +1,200 @@
+/** Writes a call of any format as a Responses request. */
+import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { foreignMembers } from '../../shared/foreign-members.ts';
+import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { pickMembers } from '../../wire/json.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
+import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-request.ts';
+import { digest } from './tool-names.ts';
+import { NAME_DROPPED, writeItems } from './write-items.ts';
+import type { Script } from './write-parts.ts';
+import { writeTools } from './write-tools.ts';
+
+type Members = { [member: string]: Json | undefined };
+
+const MIN_OUTPUT_TOKENS = 16;
+const MAX_USER_LENGTH = 64;
+const SERVICE_TIERS = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast']);
+export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
+  const losses = new Set<string>();
+  const isOwn = call.origin.dialect === OPENAI_RESPONSES;
+  const extras = call.extras[OPENAI_RESPONSES] ?? {};
+  const body = new WrittenBody({
+    ...extras,
+    model,
+    ...writeConversation(call, { isOwn, losses }),
+    ...writeTools(call, losses),
+    ...(isOwn && { tools: undefined, tool_choice: undefined, ...ownTools(call) }),
+    ...writeSampling(call, losses),
+    reasoning: writeReasoning(call.reasoning, objectOf(extras.reasoning), isOwn),
+    text: writeText(call, objectOf(extras.text)),
+    ...writeSettings(call, extras, losses),
+    ...(isOwn ? keptHere(call, model) : { store: false, include: writeInclude(call, model) }),
+    stream: call.stream || undefined,
+  });
+  warnForeign(call, losses);
+  if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  return { body: body.encode(), warnings: [...losses] };
+}
+
+/** The client's own tools hold members that have no word of ours (`defer_loading` …). */
+function ownTools({ origin }: ChatCall): Members {
+  return pickMembers(origin.body, new Set(['tools', 'tool_choice']));
+}
+
+function writeConversation(call: ChatCall, script: Script): Members {
+  const { completion } = call;
+  if (completion) {
+    for (const loss of completionLosses(completion)) script.losses.add(loss);
+    return { input: completionAsTurn(completion.prompts[0] ?? '', completion.suffix) };
+  }
+  const leading = leadingInstructions(call.messages, script.isOwn);
+  const items = writeItems(call.messages.slice(leading), script);
+  const instructions = call.messages.slice(0, leading).map(textOf);
+  if (call.messages.slice(0, leading).some(({ name }) => name !== undefined)) script.losses.add(NAME_DROPPED);
+  return {
+    instructions: instructions.length > 0 ? instructions.join('\n\n') : undefined,
+    input: items.length > 0 || !script.isOwn ? items : undefined,
+  };
+}
+
+/** How many of the first messages are `instructions`: of a client of this format the one it wrote there itself. */
+function leadingInstructions(messages: readonly Message[], isOwn: boolean): number {
+  const first = messages.findIndex(
+    ({ role, originRole, parts }) =>
+      role !== 'system' || (isOwn && originRole !== INSTRUCTIONS) || parts.some((part) => part.type !== 'text'),
+  );
+  return first < 0 ? messages.length : first;
+}
+
+function textOf({ parts }: Message): string {
+  return parts.map((part) => (part.type === 'text' ? part.text : '')).join('\n\n');
+}
+
+function writeSampling({ sampling, maxOutputTokens, origin }: ChatCall, losses: Set<string>): Members {
+  const drop = (member: string, isSaid: unknown) => {
+    if (isSaid) losses.add(`\`${member}\` was dropped: this format has no such member.`);
+  };
+  drop('stop', sampling.stop && sampling.stop.length > 0);
+  drop('n', sampling.n !== undefined && sampling.n > 1);
+  drop('top_k', sampling.topK !== undefined);
+  drop('seed', sampling.seed !== undefined);
+  drop('presence_penalty', sampling.presencePenalty);
+  drop('frequency_penalty', sampling.frequencyPenalty);
+  drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
+  const isTooLow = maxOutputTokens !== undefined && maxOutputTokens < MIN_OUTPUT_TOKENS;
+  const isRaised = isTooLow && origin.dialect !== OPENAI_RESPONSES;
+  if (isRaised)
+    losses.add(`The ceiling on output was raised to ${MIN_OUTPUT_TOKENS} tokens: the model takes no lower one.`);
+  return {
+    temperature: sampling.temperature,
+    top_p: sampling.topP,
+    top_logprobs: sampling.topLogprobs,
+    max_output_tokens: isRaised ? MIN_OUTPUT_TOKENS : maxOutputTokens,
+  };
+}
+
+function writeReasoning(reasoning: Reasoning | undefined, own: JsonObject, isOwn: boolean): JsonObject | undefined {
+  const effort = effortOf(reasoning);
+  const summary = isOwn ? reasoning?.summary : summaryOf(reasoning);
+  const members = { ...own, ...(effort !== undefined && { effort }), ...(summary !== undefined && { summary }) };
+  return Object.keys(members).length > 0 ? members : undefined;
+}
+
+const LOW_BUDGET = 2048;
+const MEDIUM_BUDGET = 10_000;
+
+function effortOf(reasoning: Reasoning | undefined): string | undefined {
+  if (reasoning?.effort) return reasoning.effort;
+  const budget = reasoning?.budgetTokens;
+  if (budget === undefined || budget < 0) return undefined;
+  if (budget === 0) return 'none';
+  return budget <= LOW_BUDGET ? 'low' : budget < MEDIUM_BUDGET ? 'medium' : 'high';
+}
+
+/** Who asks for thinking by a budget, or adaptively, comes from a format that shows it. */
+function summaryOf(reasoning: Reasoning | undefined): string | undefined {
+  if (!reasoning || reasoning.summary === 'none' || reasoning.effort === 'none') return undefined;
+  const isShown = reasoning.adaptive === true || (reasoning.budgetTokens ?? 0) !== 0;
+  return reasoning.summary ?? (isShown ? 'auto' : undefined);
+}
+
+function writeText(call: ChatCall, own: JsonObject): JsonObject | undefined {
+  const format = call.output && writeOutput(call.output);
+  const members = { ...own, ...(format && { format }), ...(call.verbosity && { verbosity: call.verbosity }) };
+  return Object.keys(members).length > 0 ? members : undefined;
+}
+
+function writeOutput(output: OutputFormat): JsonObject {
+  if (output.type === 'json') return { type: 'json_object' };
+  const { name, description, schema, strict } = output;
+  return {
+    type: 'json_schema',
+    name,
+    ...(description !== undefined && { description }),
+    schema,
+    ...(strict !== undefined && { strict }),
+  };
+}
+
+function writeSettings(call: ChatCall, extras: JsonObject, losses: Set<string>): Members {
+  const isOwn = call.origin.dialect === OPENAI_RESPONSES;
+  const { user, serviceTier: tier, metadata } = call;
+  const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
+  if (!isKnownTier) losses.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
+  const takesMetadata = isOwn || call.origin.dialect.startsWith('openai-');
+  if (metadata && !takesMetadata) losses.add('`metadata` was dropped: it is of another format.');
+  if (call.image) losses.add('The settings of images were dropped: this format has no such members.');
+  if (call.audio || call.modalities?.some((modality) => modality !== 'text')) {
+    losses.add('`modalities` were dropped: the model answers in text.');
+  }
+  return {
+    ...(isOwn
+      ? { user: user === extras.safety_identifier ? undefined : user }
+      : {
+          safety_identifier: user === undefined ? undefined : shortUser(user),
+          max_tool_calls: searchesHeldFor(call),
+        }),
+    prompt_cache_key: call.cacheKey,
+    service_tier: isKnownTier ? tier : undefined,
+    metadata: takesMetadata ? metadata : undefined,
+  };
+}
+
+function searchesHeldFor({ tools }: ChatCall): number | undefined {
+  const search = tools.find((tool) => tool.type === 'web-search');
+  return search?.type === 'web-search' ? search.maxUses : undefined;
+}
+
+/** The provider takes names of bounded length; some clients send longer ones. */
+function shortUser(user: string): string {
+  return user.length <= MAX_USER_LENGTH ? user : digest(user).slice(0, MAX_USER_LENGTH);
+}
+
+/** Nothing is kept at the provider, so the thinking must come back with the reply to go on from. */
+function writeInclude({ sampling }: ChatCall, model: string): Json | undefined {
+  const include = [
+    ...(givesReasoning(model) ? [INCLUDE_REASONING] : []),
+    ...(sampling.logprobs ? [INCLUDE_LOGPROBS] : []),
+  ];
+  return include.length > 0 ? include : undefined;
+}
+
+function warnForeign(call: ChatCall, losses: Set<string>): void {
+  for (const { names } of foreignMembers(call, OPENAI_RESPONSES)) {
+    for (const member of names) {
+      losses.add(`\`${member}\` was dropped: this model's format has no such member.`);
+    }
+  }
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}

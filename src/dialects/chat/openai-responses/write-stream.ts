@@ -1,0 +1,398 @@
+/** Builds a response from events: the items of its output, and a stream's events about them, in the order the libraries demand. */
+import type { ChatCall, Citation, Seal } from '../../../canonical/call.ts';
+import { newId } from '../../../canonical/id.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Usage } from '../../../canonical/usage.ts';
+import { estimateUsage } from '../../shared/estimate-usage.ts';
+import { tokenRows } from '../logprob-rows.ts';
+import { explainedRefusal } from '../refusal.ts';
+import { writeAnnotation } from './citations.ts';
+import { OPENAI_RESPONSES } from './name.ts';
+import { groupOf, nameAndGroup } from './namespaces.ts';
+import { completedAt, echoedSettings, writeFinish } from './response-object.ts';
+import { isOwn, OF_TEXT, sealedMembers, writeEncrypted } from './signatures.ts';
+import { usageOfStatus, writeResponseUsage } from './usage.ts';
+
+/** Takes an event of the stream; its sequence number is the taker's. */
+export type Emit = (type: string, members: JsonObject) => void;
+
+type Opening<Type> = Extract<PartOpening, { type: Type }>;
+
+interface Item {
+  index: number;
+  body: JsonObject;
+  isOver: boolean;
+}
+
+interface PartState {
+  opens: PartOpening;
+  /** Absent until the part has said something. */
+  item: Item | undefined;
+  /** A text's piece of its message, and its place there. */
+  piece: JsonObject;
+  at: number;
+  said: string;
+  seal: Seal | undefined;
+  isOver: boolean;
+}
+
+export class ResponseScript {
+  readonly #call: ChatCall;
+  readonly #emit: Emit;
+  readonly #output: JsonObject[] = [];
+  readonly #parts: PartState[] = [];
+  /** The message that text is being added to, and the members it has to be sent back with. */
+  #message: { item: Item; content: JsonObject[]; members: string } | undefined;
+  #head: JsonObject | undefined;
+  #finish: Finish = { reason: 'stop' };
+  #usage: Usage | undefined;
+  #characters = 0;
+
+  constructor(call: ChatCall, emit: Emit) {
+    this.#call = call;
+    this.#emit = emit;
+  }
+
+  /** What the call is billed, where its provider reported nothing. */
+  bill(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  /** The format has one choice: others have no place. */
+  take(event: ReplyEvent): void {
+    if ('choice' in event && event.choice !== 0) return;
+    switch (event.type) {
+      case 'reply-start':
+        if (!this.#head) this.#begin(event.id, event.createdSeconds, event.extras);
+        return;
+      case 'part-start':
+        this.#open(event.part, event.opens);
+        return;
+      case 'part-delta':
+        this.#grow(this.#part(event.part), event.delta);
+        return;
+      case 'part-transcript':
+        this.#text(this.#part(event.part), event.delta);
+        return;
+      case 'part-seal':
+        this.#seal(this.#part(event.part), event.seal);
+        return;
+      case 'part-citation':
+        this.#cite(this.#part(event.part), event.citation);
+        return;
+      case 'part-logprobs':
+        this.#logprobs(this.#part(event.part), tokenRows(event.logprobs));
+        return;
+      case 'part-end':
+        this.#close(this.#part(event.part));
+        return;
+      case 'choice-end':
+        this.#end(event.finish);
+        return;
+      case 'usage':
+        this.#usage = event.usage;
+        return;
+      case 'result':
+      case 'reply-end':
+      case 'error':
+      case 'aside':
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+
+  /** Why a reply was refused is a piece of its message here. */
+  #end(finish: Finish): void {
+    this.#finish = finish;
+    const refusal = explainedRefusal(finish, this.#parts);
+    if (refusal === undefined || refusal === '') return;
+    const part = newPart({ type: 'refusal' });
+    this.#parts.push(part);
+    this.#text(part, refusal);
+  }
+
+  /** The whole response of a reply that is complete; a stream's last event holds it. */
+  complete(): JsonObject {
+    if (!this.#head) this.#begin('', undefined, undefined);
+    for (const part of this.#parts) if (part) this.#close(part);
+    this.#closeMessage(this.#finish.reason === 'length' ? 'incomplete' : 'completed');
+    const ending = writeFinish(this.#finish);
+    return this.#response({
+      ...ending,
+      completed_at: completedAt(this.#call, ending.status, this.#head?.created_at),
+      usage: usageOfStatus(ending.status, this.#usage, () => estimateUsage(this.#call, this.#characters)),
+    });
+  }
+
+  /** The response as far as it came; `undefined` where it has not begun. */
+  broken(error: JsonObject): JsonObject | undefined {
+    if (!this.#head) return undefined;
+    return this.#response({ status: 'failed', error, usage: this.#usage ? writeResponseUsage(this.#usage) : null });
+  }
+
+  #begin(id: string, createdSeconds: number | undefined, extras: JsonObject | undefined): void {
+    const tier = extras?.service_tier;
+    this.#head = {
+      id: this.#call.thread?.replyId ?? (id || newId('resp_')),
+      object: 'response',
+      created_at: createdSeconds ?? this.#call.receivedSeconds ?? 0,
+      ...echoedSettings(this.#call),
+      ...(typeof tier === 'string' && { service_tier: tier }),
+      model: this.#call.model,
+    };
+    const response = this.#response({ status: 'in_progress', usage: null });
+    this.#emit('response.created', { response });
+    this.#emit('response.in_progress', { response });
+  }
+
+  #response(members: JsonObject): JsonObject {
+    return {
+      ...this.#head,
+      completed_at: null,
+      error: null,
+      incomplete_details: null,
+      output: this.#output,
+      ...members,
+    };
+  }
+
+  #part(index: number): PartState {
+    this.#parts[index] ??= newPart({ type: 'text' });
+    return this.#parts[index];
+  }
+
+  #open(index: number, opens: PartOpening): void {
+    const part = newPart(opens);
+    this.#parts[index] = part;
+    switch (opens.type) {
+      case 'text':
+      case 'refusal':
+      case 'audio':
+        return;
+      case 'reasoning':
+        part.item = this.#add({ id: newId('rs_'), type: 'reasoning', summary: [] });
+        return;
+      case 'tool-call':
+        part.item = this.#add(callItem(opens, groupOf(this.#call, opens.name)));
+        return;
+      case 'image': {
+        const format = opens.mimeType.slice(opens.mimeType.indexOf('/') + 1);
+        const body = { type: 'image_generation_call', status: 'in_progress', output_format: format, result: null };
+        part.item = this.#add({ id: newId('ig_'), ...body });
+        return;
+      }
+      case 'vendor':
+        if (opens.dialect === OPENAI_RESPONSES) part.item = this.#add({ ...opens.item });
+        return;
+      default:
+        opens satisfies never;
+    }
+  }
+
+  /** Adds an item; the message before it is over. */
+  #add(body: JsonObject): Item {
+    if (!this.#head) this.#begin('', undefined, undefined);
+    this.#closeMessage('completed');
+    const item = { index: this.#output.length, body, isOver: false };
+    this.#output.push(body);
+    this.#emit('response.output_item.added', { output_index: item.index, item: body });
+    return item;
+  }
+
+  #done(item: Item): void {
+    item.isOver = true;
+    this.#emit('response.output_item.done', { output_index: item.index, item: item.body });
+  }
+
+  #closeMessage(status: string): void {
+    const message = this.#message;
+    if (!message) return;
+    for (const part of this.#parts) if (part?.item === message.item) this.#closePiece(part);
+    this.#message = undefined;
+    message.item.body.status = status;
+    this.#done(message.item);
+  }
+
+  #grow(part: PartState, delta: string): void {
+    if (delta === '') return;
+    this.#characters += delta.length;
+    const { opens, item } = part;
+    switch (opens.type) {
+      case 'text':
+      case 'refusal':
+        this.#text(part, delta);
+        return;
+      case 'reasoning':
+        this.#thought(part, delta);
+        return;
+      case 'tool-call': {
+        if (!item) return;
+        const member = opens.custom ? 'input' : 'arguments';
+        part.said += delta;
+        item.body[member] = part.said;
+        const type = opens.custom ? 'custom_tool_call_input' : 'function_call_arguments';
+        this.#emit(`response.${type}.delta`, { ...place(item), delta });
+        return;
+      }
+      case 'image':
+        part.said += delta;
+        return;
+      // A audio is told by its words, which this format can say.
+      case 'audio':
+      case 'vendor':
+        return;
+      default:
+        opens satisfies never;
+    }
+  }
+
+  #text(part: PartState, delta: string): void {
+    const item = this.#pieceOf(part);
+    part.said += delta;
+    if (part.opens.type === 'refusal') {
+      part.piece.refusal = part.said;
+      this.#emit('response.refusal.delta', { ...place(item), content_index: part.at, delta });
+      return;
+    }
+    part.piece.text = part.said;
+    this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta, logprobs: [] });
+  }
+
+  /** The message that holds the text, which is opened with its first word: only then is known what it is sent back with. */
+  #pieceOf(part: PartState): Item {
+    if (part.item && !part.isOver) return part.item;
+    const members = isOwn(part.seal) ? part.seal.value : (this.#message?.members ?? '');
+    if (this.#message && this.#message.members !== members) this.#closeMessage('completed');
+    if (!this.#message) {
+      const content: JsonObject[] = [];
+      const body = { id: newId('msg_'), type: 'message', status: 'in_progress', role: 'assistant', content };
+      this.#message = { item: this.#add({ ...body, ...sealedMembers(part.seal) }), content, members };
+    }
+    const { item, content } = this.#message;
+    part.item = item;
+    part.isOver = false;
+    part.said = '';
+    part.at = content.length;
+    part.piece =
+      part.opens.type === 'refusal'
+        ? { type: 'refusal', refusal: '' }
+        : { type: 'output_text', text: '', annotations: [], logprobs: [] };
+    this.#emit('response.content_part.added', { ...place(item), content_index: part.at, part: part.piece });
+    content.push(part.piece);
+    return item;
+  }
+
+  #thought(part: PartState, delta: string): void {
+    const { item } = part;
+    if (!item) return;
+    const at = { ...place(item), summary_index: 0 };
+    if (part.said === '') {
+      this.#emit('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } });
+    }
+    part.said += delta;
+    item.body.summary = [{ type: 'summary_text', text: part.said }];
+    this.#emit('response.reasoning_summary_text.delta', { ...at, delta });
+  }
+
+  #seal(part: PartState, seal: Seal): void {
+    const { opens, item } = part;
+    part.seal = seal;
+    if (opens.type === 'reasoning' && item) item.body.encrypted_content = writeEncrypted(seal);
+    else if (isOwn(seal) && opens.type === 'tool-call' && item) Object.assign(item.body, sealedMembers(seal));
+    else if (isOwn(seal) && opens.type === 'text') this.#pieceOf(part);
+    else if (part.isOver) this.#carrySeal(part);
+  }
+
+  /** A proof of a text or a call has no place of its own here: an item that does nothing but carry it follows its part. */
+  #carrySeal({ opens, seal, item }: PartState): void {
+    if (!seal || isOwn(seal) || opens.type === 'reasoning') return;
+    const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;
+    const carrier = { id: newId('rs_'), type: 'reasoning', summary: [], encrypted_content: writeEncrypted(seal, of) };
+    this.#done(this.#add(carrier));
+  }
+
+  #cite(part: PartState, citation: Citation): void {
+    const annotation = writeAnnotation(citation);
+    if (!annotation) return;
+    const item = this.#pieceOf(part);
+    const annotations = Array.isArray(part.piece.annotations) ? part.piece.annotations : [];
+    const at = { ...place(item), content_index: part.at, annotation_index: annotations.length };
+    annotations.push(annotation);
+    this.#emit('response.output_text.annotation.added', { ...at, annotation });
+  }
+
+  #logprobs(part: PartState, logprobs: Json[]): void {
+    if (part.opens.type !== 'text') return;
+    const item = this.#pieceOf(part);
+    const told = Array.isArray(part.piece.logprobs) ? part.piece.logprobs : [];
+    told.push(...logprobs);
+    this.#emit('response.output_text.delta', { ...place(item), content_index: part.at, delta: '', logprobs });
+  }
+
+  #close(part: PartState): void {
+    if (part.isOver) return;
+    const { opens, item } = part;
+    if (opens.type === 'text' || opens.type === 'refusal' || opens.type === 'audio') this.#closePiece(part);
+    else if (item) this.#closeItem(part, item);
+    part.isOver = true;
+    this.#carrySeal(part);
+  }
+
+  #closePiece(part: PartState): void {
+    if (part.isOver || !part.item) return;
+    part.isOver = true;
+    const at = { ...place(part.item), content_index: part.at };
+    if (part.opens.type === 'refusal') this.#emit('response.refusal.done', { ...at, refusal: part.said });
+    else this.#emit('response.output_text.done', { ...at, text: part.said, logprobs: part.piece.logprobs ?? [] });
+    this.#emit('response.content_part.done', { ...at, part: part.piece });
+  }
+
+  #closeItem({ opens, said }: PartState, item: Item): void {
+    const { body } = item;
+    switch (opens.type) {
+      case 'reasoning':
+        if (said !== '') {
+          const at = { ...place(item), summary_index: 0 };
+          this.#emit('response.reasoning_summary_text.done', { ...at, text: said });
+          this.#emit('response.reasoning_summary_part.done', { ...at, part: { type: 'summary_text', text: said } });
+        }
+        break;
+      case 'tool-call':
+        this.#closeCall(opens, said, item);
+        break;
+      case 'image':
+        Object.assign(body, { status: 'completed', result: said });
+        break;
+    }
+    this.#done(item);
+  }
+
+  #closeCall({ custom }: Opening<'tool-call'>, said: string, item: Item): void {
+    item.body.status = 'completed';
+    if (custom) {
+      this.#emit('response.custom_tool_call_input.done', { ...place(item), input: said });
+      return;
+    }
+    this.#emit('response.function_call_arguments.done', {
+      ...place(item),
+      name: item.body.name ?? '',
+      arguments: said,
+    });
+  }
+}
+
+function newPart(opens: PartOpening): PartState {
+  return { opens, item: undefined, piece: {}, at: 0, said: '', seal: undefined, isOver: false };
+}
+
+function callItem({ id, name, custom }: Opening<'tool-call'>, group: string | undefined): JsonObject {
+  const call = { status: 'in_progress', call_id: id || newId('call_'), ...nameAndGroup(group, name) };
+  if (custom) return { id: newId('ctc_'), type: 'custom_tool_call', ...call, input: '' };
+  return { id: newId('fc_'), type: 'function_call', ...call, arguments: '' };
+}
+
+function place({ index, body }: Item): JsonObject {
+  return { item_id: body.id ?? '', output_index: index };
+}

@@ -1,0 +1,106 @@
+/**
+ * Alibaba's images: at once, `multimodal-generation`, and as tasks that are asked after, `image-synthesis`, as
+ * https://www.alibabacloud.com/help/en/model-studio/qwen-image-api, …/wan-image-generation-api-reference and …/wanx-image-edit-api-reference have them.
+ */
+import type { ImageCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { writePixels } from '../../canonical/image-size.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { quirksOf } from '../shared/quirks.ts';
+import { vendorDialect } from '../shared/whole-reply.ts';
+import { dataUrl, encoded, type Made, madeEvents, untold } from './generated-images.ts';
+import { drawnSize, finenessWord } from './generated-size.ts';
+import { refuseImages } from './image-refusal.ts';
+
+export const dashscopeImages = vendorDialect<ImageCall>({
+  name: 'dashscope-images',
+  kind: 'image',
+  writeCall(call, model, quirks) {
+    const content = [...call.images.map((media) => ({ image: dataUrl(media) })), { text: call.prompt }];
+    return written(call, model, quirks, { messages: [{ role: 'user', content }] }, negative(call));
+  },
+  meaning({ output }, call) {
+    const choices = isObject(output) && Array.isArray(output.choices) ? output.choices.filter(isObject) : [];
+    const contents = choices.flatMap(({ message }) =>
+      isObject(message) && Array.isArray(message.content) ? message.content : [],
+    );
+    return madeEvents(
+      contents.flatMap((part) => (isObject(part) ? madeOf(part.image) : [])),
+      call,
+      undefined,
+    );
+  },
+  readError: readOpenaiError,
+});
+
+export const dashscopeImageTasks = vendorDialect<ImageCall>({
+  name: 'dashscope-image-tasks',
+  kind: 'image',
+  writeCall(call, model, quirks) {
+    const given = call.edit ? givenTo(call, model) : {};
+    return written(call, model, quirks, { prompt: call.prompt, ...given, ...negative(call) }, {});
+  },
+  meaning: taskMeaning,
+  readError: readOpenaiError,
+});
+
+/** One model of them has a word for each way to change a image: the widest is a change by description. */
+const BY_FUNCTION = /imageedit/;
+
+function givenTo({ images, mask }: ImageCall, model: string): JsonObject {
+  const [first] = images;
+  if (!first || !BY_FUNCTION.test(model)) return { images: images.map(dataUrl) };
+  const masked = mask && { mask_image_url: dataUrl(mask) };
+  return { function: `description_edit${mask ? '_with_mask' : ''}`, base_image_url: dataUrl(first), ...masked };
+}
+
+function negative({ negativePrompt }: ImageCall): JsonObject {
+  return negativePrompt === undefined ? {} : { negative_prompt: negativePrompt };
+}
+
+function written(call: ImageCall, model: string, all: Quirks, input: JsonObject, more: JsonObject): Written {
+  const quirks = quirksOf(all, model);
+  refuseImages(call, quirks);
+  const losses: string[] = [];
+  const size = sizeOf(call, quirks, losses);
+  const parameters: JsonObject = {
+    n: call.n,
+    ...(size !== undefined && { size }),
+    ...(call.seed !== undefined && { seed: call.seed }),
+    ...more,
+  };
+  const told = ['seed', 'negativePrompt', ...(input.mask_image_url === undefined ? [] : (['mask'] as const))] as const;
+  return { body: encoded({ model, input, parameters }), warnings: [...losses, ...untold(call, told)] };
+}
+
+function sizeOf({ size }: ImageCall, quirks: Quirks, losses: string[]): string | undefined {
+  const word = finenessWord(size, quirks);
+  if (word !== undefined) return word;
+  if (quirks.rejects?.includes('size')) {
+    if (Object.keys(size).length > 0) losses.push('`size` was dropped: what the model changes keeps its size.');
+    return undefined;
+  }
+  const drawn = drawnSize(size, quirks, losses);
+  return drawn && writePixels(drawn, '*');
+}
+
+function madeOf(url: Json | undefined): Made[] {
+  return typeof url === 'string' ? [{ url }] : [];
+}
+
+/** The last word of a task: its images, or why there are none; those that failed among several are left out. */
+function taskMeaning({ output }: JsonObject, call: ImageCall): ReplyEvent[] {
+  const task = isObject(output) ? output : {};
+  const results = Array.isArray(task.results) ? task.results.filter(isObject) : [];
+  const made = results.flatMap(({ url }) => madeOf(url));
+  if (made.length > 0) return madeEvents(made, call, undefined);
+  const { code, message } = results.find((one) => typeof one.message === 'string') ?? task;
+  const sentence = typeof message === 'string' && message !== '' ? message : 'The model drew nothing.';
+  const isRefusal = typeof code === 'string' && /^(DataInspection|InvalidParameter|IPInfringement)/.test(code);
+  throw isRefusal
+    ? new GatewayError('upstream_refused', sentence, { vendorCode: code })
+    : new GatewayError('upstream_failed', 'The model failed to draw the image.', { cause: code });
+}

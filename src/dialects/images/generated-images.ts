@@ -1,0 +1,88 @@
+/** What the formats share in which providers alone are asked for images: reading what came, and saying what could not be said. */
+import type { Image, ImageCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { nearestRatio } from '../../canonical/image-size.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import { typeOfBase64 } from './image-type.ts';
+
+/** A image as a provider gave it. */
+export interface Made {
+  base64?: string;
+  url?: string;
+  mimeType?: string;
+  revisedPrompt?: string;
+}
+
+/** The events of a whole reply but for its last. `refusal`: why there are none, where there are none. */
+export function madeEvents(made: readonly Made[], call: ImageCall, refusal: string | undefined): ReplyEvent[] {
+  if (made.length === 0) throw refused(refusal);
+  const handedOver = call.images.length > 0 ? { inputImages: call.images.length } : {};
+  return [
+    { type: 'reply-start', id: '', model: call.model },
+    ...made.flatMap((one, choice) => imageEvents(one, choice)),
+    { type: 'usage', usage: { input: 0, output: 0, images: made.length, ...handedOver, source: 'reported' } },
+  ];
+}
+
+function imageEvents({ base64, url, mimeType, revisedPrompt }: Made, choice: number): ReplyEvent[] {
+  const opens = {
+    type: 'image' as const,
+    mimeType: mimeType ?? typeOfBase64(base64 ?? '') ?? 'image/png',
+    ...(base64 === undefined && url !== undefined && { url }),
+    ...(revisedPrompt !== undefined && { revisedPrompt }),
+  };
+  return [
+    { type: 'part-start', choice, part: 0, opens },
+    ...(base64 === undefined ? [] : [{ type: 'part-delta' as const, choice, part: 0, delta: base64 }]),
+    { type: 'part-end', choice, part: 0 },
+    { type: 'choice-end', choice, finish: { reason: 'stop' } },
+  ];
+}
+
+function refused(why = 'The model drew nothing.'): GatewayError {
+  return new GatewayError('upstream_refused', why, { vendorCode: 'content_filter' });
+}
+
+/** The nearest of the shapes a provider draws; `losses` says where it is another than the one asked for. */
+export function fittedRatio({ size }: ImageCall, ratios: readonly string[], losses: string[]): string | undefined {
+  const ratio = nearestRatio(size, ratios);
+  if (size.pixels)
+    losses.push(
+      `The size ${size.pixels.width}x${size.pixels.height} was asked for by its shape: the model has sizes of its own.`,
+    );
+  else if (ratio && !ratio.exact)
+    losses.push(`The shape was taken as ${ratio.said}: the model draws no other like it.`);
+  return ratio?.said;
+}
+
+const WIRE_NAMES = {
+  quality: 'quality',
+  style: 'style',
+  background: 'background',
+  negativePrompt: 'negative_prompt',
+  seed: 'seed',
+  format: 'output_format',
+  compression: 'output_compression',
+  partialImages: 'partial_images',
+  user: 'user',
+  mask: 'mask',
+} as const;
+
+/** A sentence for each thing asked for that the provider has no word for; `told` are those it has. */
+export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)[]): string[] {
+  const members = (Object.keys(WIRE_NAMES) as (keyof typeof WIRE_NAMES)[]).filter(
+    (member) => call[member] !== undefined && !told.includes(member),
+  );
+  const extras = Object.values(call.extras).flatMap((all) => Object.keys(all));
+  const names = [...members.map((member) => WIRE_NAMES[member]), ...extras];
+  return names.map((name) => `\`${name}\` was dropped: the model's vendor has no such member.`);
+}
+
+export function dataUrl({ source, mimeType }: Image): string {
+  if (source.type === 'url') return source.url;
+  return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
+}
+
+export function encoded(body: object): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(body));
+}

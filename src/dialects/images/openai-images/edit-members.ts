@@ -1,0 +1,40 @@
+/** How JSON holds the images that a call is to change. */
+
+import type { Image, ImageCall } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+
+/** `losses` says what of it the provider has no place for. */
+export function editMembers({ images, mask }: ImageCall, { editImages }: Quirks, losses: string[]): JsonObject {
+  const addresses = images.map(addressOf);
+  const [first = '', ...others] = addresses;
+  const typed = (media: Image): Json => ({ type: 'image_url', url: addressOf(media) });
+  if (mask && editImages !== undefined) losses.push("`mask` was dropped: the model's vendor has no such member.");
+  switch (editImages) {
+    case undefined:
+      return {
+        images: addresses.map((address) => ({ image_url: address })),
+        ...(mask && { mask: { image_url: addressOf(mask) } }),
+      };
+    case 'typed':
+      return others.length > 0 ? { images: images.map(typed) } : { image: { type: 'image_url', url: first } };
+    case 'bare':
+      return { image: others.length > 0 ? addresses : first };
+    case 'numbered':
+      return Object.fromEntries(
+        addresses.map((address, index) => [index === 0 ? 'image' : `image${index + 1}`, address]),
+      );
+    case 'image_url':
+      if (others.length > 0) losses.push('Of the images given the first was used: the model takes one.');
+      return { image_url: first };
+    case 'reference_images':
+      return { reference_images: addresses };
+    default:
+      return editImages satisfies never;
+  }
+}
+
+function addressOf({ source, mimeType }: Image): string {
+  if (source.type === 'url') return source.url;
+  return source.type === 'inline' ? `data:${mimeType ?? 'image/png'};base64,${source.base64}` : '';
+}

@@ -1,0 +1,153 @@
+/** Reads images: one JSON body, or a stream of events that bring sketches first. */
+import type { ImageCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import { addUsage, type Usage } from '../../../canonical/usage.ts';
+import type { Frame, Reader } from '../../dialect.ts';
+import { readErrorObject } from '../../shared/openai-errors.ts';
+import { readUsage } from '../../shared/openai-usage.ts';
+import { unreadable, wholeReader } from '../../shared/whole-reply.ts';
+import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { typeOfBase64, typeOfFormat } from '../image-type.ts';
+import { OPENAI_IMAGES } from './name.ts';
+
+export function createReader(call: ImageCall, contentType: string): Reader {
+  return contentType.includes('event-stream') ? streamReader(call) : wholeReader((body) => meaningOf(body, call));
+}
+
+const SETTINGS = ['size', 'quality', 'background', 'output_format'] as const;
+
+function meaningOf(body: JsonObject, call: ImageCall): ReplyEvent[] {
+  const { created, usage } = body;
+  // SiliconFlow's word for them is another.
+  const data = body.data ?? body.images;
+  if (isObject(body.error)) throw readErrorObject(body.error);
+  if (!Array.isArray(data) || data.length === 0) throw unreadable();
+  const made = data.filter(isMade);
+  if (made.length === 0) throw notMade(data);
+  const extras: JsonObject = {};
+  for (const name of SETTINGS) if (typeof body[name] === 'string') extras[name] = body[name];
+  return [
+    {
+      type: 'reply-start',
+      id: '',
+      model: call.model,
+      ...(typeof created === 'number' && { createdSeconds: created }),
+      ...(Object.keys(extras).length > 0 && { extras }),
+    },
+    ...made.flatMap((image, choice) => imageEvents(image, choice, call)),
+    { type: 'usage', usage: { ...madeWords(body), ...usageOf(usage, made.length), ...handedOver(call) } },
+  ];
+}
+
+/** Of several images some providers hold one back, and say so in its place. */
+function isMade(image: Json): boolean {
+  return isObject(image) && (isSaid(image.b64_json) || isSaid(image.url));
+}
+
+const isSaid = (value: Json | undefined) => typeof value === 'string' && value !== '';
+
+/** Codes of a provider's own failures; all others are its refusals. */
+const FAILURE = /internal|unavailable|timeout/i;
+const REFUSAL = { type: 'invalid_request_error' };
+
+function notMade([first]: readonly Json[]): GatewayError {
+  const { error } = isObject(first) ? first : {};
+  if (isObject(error)) return readErrorObject({ ...(!FAILURE.test(String(error.code)) && REFUSAL), ...error });
+  const sentence = "The image was held back by the vendor's content filter.";
+  return isObject(first) && first.respect_moderation === false
+    ? new GatewayError('upstream_refused', sentence, { vendorCode: 'content_filter' })
+    : unreadable();
+}
+
+export function imageEvents(image: Json, choice: number, { format }: ImageCall): ReplyEvent[] {
+  if (!isObject(image)) throw unreadable();
+  const { b64_json: base64, url, mime_type: said, revised_prompt: revised } = image;
+  if (typeof base64 !== 'string' && typeof url !== 'string') throw unreadable();
+  const seen = typeof base64 === 'string' ? typeOfBase64(base64) : undefined;
+  const mimeType = seen ?? (typeof said === 'string' ? said : typeOfFormat(format ?? 'png'));
+  const opens = {
+    type: 'image' as const,
+    mimeType,
+    ...(typeof base64 !== 'string' && typeof url === 'string' && { url }),
+    ...(typeof revised === 'string' && revised !== '' && { revisedPrompt: revised }),
+  };
+  return [
+    { type: 'part-start', choice, part: 0, opens },
+    ...(typeof base64 === 'string' ? [{ type: 'part-delta' as const, choice, part: 0, delta: base64 }] : []),
+    { type: 'part-end', choice, part: 0 },
+    { type: 'choice-end', choice, finish: { reason: 'stop' } },
+  ];
+}
+
+const handedOver = ({ images }: ImageCall) => (images.length > 0 ? { inputImages: images.length } : {});
+
+/** Tokens where the provider counts them; the images in any case. */
+function usageOf(raw: Json | undefined, images: number): Usage {
+  if (!isObject(raw) || (raw.input_tokens ?? raw.prompt_tokens ?? raw.output_tokens) === undefined)
+    return { input: 0, output: 0, images, source: 'reported' };
+  const usage = readUsage(raw, {});
+  // Images that came of no tokens are a provider that counts none.
+  if (!usage || usage.input + usage.output === 0) return { input: 0, output: 0, images, source: 'counted' };
+  return { ...usage, imageOutput: usage.imageOutput ?? usage.output, images };
+}
+
+/** What the provider says it has made: `auto` leaves that to it. */
+function madeWords({ size, quality }: JsonObject): Pick<Usage, 'size' | 'quality'> {
+  return { ...(typeof size === 'string' && { size }), ...(typeof quality === 'string' && { quality }) };
+}
+
+function streamReader(call: ImageCall): Reader {
+  const cutter = new SseCutter();
+  let images = 0;
+  let usage: Usage | undefined;
+  let failed = false;
+
+  function eventsOf(event: SseEvent): ReplyEvent[] {
+    const payload = payloadOf(event);
+    if (!payload || failed) return [];
+    if (isObject(payload.error)) return fail(readErrorObject(payload.error));
+    const type = typeof payload.type === 'string' ? payload.type : '';
+    if (type.endsWith('.partial_image')) return [{ type: 'aside', dialect: OPENAI_IMAGES, members: payload }];
+    if (!type.endsWith('.completed')) return [];
+    const own = { ...madeWords(payload), ...usageOf(payload.usage, 1), ...(images === 0 && handedOver(call)) };
+    usage = usage ? addUsage(usage, own) : own;
+    const { created_at: created } = payload;
+    const start: ReplyEvent = {
+      type: 'reply-start',
+      id: '',
+      model: call.model,
+      ...(typeof created === 'number' && { createdSeconds: created }),
+    };
+    const events = imageEvents(payload, images++, call);
+    return [...(images === 1 ? [start] : []), ...events, { type: 'usage', usage }];
+  }
+
+  function fail(error: GatewayError): ReplyEvent[] {
+    failed = true;
+    return [{ type: 'error', error }];
+  }
+
+  function ending(): ReplyEvent[] {
+    if (failed) return [];
+    return images > 0 ? [{ type: 'reply-end' }] : [{ type: 'error', error: unreadable() }];
+  }
+
+  return {
+    read: (chunk) => cutter.read(chunk).map((event): Frame => ({ bytes: event.bytes, events: eventsOf(event) })),
+    end() {
+      const left = cutter.end().map((event): Frame => ({ bytes: event.bytes, events: eventsOf(event) }));
+      return [...left, { bytes: new Uint8Array(), events: ending() }];
+    },
+  };
+}
+
+function payloadOf({ data }: SseEvent): JsonObject | undefined {
+  try {
+    const payload: unknown = JSON.parse(data ?? '');
+    return isObject(payload) ? payload : undefined;
+  } catch {
+    return undefined;
+  }
+}

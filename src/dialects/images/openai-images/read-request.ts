@@ -1,0 +1,220 @@
+/** Reads a request for images: flat, nested (`input.messages`), or an edit, as JSON or as a form. */
+import type { Image, ImageCall, Media } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { type ImageSize, readImageSize } from '../../../canonical/image-size.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Upload } from '../../../canonical/upload.ts';
+import type { WireRequest } from '../../dialect.ts';
+import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { parseBody, wrong } from '../../shared/request-body.ts';
+import { type Form, formBoundary, formIn } from '../../wire/multipart.ts';
+import { typeOfBase64 } from '../image-type.ts';
+import { OPENAI_IMAGES } from './name.ts';
+import { readNested } from './read-nested.ts';
+
+/** Members that the call says in its own words; all others are extras. */
+const SAID = new Set([
+  'model',
+  'prompt',
+  'n',
+  'size',
+  'aspect_ratio',
+  'quality',
+  'style',
+  'background',
+  'output_format',
+  'output_compression',
+  'response_format',
+  'stream',
+  'partial_images',
+  'negative_prompt',
+  'seed',
+  'user',
+  'image',
+  'images',
+  'mask',
+  'input',
+  'parameters',
+]);
+/** In the place of a form's bytes. */
+const NO_MEMBERS = new TextEncoder().encode('{}');
+const MONEY = {
+  choices: ['n'],
+  tier: ['service_tier'],
+  model: ['model'],
+  size: ['size', 'aspect_ratio', 'quality'],
+  content: new Set(['input', 'image', 'images', 'mask']),
+} satisfies MoneySpelling;
+const inBoth = (names: readonly string[]) => [...names, ...names.map((name) => `parameters.${name}`)];
+/** The same where settings stand in `parameters` too. */
+const NESTED_MONEY: MoneySpelling = { ...MONEY, choices: inBoth(MONEY.choices), size: inBoth(MONEY.size) };
+
+const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'svg'] as const;
+const MOST_PARTIALS = 3;
+
+/** Throws `invalid_request` naming the member that is wrong. */
+export function readCall(request: WireRequest): ImageCall {
+  const boundary = formBoundary(request.headers.get('content-type'));
+  const edit = request.path.action === 'edits';
+  const form = boundary === undefined ? undefined : (request.form ?? formIn(request.body, boundary));
+  const parsed = form ? membersOf(form) : parseBody(request.body);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(
+    parsed,
+    form ? NO_MEMBERS : request.body,
+    isNested(parsed) ? NESTED_MONEY : MONEY,
+  );
+  const nested = isNested(body) ? readNested(body) : undefined;
+  const flat = { ...body, ...nested?.members };
+  const images: Image[] = nested?.images ?? (form ? imagesIn(form, 'image') : readImages(body));
+  const mask = form ? imagesIn(form, 'mask')[0] : readMask(body.mask);
+  if (edit && images.length === 0) throw wrong('image', 'is required: the image to work from');
+  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
+  const { model, prompt } = flat;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'is required: the name of a model');
+  if (typeof prompt !== 'string' || prompt.trim() === '')
+    throw wrong('prompt', 'is required: a text that is not empty');
+  const isOwnBody = !form && !nested && !edit && images.length === 0;
+  return {
+    kind: 'image',
+    model,
+    stream: flat.stream === true || flat.stream === 'true',
+    origin: {
+      dialect: OPENAI_IMAGES,
+      body: form ? request.body : bytes,
+      ...(dropped && { dropped }),
+      ...(!isOwnBody && { foreign: true as const }),
+    },
+    extras: Object.keys(extras).length > 0 ? { [OPENAI_IMAGES]: extras } : {},
+    headers: {},
+    prompt,
+    images,
+    ...(mask && { mask }),
+    edit: edit || images.length > 0,
+    n: countAt(flat, 'n', 1, Number.MAX_SAFE_INTEGER) ?? 1,
+    size: readSize(flat),
+    ...settingsOf(flat),
+  };
+}
+
+function isNested({ input }: JsonObject): boolean {
+  return isObject(input) && Array.isArray(input.messages);
+}
+
+function settingsOf(body: JsonObject): Partial<ImageCall> {
+  const settings: Partial<ImageCall> = {};
+  const texts = { quality: 'quality', style: 'style', background: 'background', user: 'user' } as const;
+  for (const [member, name] of Object.entries(texts) as [keyof typeof texts, (typeof texts)[keyof typeof texts]][]) {
+    const value = textAt(body, member);
+    if (value !== undefined) settings[name] = value;
+  }
+  const negativePrompt = textAt(body, 'negative_prompt');
+  if (negativePrompt !== undefined) settings.negativePrompt = negativePrompt;
+  const format = textAt(body, 'output_format');
+  if (format !== undefined) settings.format = oneOf('output_format', format === 'jpg' ? 'jpeg' : format, FORMATS);
+  const compression = countAt(body, 'output_compression', 0, 100);
+  if (compression !== undefined) settings.compression = compression;
+  const delivery = textAt(body, 'response_format');
+  if (delivery !== undefined) settings.delivery = oneOf('response_format', delivery, ['url', 'b64_json'] as const);
+  const partials = countAt(body, 'partial_images', 0, MOST_PARTIALS);
+  if (partials !== undefined) settings.partialImages = partials;
+  const seed = countAt(body, 'seed', 0, Number.MAX_SAFE_INTEGER);
+  if (seed !== undefined) settings.seed = seed;
+  return settings;
+}
+
+function oneOf<Word extends string>(member: string, value: string, words: readonly Word[]): Word {
+  const found = words.find((word) => word === value);
+  if (found) return found;
+  throw wrong(member, `must be one of ${words.map((word) => `\`${word}\``).join(', ')}`);
+}
+
+function readSize(body: JsonObject): ImageSize {
+  const said = textAt(body, 'size');
+  const size = said === undefined ? {} : readImageSize(said);
+  if (!size)
+    throw wrong('size', 'must be `<width>x<height>` such as `1024x1024`, an aspect ratio such as `16:9`, or `auto`');
+  const ratio = textAt(body, 'aspect_ratio');
+  if (ratio === undefined || ratio === 'auto') return size;
+  const shape = readImageSize(ratio);
+  if (shape?.aspectRatio === undefined) throw wrong('aspect_ratio', 'must be two whole numbers such as `16:9`');
+  return { ...shape, ...size };
+}
+
+/** A whole number, or the text of one: forms have texts alone. */
+function countAt(body: JsonObject, member: string, least: number, most: number): number | undefined {
+  const value = body[member];
+  if (value === undefined || value === null) return undefined;
+  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  if (Number.isSafeInteger(count) && Number(count) >= least && Number(count) <= most) return Number(count);
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  throw wrong(member, `must be a whole number ${range}`);
+}
+
+function textAt(body: JsonObject, member: string): string | undefined {
+  const value = body[member];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') throw wrong(member, 'must be a string');
+  return value;
+}
+
+/** `image`, `images`: addresses, data URLs or bare base64, alone, in a list, or in objects around them. */
+function readImages({ image, images }: JsonObject): Media[] {
+  const [said, path] = images === undefined || images === null ? [image, 'image'] : [images, 'images'];
+  if (said === undefined || said === null) return [];
+  const list = Array.isArray(said) ? said : [said];
+  return list.map((one, index) => readImage(one, Array.isArray(said) ? `${path}[${index}]` : path));
+}
+
+function readMask(mask: Json | undefined): Media | undefined {
+  return mask === undefined || mask === null ? undefined : readImage(mask, 'mask');
+}
+
+const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
+const BASE64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
+
+export function readImage(value: Json, path: string): Media {
+  if (isObject(value)) {
+    const inner = [value.image_url, value.url, value.b64_json, value.image].find((one) => one !== undefined);
+    if (inner === undefined) throw wrong(path, 'must have an `image_url`: an address or a data URL');
+    return readImage(inner, path);
+  }
+  if (typeof value !== 'string') throw wrong(path, 'must be an address, a data URL or base64');
+  const match = DATA_URL.exec(value.slice(0, 200));
+  if (match) {
+    const base64 = value.slice(match[0].length);
+    return { kind: 'image', source: { type: 'inline', base64 }, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
+  }
+  if (BASE64.test(value)) return { kind: 'image', source: { type: 'inline', base64: value } };
+  return { kind: 'image', source: { type: 'url', url: value } };
+}
+
+/** Fields of a form as members; those that are sent as JSON elsewhere are texts here. */
+function membersOf({ fields }: Form): JsonObject {
+  return Object.fromEntries(fields.filter(([name]) => memberOf(name) !== 'image' && memberOf(name) !== 'mask'));
+}
+
+/** The images that a form holds under this name: its files, and what its fields name by address or say in base64. */
+function imagesIn({ fields, files }: Form, member: string): Image[] {
+  const given = files.filter(({ name }) => memberOf(name) === member);
+  const said = fields.filter(([name]) => memberOf(name) === member);
+  return [
+    ...given.map(({ name, filename, contentType = '', upload }): Image => {
+      if (upload.size === 0) throw wrong(name, 'holds no bytes');
+      const mimeType = contentType.startsWith('image/') ? contentType : typeOfFile(upload);
+      return { kind: 'image', source: { type: 'upload', upload }, name: filename, ...(mimeType && { mimeType }) };
+    }),
+    ...said.map(([name, value]) => {
+      if (value === '') throw wrong(name, 'holds no bytes');
+      return readImage(value, name);
+    }),
+  ];
+}
+
+/** Lists are written as `image[]` and `image[0]`, too. */
+const memberOf = (name: string) => name.replace(/\[\d*\]$/, '');
+
+/** Enough for every beginning. */
+const TELLING_BYTES = 12;
+
+const typeOfFile = ({ head }: Upload) => typeOfBase64(Buffer.from(head.subarray(0, TELLING_BYTES)).toString('base64'));

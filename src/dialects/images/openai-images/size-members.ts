@@ -1,0 +1,41 @@
+/** How a provider is told the size of a image: as pixels, as a shape, or both apart. */
+import type { ImageCall } from '../../../canonical/call.ts';
+import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
+import type { Json } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+import { drawnSize, finenessWord } from '../generated-size.ts';
+
+type Members = { [member: string]: Json | undefined };
+
+/** Those that the call needs; `losses` says what of the size asked for the model cannot draw. */
+export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[]): Members {
+  if (quirks.imageRatios) return shapeMembers(size, quirks, losses);
+  const word = finenessWord(size, quirks);
+  if (word !== undefined) return { size: word };
+  const drawn = drawnSize(size, quirks, losses);
+  if (!drawn) return {};
+  return quirks.imageSides ? { width: drawn.width, height: drawn.height } : { size: writePixels(drawn) };
+}
+
+function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): Members {
+  const ratio = nearestRatio(size, quirks.imageRatios ?? []);
+  if (ratio && !ratio.exact)
+    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model draws no other like it.`);
+  const fineness = finenessOf(size);
+  const resolution = quirks.imageResolutions?.[fineness ?? ''];
+  if (size.pixels)
+    losses.push(`The size ${writePixels(size.pixels)} was asked for by its shape: the model has sizes of its own.`);
+  else if (fineness !== undefined && resolution?.toUpperCase() !== fineness)
+    losses.push(`The size ${fineness} was taken as ${resolution ?? 'the only one'}: the model draws no other.`);
+  return { ...(ratio && { aspect_ratio: ratio.said }), ...(resolution !== undefined && { resolution }) };
+}
+
+/** The same in the client's own body, whose members say it in one way: what the provider has otherwise takes their place. */
+export function sizePatches(call: ImageCall, quirks: Quirks, said: Members): Members {
+  const { imageRatios, imageSizes, imageBounds, imageSides } = quirks;
+  if (!imageRatios && !imageSizes && !imageBounds && !imageSides) return {};
+  const { pixels, aspectRatio, fineness } = call.size;
+  const nothingSaid = !pixels && aspectRatio === undefined && fineness === undefined;
+  if (nothingSaid) return said;
+  return { size: undefined, aspect_ratio: undefined, ...said };
+}

@@ -1,0 +1,97 @@
+/** Writes a request for images: flat JSON, or an edit as JSON or as a form, as the provider takes it. */
+import type { Image, ImageCall } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
+import type { Quirks, Written } from '../../dialect.ts';
+import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import type { Form, FormFile } from '../../wire/multipart.ts';
+import { imageFile } from '../image-file.ts';
+import { refuseImages } from '../image-refusal.ts';
+import { editMembers } from './edit-members.ts';
+import { OPENAI_IMAGES } from './name.ts';
+import { sizeMembers, sizePatches } from './size-members.ts';
+
+const NO_BYTES = new Uint8Array();
+
+export function takesUploads(call: ImageCall, model: string, all: Quirks): boolean {
+  return isForm(call, quirksOf(all, model));
+}
+
+function isForm({ edit, images, mask }: ImageCall, { editForm }: Quirks): boolean {
+  if (!edit || editForm === undefined) return false;
+  const given = mask ? [...images, mask] : images;
+  return editForm === true || given.every(({ source }) => source.type === 'upload');
+}
+
+export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
+  const quirks = quirksOf(all, model);
+  refuseImages(call, quirks);
+  const losses: string[] = [];
+  const body = new WrittenBody(membersOf(call, model, quirks, losses));
+  const dropped = adjustMembers(body, quirks);
+  if (isForm(call, quirks))
+    return { body: NO_BYTES, form: formOf(call, body.members()), warnings: [...losses, ...dropped] };
+  if (call.edit) for (const [name, value] of Object.entries(editMembers(call, quirks, losses))) body.set(name, value);
+  return { body: body.encode(), warnings: [...losses, ...dropped] };
+}
+
+function membersOf(
+  call: ImageCall,
+  model: string,
+  quirks: Quirks,
+  losses: string[],
+): { [member: string]: Json | undefined } {
+  return {
+    ...call.extras[OPENAI_IMAGES],
+    model,
+    prompt: call.prompt,
+    n: call.n === 1 ? undefined : call.n,
+    ...sizeMembers(call, quirks, losses),
+    quality: call.quality,
+    style: call.style,
+    background: call.background,
+    output_format: call.format,
+    output_compression: call.compression,
+    response_format: deliveryWord(call, quirks),
+    negative_prompt: call.negativePrompt,
+    seed: call.seed,
+    user: call.user,
+    stream: call.stream || undefined,
+    partial_images: call.stream ? call.partialImages : undefined,
+  };
+}
+
+function formOf({ images, mask }: ImageCall, members: JsonObject): Form {
+  const member = images.length > 1 ? 'image[]' : 'image';
+  const files = images.map((image, index) => fileOf(image, member, `image-${index + 1}`));
+  if (mask) files.push(fileOf(mask, 'mask', 'mask'));
+  const fields = Object.entries(members).map(
+    ([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return { fields, files };
+}
+
+function fileOf(image: Image, member: string, otherwise: string): FormFile {
+  const { name, mimeType = 'image/png' } = image;
+  return imageFile(image, member, name ?? `${otherwise}.${mimeType.slice(mimeType.indexOf('/') + 1)}`);
+}
+
+/** The client's own body, whose sizes and words for a delivery are those of the provider. */
+export function passCall(call: ImageCall, model: string, all: Quirks): Written {
+  const quirks = quirksOf(all, model);
+  const losses: string[] = [];
+  const body = new OwnBody(call.origin.body);
+  if (model !== call.model) body.set('model', model);
+  const sizes = sizePatches(call, quirks, sizeMembers(call, quirks, losses));
+  for (const name in sizes) body.set(name, sizes[name]);
+  const word = deliveryWord(call, quirks);
+  if (word !== call.delivery) body.set('response_format', word);
+  const dropped = adjustMembers(body, quirks);
+  return { body: body.encode(), warnings: [...losses, ...dropped] };
+}
+
+/** Nothing is lost where the provider does not know it: whichever it gives is converted. */
+function deliveryWord({ delivery }: ImageCall, { rejects, base64Word }: Quirks): string | undefined {
+  if (rejects?.includes('response_format')) return undefined;
+  return delivery === 'b64_json' ? (base64Word ?? delivery) : delivery;
+}

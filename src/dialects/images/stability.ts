@@ -1,0 +1,83 @@
+/** Stability AI's images, `POST /v2beta/stable-image/generate/{service}`: a form, and one image a call, as https://platform.stability.ai/docs/api-reference has them. */
+import type { ImageCall } from '../../canonical/call.ts';
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Quirks, Written } from '../dialect.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { quirksOf } from '../shared/quirks.ts';
+import { vendorDialect } from '../shared/whole-reply.ts';
+import { encoded, fittedRatio, madeEvents, untold } from './generated-images.ts';
+import { imageFile } from './image-file.ts';
+import { refuseImages } from './image-refusal.ts';
+
+const RATIOS = ['1:1', '16:9', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
+const NO_BYTES = new Uint8Array();
+/** Models that share a service, which is told their name. */
+const NAMED = /^sd3/;
+/** How much of the image given is left behind. */
+const STRENGTH = '0.7';
+
+export const stability = vendorDialect<ImageCall>({
+  name: 'stability',
+  kind: 'image',
+  takesUploads: () => true,
+  writeCall,
+  meaning,
+  readError,
+});
+
+function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
+  refuseImages(call, quirksOf(quirks, model));
+  const losses: string[] = [];
+  const [image, ...others] = call.images;
+  if (others.length > 0) losses.push('Of the images given the first was used: the model takes one.');
+  const ratio = image ? undefined : fittedRatio(call, RATIOS, losses);
+  const isNamed = NAMED.test(model);
+  const fields: { [name: string]: string | undefined } = {
+    prompt: call.prompt,
+    model: isNamed ? model : undefined,
+    mode: isNamed && image ? 'image-to-image' : undefined,
+    strength: image ? STRENGTH : undefined,
+    negative_prompt: call.negativePrompt,
+    aspect_ratio: ratio,
+    seed: call.seed?.toString(),
+    output_format: drawnFormat(call, losses),
+    style_preset: call.style,
+  };
+  return {
+    body: NO_BYTES,
+    form: {
+      fields: Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+      files: image ? [imageFile(image, 'image', 'image')] : [],
+    },
+    warnings: [...losses, ...untold(call, ['negativePrompt', 'seed', 'format', 'style'])],
+  };
+}
+
+function drawnFormat({ format }: ImageCall, losses: string[]): string | undefined {
+  if (format !== 'gif' && format !== 'svg') return format;
+  losses.push(`\`output_format\` was taken as \`png\`: the model draws no \`${format}\`.`);
+  return 'png';
+}
+
+function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
+  const isFiltered = finish === 'CONTENT_FILTERED';
+  const made = typeof image === 'string' && !isFiltered ? [{ base64: image }] : [];
+  return madeEvents(made, call, isFiltered ? "The image was held back by the vendor's content filter." : undefined);
+}
+
+/** Its refusals are lists of sentences. */
+function readError(status: number, headers: Headers, body: Uint8Array): GatewayError {
+  return readOpenaiError(status, headers, asUsual(body));
+}
+
+function asUsual(body: Uint8Array): Uint8Array {
+  try {
+    const said: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (!isObject(said) || !Array.isArray(said.errors)) return body;
+    return encoded({ error: { message: said.errors.join(' '), code: said.name ?? null } });
+  } catch {
+    return body;
+  }
+}

@@ -1,0 +1,80 @@
+/** OpenAI's moderations, `POST /v1/moderations`. */
+import type { ModerationCall } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Dialect, WireRequest, Written } from '../dialect.ts';
+import { openaiError } from '../shared/error-bodies.ts';
+import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { readOpenaiError } from '../shared/openai-errors.ts';
+import { readUsage } from '../shared/openai-usage.ts';
+import { OwnBody } from '../shared/outgoing-body.ts';
+import { parseBody, wrong } from '../shared/request-body.ts';
+import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
+import { patchMembers } from '../wire/json.ts';
+
+const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
+const NAME = 'openai-moderations';
+/** What OpenAI asks where no model is named. */
+const USUAL_MODEL = 'omni-moderation-latest';
+
+export const openaiModerations: Dialect<ModerationCall> = {
+  name: NAME,
+  kind: 'moderation',
+  readCall,
+  writer: (call) =>
+    wholeWriter(
+      ({ id, result }) => ({ id, model: call.model, results: result?.type === 'ratings' ? result.ratings : [] }),
+      (frame) => patchMembers(frame.bytes, { model: call.model }),
+    ),
+  writeError: openaiError,
+  writeCall: passCall,
+  passCall,
+  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  readError: readOpenaiError,
+};
+
+function readCall({ body: received }: WireRequest): ModerationCall {
+  const parsed = parseBody(received);
+  if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+  const { body, bytes, dropped } = billable(parsed, received, MONEY);
+  const { model = USUAL_MODEL, input } = body;
+  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  const inputs = Array.isArray(input) ? input : [input];
+  if (inputs.length === 0) throw wrong('input', 'must not be empty');
+  const texts = inputs.map((one, place) => textOf(one, Array.isArray(input) ? `input[${place}]` : 'input'));
+  return {
+    kind: 'moderation',
+    model,
+    stream: false,
+    origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
+    extras: {},
+    headers: {},
+    texts,
+  };
+}
+
+function textOf(input: Json | undefined, path: string): string {
+  if (typeof input === 'string') return input;
+  if (!isObject(input)) throw wrong(path, 'must be a text, or an object with a text or a image');
+  return typeof input.text === 'string' ? input.text : '';
+}
+
+function passCall({ origin }: ModerationCall, model: string): Written {
+  const body = new OwnBody(origin.body);
+  body.set('model', model);
+  return { body: body.encode(), warnings: [] };
+}
+
+const BYTES_PER_TOKEN = 4;
+
+function meaningOf({ id, results, usage }: JsonObject, call: ModerationCall): ReplyEvent[] {
+  if (!Array.isArray(results) || !results.every(isObject)) throw unreadable();
+  const input = Math.ceil(Buffer.byteLength(call.texts.join('')) / BYTES_PER_TOKEN);
+  const said = isObject(usage) ? readUsage(usage, {}) : undefined;
+  return [
+    { type: 'reply-start', id: typeof id === 'string' ? id : '', model: call.model },
+    { type: 'result', result: { type: 'ratings', ratings: results } },
+    { type: 'usage', usage: said && said.input > 0 ? said : { input, output: 0, source: 'counted' } },
+  ];
+}

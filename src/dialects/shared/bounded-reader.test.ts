@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../test/chat-call.ts';
+import type { Call } from '../../canonical/call.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { Frame, Reader } from '../dialect.ts';
+import { boundedReader, MOST_PARTS } from './bounded-reader.ts';
+
+const NO_BYTES = new Uint8Array();
+
+/** Gives these events, one frame each. */
+function readerOf(events: readonly ReplyEvent[]): Reader {
+  const frames = events.map((event): Frame => ({ bytes: NO_BYTES, events: [event] }));
+  return { read: () => frames, end: () => [{ bytes: NO_BYTES, events: [{ type: 'reply-end' }] }] };
+}
+
+/** What comes through the gate, by type; the code of an error. */
+function through(events: readonly ReplyEvent[], call: Call = chatCall({})): string[] {
+  const reader = boundedReader(readerOf(events), call);
+  const frames = [...reader.read(NO_BYTES), ...reader.end()];
+  return frames.flatMap(({ events }) =>
+    events.map((event) => (event.type === 'error' ? event.error.code : event.type)),
+  );
+}
+
+const delta = (choice: number, part: number): ReplyEvent => ({ type: 'part-delta', choice, part, delta: 'a' });
+
+describe('places', () => {
+  test('what was asked for passes', () => {
+    expect(through([delta(0, 0), delta(0, MOST_PARTS - 1)])).toEqual(['part-delta', 'part-delta', 'reply-end']);
+    expect(through([delta(3, 0)], chatCall({ sampling: { n: 4 } }))).toEqual(['part-delta', 'reply-end']);
+  });
+
+  for (const [name, event] of [
+    ['a choice far beyond those asked for', delta(50_000_000, 0)],
+    ['a negative choice', delta(-1, 0)],
+    ['half a choice', delta(0.5, 0)],
+    ['a choice that is no number', delta('0' as unknown as number, 0)],
+    ['the end of such a choice', { type: 'choice-end', choice: 50_000_000, finish: { reason: 'stop' } }],
+    ['a part beyond any reply', delta(0, MOST_PARTS)],
+    ['a negative part', delta(0, -1)],
+  ] satisfies [string, ReplyEvent][]) {
+    test(`${name} is an upstream failure, and nothing after it is looked at`, () => {
+      expect(through([delta(0, 0), event, delta(0, 0)])).toEqual(['part-delta', 'upstream_failed']);
+    });
+  }
+});
+
+describe('results', () => {
+  const embed = { kind: 'embed', inputs: ['a', 'b'] } as unknown as Call;
+  const rerank = { kind: 'rerank', documents: ['a', 'b'] } as unknown as Call;
+  const vectors = (...indexes: number[]): ReplyEvent => ({
+    type: 'result',
+    result: { type: 'vectors', vectors: indexes.map((index) => ({ index, values: [1] })) },
+  });
+  const ranking = (index: number, score: number): ReplyEvent => ({
+    type: 'result',
+    result: { type: 'ranking', ranking: [{ index, score }] },
+  });
+
+  test('a vector for each input passes; one of no input, or one too many, does not', () => {
+    expect(through([vectors(1, 0)], embed)).toEqual(['result', 'reply-end']);
+    expect(through([vectors(2)], embed)).toEqual(['upstream_failed']);
+    expect(through([vectors(0, 1, 1)], embed)).toEqual(['upstream_failed']);
+  });
+
+  test('a score for a document passes; one of no document, or no number, does not', () => {
+    expect(through([ranking(1, 0.5)], rerank)).toEqual(['result', 'reply-end']);
+    expect(through([ranking(2, 0.5)], rerank)).toEqual(['upstream_failed']);
+    expect(through([ranking(0, Number.POSITIVE_INFINITY)], rerank)).toEqual(['upstream_failed']);
+  });
+});
+
+test('a time that is none is left out and the reply goes on', () => {
+  const start: ReplyEvent = { type: 'reply-start', id: 'a', model: 'm', createdSeconds: 1e308 };
+  expect(through([start])).toEqual(['reply-start', 'reply-end']);
+  expect(start).not.toHaveProperty('createdSeconds');
+});
+
+test('what a decoder throws, at once or on first look, is an upstream failure', () => {
+  const throws = (): never => {
+    throw new TypeError('no such member');
+  };
+  const lazy: Frame = {
+    bytes: NO_BYTES,
+    get events(): never {
+      return throws();
+    },
+  };
+  for (const reader of [
+    { read: () => [lazy], end: () => [] },
+    { read: throws, end: () => [] },
+    { read: () => [], end: throws },
+  ]) {
+    const bounded = boundedReader(reader, chatCall({}));
+    const frames = [...bounded.read(NO_BYTES), ...bounded.end()];
+    expect(frames.flatMap(({ events }) => events)).toMatchObject([
+      { type: 'error', error: { code: 'upstream_failed' } },
+    ]);
+  }
+});

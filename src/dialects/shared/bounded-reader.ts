@@ -1,0 +1,139 @@
+/**
+ * The gate between every reader and the rest of the gateway. A provider's reply may name any place and hold any number; code behind the gate
+ * may build arrays by these places and write these numbers. What breaks a bound is an `upstream_failed` in the place of the frame,
+ * never unbounded work and never an error of our own.
+ */
+import type { Call } from '../../canonical/call.ts';
+import { asGatewayError, GatewayError } from '../../canonical/errors.ts';
+import type { ReplyEvent, Result } from '../../canonical/reply.ts';
+import type { Frame, Reader } from '../dialect.ts';
+
+/** Parts of one choice. The longest recorded reply has some sixty: texts, thinking, tool calls, searches and their results. */
+export const MOST_PARTS = 4096;
+/** Choices that a provider may send beyond those that were asked for: some number them from 1, makers of images make them by fours. */
+const SPARE_CHOICES = 16;
+
+/** The end of the year 9999, in seconds since 1970: what a date can be written of. */
+const LAST_SECOND = 253_402_300_800;
+
+const NO_BYTES = new Uint8Array();
+
+/** `reader` behind the gate, for a reply to `call`. */
+export function boundedReader(reader: Reader, call: Call): Reader {
+  return new BoundedReader(reader, call);
+}
+
+class BoundedReader implements Reader {
+  readonly #reader: Reader;
+  readonly #call: Call;
+  readonly #mostChoices: number;
+  /** Nothing that came after the break is looked at. */
+  #isBroken = false;
+
+  constructor(reader: Reader, call: Call) {
+    this.#reader = reader;
+    this.#call = call;
+    this.#mostChoices = choicesOf(call) + SPARE_CHOICES;
+  }
+
+  get contentType(): string | undefined {
+    return this.#reader.contentType;
+  }
+
+  read(chunk: Uint8Array): Frame[] {
+    if (this.#isBroken) return [];
+    try {
+      return this.#checked(this.#reader.read(chunk));
+    } catch (thrown) {
+      return this.#broken([], thrown);
+    }
+  }
+
+  end(): Frame[] {
+    if (this.#isBroken) return [];
+    try {
+      return this.#checked(this.#reader.end());
+    } catch (thrown) {
+      return this.#broken([], thrown);
+    }
+  }
+
+  #checked(frames: Frame[]): Frame[] {
+    for (let at = 0; at < frames.length; at++) {
+      try {
+        // `events` decodes on first look, so what a decoder throws is thrown here.
+        for (const event of frames[at]!.events) this.#check(event);
+      } catch (thrown) {
+        return this.#broken(frames.slice(0, at), thrown);
+      }
+    }
+    return frames;
+  }
+
+  #broken(before: Frame[], thrown: unknown): Frame[] {
+    this.#isBroken = true;
+    const error = thrown instanceof GatewayError ? asGatewayError(thrown) : unreadable(thrown);
+    return [...before, { bytes: NO_BYTES, events: [{ type: 'error', error }] }];
+  }
+
+  #check(event: ReplyEvent): void {
+    switch (event.type) {
+      case 'part-delta':
+      case 'part-start':
+      case 'part-transcript':
+      case 'part-seal':
+      case 'part-citation':
+      case 'part-logprobs':
+      case 'part-end':
+        if (!isPlace(event.choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
+        if (!isPlace(event.part, MOST_PARTS)) throw outOfBounds('the number of a part is out of bounds');
+        return;
+      case 'choice-end':
+        if (!isPlace(event.choice, this.#mostChoices)) throw outOfBounds('the number of a choice is out of bounds');
+        return;
+      case 'reply-start':
+        // No reason to lose a reply, and no date either.
+        if (!isPlace(event.createdSeconds ?? 0, LAST_SECOND)) delete event.createdSeconds;
+        return;
+      case 'result':
+        checkResult(event.result, this.#call);
+        return;
+      default:
+    }
+  }
+}
+
+function checkResult(result: Result, call: Call): void {
+  if (result.type === 'vectors' && call.kind === 'embed') {
+    const most = Math.max(call.inputs.length, 1);
+    if (result.vectors.length > most) throw outOfBounds('more vectors than there are inputs');
+    for (const { index } of result.vectors)
+      if (!isPlace(index, most)) throw outOfBounds('the index of a vector is out of bounds');
+  }
+  if (result.type === 'ranking' && call.kind === 'rerank') {
+    const most = call.documents.length;
+    if (result.ranking.length > most) throw outOfBounds('more results than there are documents');
+    for (const { index, score } of result.ranking) {
+      if (!isPlace(index, most) || !Number.isFinite(score))
+        throw outOfBounds('the index or score of a result is out of bounds');
+    }
+  }
+}
+
+const isPlace = (index: number, most: number) => Number.isInteger(index) && index >= 0 && index < most;
+
+/** How many choices or images the call asks for. */
+function choicesOf(call: Call): number {
+  if (call.kind === 'image') return call.n;
+  if (call.kind !== 'chat') return 1;
+  const { sampling, completion } = call;
+  return Math.max(sampling.n ?? 1, completion?.bestOf ?? 1, 1) * Math.max(completion?.prompts.length ?? 1, 1);
+}
+
+function outOfBounds(what: string): GatewayError {
+  return new GatewayError('upstream_failed', `The provider sent a reply that breaks its format: ${what}.`);
+}
+
+function unreadable(cause: unknown): GatewayError {
+  return new GatewayError('upstream_failed', 'The provider sent a reply that could not be read.', { cause });
+}

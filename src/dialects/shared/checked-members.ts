@@ -1,0 +1,65 @@
+/** Checks a request by the schema of its format, and names the member that is wrong in the schema's own words. */
+import type { Static, TSchema } from 'typebox';
+import type { GatewayError } from '../../canonical/errors.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
+import { dotted, wrong } from './request-body.ts';
+import { nodeOf, type SchemaNode } from './request-shape.ts';
+import { validatorOf } from './validator.ts';
+
+/** A check of bodies, compiled when the first one comes. It throws `invalid_request` for the first member of the schema that is wrong. */
+export function memberCheck<S extends TSchema>(schema: S): (body: JsonObject) => Static<S> & JsonObject {
+  const validator = validatorOf(schema);
+  return (body) => {
+    if (validator().Check(body)) return body as Static<S> & JsonObject;
+    const places = validator()
+      .Errors(body)
+      .map(({ instancePath }) => instancePath.split('/').slice(1));
+    throw faultIn(nodeOf(schema), body, places);
+  };
+}
+
+function faultIn({ properties = {}, required = [] }: SchemaNode, body: JsonObject, places: string[][]): GatewayError {
+  for (const [member, node] of Object.entries(properties)) {
+    if (body[member] === undefined && required.includes(member)) {
+      return wrong(member, `is required: ${node.description ?? 'as the API describes it'}`);
+    }
+    const within = places.filter(([top]) => top === member);
+    const [first, ...others] = within;
+    if (!first) continue;
+    const deepest = others.reduce((found, place) => (place.length > found.length ? place : found), first);
+    const { path, description } = describedAlong(node, deepest);
+    return wrong(dotted(path), `must be ${description ?? 'of the right type'}`);
+  }
+  return wrong('', 'is wrong');
+}
+
+/** The innermost place on the way to the fault of which the schema says what must stand there. */
+function describedAlong(node: SchemaNode, place: readonly string[]): { path: string[]; description?: string } {
+  let at: SchemaNode | undefined = node;
+  let found = { path: place.slice(0, 1), ...(node.description !== undefined && { description: node.description }) };
+  for (let depth = 1; depth < place.length && at; depth++) {
+    at = innerOf(at, place[depth] ?? '');
+    if (at?.description !== undefined) found = { path: place.slice(0, depth + 1), description: at.description };
+  }
+  return found;
+}
+
+function innerOf(node: SchemaNode, step: string): SchemaNode | undefined {
+  for (const one of node.anyOf ?? [node]) {
+    const inner = /^\d+$/.test(step) ? one.items : one.properties?.[step];
+    if (inner) return inner;
+  }
+  return undefined;
+}
+
+/** Members that no word of a call stands for; under the format's name, where there are any. */
+export function extrasOf(
+  body: JsonObject,
+  said: ReadonlySet<string>,
+  dialect: string,
+): { [dialect: string]: JsonObject } {
+  const extras: { [member: string]: Json } = {};
+  for (const [member, value] of Object.entries(body))
+    if (value !== undefined && !said.has(member)) extras[member] = value;
+  return Object.keys(extras).length > 0 ? { [dialect]: extras } : {};
+}

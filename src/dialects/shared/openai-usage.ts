@@ -1,0 +1,122 @@
+/** The usage object of OpenAI's formats, as OpenAI and as everybody who copied it writes it. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { asReport, figure, type Usage } from '../../canonical/usage.ts';
+import type { Quirks } from '../dialect.ts';
+
+/** Reads a final usage object; `undefined`: it is no report. Shares never exceed their totals, whatever the provider says. */
+export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
+  const prompt = objectAt(raw, 'prompt_tokens_details') ?? objectAt(raw, 'input_tokens_details');
+  const completion = outputDetails(raw);
+  const tools = objectAt(raw, 'server_tool_use_details') ?? objectAt(raw, 'server_tool_use');
+  const sent = inputTokens(raw);
+  const said = saidOutput(raw);
+  const output = outputTokens(raw, quirks);
+  const read = firstCount(
+    prompt?.cached_tokens,
+    raw.prompt_cache_hit_tokens,
+    raw.cached_tokens,
+    raw.num_cached_tokens,
+    raw.cache_read_input_tokens,
+  );
+  const written = firstCount(
+    prompt?.cache_write_tokens,
+    prompt?.cache_creation_input_tokens,
+    raw.cache_creation_input_tokens,
+  );
+  const cachedInput = Math.min(sent, read);
+  const cacheWrite = Math.min(sent, written);
+  // OpenRouter bills tokens that were both written and read under both words: they are input twice.
+  const input = cachedInput + cacheWrite > sent ? sent + Math.min(cachedInput, cacheWrite) : sent;
+  const usage: Usage = { input, output, source: 'reported' };
+  setCount(usage, 'cachedInput', cachedInput);
+  setCount(usage, 'cacheWrite', cacheWrite);
+  setCount(usage, 'audioInput', Math.min(input, firstCount(prompt?.audio_tokens, raw.audio_prompt_tokens)));
+  setCount(usage, 'imageInput', Math.min(input, firstCount(prompt?.image_tokens)));
+  setCount(usage, 'reasoning', Math.min(output, Math.max(reasoningTokens(raw), output - said)));
+  setCount(usage, 'audioOutput', Math.min(output, firstCount(completion?.audio_tokens)));
+  setCount(usage, 'imageOutput', Math.min(output, firstCount(completion?.image_tokens)));
+  setCount(usage, 'acceptedPrediction', firstCount(completion?.accepted_prediction_tokens));
+  setCount(usage, 'rejectedPrediction', firstCount(completion?.rejected_prediction_tokens));
+  const searches = firstCount(tools?.web_search_requests, tools?.tool_calls_executed);
+  setCount(usage, 'serverToolCalls', searches || firstCount(raw.num_search_queries, raw.num_sources_used));
+  return asReport(usage);
+}
+
+/**
+ * All output. The total adds to what is said of it in two recorded cases alone: reasoning that is named and stands beside the
+ * completion (xAI), and Gemini's, which Google's copy of the format shows in the total alone.
+ */
+export function outputTokens(raw: JsonObject, quirks: Quirks): number {
+  const said = saidOutput(raw);
+  const reasoning = reasoningTokens(raw);
+  const total = firstCount(raw.total_tokens);
+  if (total === 0) return quirks.reasoningBesideOutput ? said + reasoning : said;
+  const unsaid = Math.max(0, total - inputTokens(raw) - said);
+  if (reasoning > 0) return unsaid === reasoning ? said + unsaid : said;
+  return quirks.reasoningInTotal ? said + unsaid : said;
+}
+
+/** What is said of the output; where nothing is, the total less the input. */
+function saidOutput(raw: JsonObject): number {
+  const said = firstTotal(raw.completion_tokens, raw.output_tokens);
+  return said ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
+}
+
+/** A usage object of specification 2.12. */
+export function writeUsage(usage: Usage): JsonObject {
+  const { input, output, audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0, reasoning = 0 } = usage;
+  const prompt: JsonObject = { cached_tokens: usage.cachedInput ?? 0 };
+  setCount(prompt, 'cache_write_tokens', (usage.cacheWrite ?? 0) + (usage.cacheWriteHour ?? 0));
+  prompt.text_tokens = Math.max(0, input - audioInput - imageInput);
+  prompt.audio_tokens = audioInput;
+  prompt.image_tokens = imageInput;
+  const completion: JsonObject = {
+    reasoning_tokens: reasoning,
+    text_tokens: Math.max(0, output - audioOutput - imageOutput - reasoning),
+    audio_tokens: audioOutput,
+  };
+  setCount(completion, 'image_tokens', imageOutput);
+  setCount(completion, 'accepted_prediction_tokens', usage.acceptedPrediction ?? 0);
+  setCount(completion, 'rejected_prediction_tokens', usage.rejectedPrediction ?? 0);
+  const written: JsonObject = {
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: prompt,
+    completion_tokens_details: completion,
+  };
+  if (usage.serverToolCalls) written.server_tool_use_details = { web_search_requests: usage.serverToolCalls };
+  return written;
+}
+
+export function inputTokens(raw: JsonObject): number {
+  return firstTotal(raw.prompt_tokens, raw.input_tokens) ?? 0;
+}
+
+function reasoningTokens(raw: JsonObject): number {
+  return firstCount(outputDetails(raw)?.reasoning_tokens, raw.reasoning_tokens);
+}
+
+function outputDetails(raw: JsonObject): JsonObject | undefined {
+  return objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
+}
+
+function objectAt(raw: JsonObject, member: string): JsonObject | undefined {
+  const value = raw[member];
+  return isObject(value) ? value : undefined;
+}
+
+/** A total by the first of its names that says one above zero; `NaN` where what it says is no figure, `undefined` where it is absent. */
+function firstTotal(a: Json | undefined, b: Json | undefined): number | undefined {
+  if (a === undefined || a === null) return b === undefined || b === null ? undefined : figure(b);
+  return figure(a) || figure(b ?? a);
+}
+
+/** The first of the values that is a count above zero. */
+function firstCount(a?: Json, b?: Json, c?: Json, d?: Json, e?: Json): number {
+  return figure(a) || figure(b) || figure(c) || figure(d) || figure(e) || 0;
+}
+
+function setCount<Name extends string>(of: { [name in Name]?: Json }, name: Name, count: number): void {
+  if (count > 0) of[name] = count;
+}

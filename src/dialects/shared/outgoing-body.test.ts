@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { GatewayError } from '../../canonical/errors.ts';
+import { OwnBody, WrittenBody } from './outgoing-body.ts';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const text = (body: Uint8Array) => new TextDecoder().decode(body);
+
+describe("a client's own bytes", () => {
+  test('are the very same where nothing changes', () => {
+    const sent = bytes('{ "seed" : 1.0e2, "a":1 }');
+    const body = new OwnBody(sent);
+    body.set('absent', undefined);
+    expect([body.get('seed'), body.get('b')]).toEqual([100, undefined]);
+    expect(body.encode()).toBe(sent);
+  });
+
+  test('a member that stands there twice is sent once, as it was read: the last counts', () => {
+    const twice = '{"max_tokens":100000, "a":9007199254740993,"max_tokens":1}';
+    expect(text(new OwnBody(bytes(twice)).encode())).toBe('{"a":9007199254740993,"max_tokens":1}');
+    expect(new OwnBody(bytes(twice)).get('max_tokens')).toBe(1);
+    const escaped = '{"n":9,"\\u006e":1}';
+    expect(text(new OwnBody(bytes(escaped)).encode())).toBe('{"\\u006e":1}');
+    const changed = new OwnBody(bytes('{"n":9,"n":8,"a":1}'));
+    changed.set('n', 2);
+    expect(text(changed.encode())).toBe('{"n":2,"a":1}');
+    const removed = new OwnBody(bytes('{"n":9,"n":8}'));
+    removed.set('n', undefined);
+    expect(text(removed.encode())).toBe('{}');
+  });
+
+  test('what is no JSON object is refused', () => {
+    expect(() => new OwnBody(bytes('[1]'))).toThrow(GatewayError);
+  });
+
+  test('are read and changed like members that were written', () => {
+    const name = fc.constantFrom('a', 'b', 'c"', 'd\u00e9', '');
+    const value = fc.oneof(fc.string(), fc.integer(), fc.constant(null));
+    const pairs = fc.array(fc.tuple(name, value), { maxLength: 6 });
+    const changes = fc.array(fc.tuple(name, fc.option(value, { nil: undefined })), {
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(pairs, changes, (members, edits) => {
+        const sent = `{${members.map(([one, value]) => ` ${JSON.stringify(one)} : ${JSON.stringify(value)}`).join(' ,')} }`;
+        const own = new OwnBody(bytes(sent));
+        const written = new WrittenBody(JSON.parse(sent));
+        for (const [one, value] of edits) {
+          for (const body of [own, written])
+            body.set(one, value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+          expect(own.get(one)).toEqual(written.get(one) as never);
+        }
+        expect(JSON.parse(text(own.encode()))).toEqual(JSON.parse(text(written.encode())));
+        expect(text(own.encode()).match(/"a" ?:/g)?.length ?? 0).toBeLessThanOrEqual(1);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,81 @@
+/** Jimeng's door, `/provider-b/?Action=…`: specification 2.10. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { TaskState, VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../shared/request-body.ts';
+import { saidOnce } from './money.ts';
+import {
+  type DoorRequest,
+  defined,
+  FieldReader,
+  RANGES,
+  readImage,
+  type TaskView,
+  type VideoDoor,
+} from './video-format.ts';
+
+export const vendorB: VideoDoor = {
+  name: 'vendor-b',
+  readAsk,
+  writeTask,
+  writeCreated: ({ id }) => success({ task_id: id }),
+};
+
+/** The provider's own frame rate; its lengths are frames and one more. */
+const FRAMES_A_SECOND = 24;
+const SUCCESS = 10_000;
+const FAILURE = 50_500;
+
+const WORDS: { readonly [state in TaskState]: string } = {
+  queued: 'in_queue',
+  in_progress: 'generating',
+  completed: 'done',
+  failed: 'done',
+};
+
+function readAsk({ fields }: DoorRequest): VideoAsk {
+  const reader = new FieldReader(fields);
+  const inline = reader.take('binary_data_base64') ?? [];
+  const addresses = reader.take('image_urls') ?? [];
+  if (!Array.isArray(inline)) throw wrong('binary_data_base64', 'must be a list of images in base64');
+  if (!Array.isArray(addresses)) throw wrong('image_urls', 'must be a list of addresses');
+  const frames = reader.number({ least: 2, most: 100_000, whole: true }, 'frames');
+  const known = {
+    prompt: reader.text('prompt'),
+    seconds: frames === undefined ? undefined : Math.max(1, Math.round((frames - 1) / FRAMES_A_SECOND)),
+    aspectRatio: reader.text('aspect_ratio'),
+    seed: reader.number(RANGES.seed, 'seed'),
+    webhook: reader.text('callback_url'),
+  };
+  const model = reader.text('req_key') ?? '';
+  const images = [...inline, ...addresses];
+  const ask = {
+    model,
+    images: images.map((one, place) =>
+      readImage(one, 'binary_data_base64', place === 0 ? 'first' : place === 1 ? 'last' : 'reference'),
+    ),
+    metadata: reader.rest(),
+    words: vendorB.name,
+    ...defined(known),
+  };
+  return saidOnce(ask, undefined);
+}
+
+function writeTask({ id, state, urls, error }: TaskView): JsonObject {
+  if (error?.code === 'task_expired') return success({ task_id: id, status: 'expired' });
+  if (error) return { code: FAILURE, message: error.message, data: null };
+  // Its files are kept no more.
+  if (state === 'completed' && urls.length === 0) return success({ task_id: id, status: 'expired' });
+  return success({
+    task_id: id,
+    status: WORDS[state],
+    ...(urls[0] !== undefined && { video_url: urls[0] }),
+    ...(urls.length > 1 && { video_urls: [...urls] }),
+  });
+}
+
+/** For an id that is nobody's, or another account's. */
+export const NOT_FOUND = success({ status: 'not_found' });
+
+function success(data: JsonObject): JsonObject {
+  return { code: SUCCESS, message: 'Success', data };
+}

@@ -1,0 +1,31 @@
+/** Kling's door, `/provider-a/v1/videos/text2video` and `/image2video`: its own body, answered as specification 2.9 says. */
+import type { VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../shared/request-body.ts';
+import { saidOnce } from './money.ts';
+import { type DoorRequest, defined, FieldReader, RANGES, type VideoDoor } from './video-format.ts';
+import { writeResult } from './video-generations.ts';
+
+export const vendorA: VideoDoor = { name: 'vendor-a', readAsk, writeTask: writeResult };
+
+function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
+  const reader = new FieldReader(fields);
+  const images = [...reader.image('first', 'image'), ...reader.image('last', 'image_tail')];
+  if (fromImage && images.length === 0) throw wrong('image', 'is missing: the video begins with it');
+  const known = {
+    prompt: reader.text('prompt'),
+    negativePrompt: reader.text('negative_prompt'),
+    seconds: reader.number(RANGES.seconds, 'duration'),
+    aspectRatio: reader.text('aspect_ratio'),
+    seed: reader.number(RANGES.seed, 'seed'),
+    webhook: reader.text('callback_url'),
+  };
+  const ask = {
+    model: reader.text('model_name', 'model') ?? '',
+    images,
+    // `mode`, `cfg_scale`, `camera_control` … are this provider's alone.
+    metadata: reader.rest(),
+    words: vendorA.name,
+    ...defined(known),
+  };
+  return saidOnce(ask, undefined);
+}

@@ -1,0 +1,146 @@
+/** What money hangs on in an order for videos: how many, how long, how large, by which model. Said once, wherever it stood. */
+
+import { pixelsOfResolution } from '../../canonical/image-size.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../shared/request-body.ts';
+import { RANGES, readSize } from './video-format.ts';
+
+/** Names without regard to case and separators. */
+const COUNTS: ReadonlySet<string> = new Set([
+  ...['n', 'num', 'numvideos', 'numberofvideos', 'videocount', 'samplecount', 'numsamples', 'samples', 'variants'],
+  ...['nvariants', 'numvariants', 'batchsize', 'numoutputs', 'numresults', 'candidatecount', 'numgenerations'],
+]);
+const LENGTHS: ReadonlySet<string> = new Set([
+  ...['seconds', 'duration', 'durationseconds', 'nseconds', 'videolength', 'videoduration', 'durationinseconds'],
+]);
+/** Lengths and sizes in words that are not read here. */
+const OTHERS: ReadonlySet<string> = new Set([
+  ...['length', 'frames', 'numframes', 'numberofframes', 'nframes', 'durationms', 'resolution', 'width', 'height'],
+  ...['videosize', 'outputsize', 'outputresolution', 'upscale', 'model', 'modelname', 'servicetier'],
+  ...['fps', 'framerate', 'framespersecond'],
+]);
+
+const RATES: ReadonlySet<string> = new Set(['fps', 'framerate', 'framespersecond']);
+
+/** What makes a video dearer in its provider's own words: read there at the top, under the name that the provider has for it. */
+const QUALITIES: ReadonlyMap<string, string> = new Map([
+  ['mode', 'mode'],
+  ['audio', 'audio'],
+  ['voicelist', 'voice_list'],
+]);
+
+const folded = (name: string) => name.toUpperCase().toLowerCase().replace(/[_-]/g, '');
+const MAX_DEPTH = 32;
+
+interface Found {
+  path: string;
+  name: string;
+  value: Json;
+}
+
+/** The order with all of that taken out of its metadata. `n`: how many videos are asked for, where that is said in its place. */
+export function saidOnce(ask: Omit<VideoAsk, 'n'>, n: number | undefined): VideoAsk {
+  const found: Found[] = [];
+  const metadata = without(ask.metadata, 'metadata', found, 0);
+  const dropped: string[] = [];
+  if (found.length === 0) return inOneSize({ ...ask, n: n ?? 1 }, dropped);
+  const order: VideoAsk = { ...ask, metadata, n: countOf(found, n, dropped) };
+  const seconds = ask.seconds ?? lengthIn(found);
+  if (seconds !== undefined) order.seconds = seconds;
+  for (const one of found) {
+    if (COUNTS.has(one.name) || (LENGTHS.has(one.name) && Number(one.value) === seconds)) continue;
+    if (one.name === 'size' && takesSize(order, one)) continue;
+    dropped.push(`\`${one.path}\` was dropped: ${whyDropped(one.name)}.`);
+  }
+  return inOneSize(order, dropped);
+}
+
+/** A resolution above the size that is said beside it is not told: some providers are told that alone. */
+function inOneSize(order: VideoAsk, dropped: string[]): VideoAsk {
+  const { resolution, ...rest } = order;
+  const { width, height } = order;
+  const isAbove =
+    resolution !== undefined &&
+    width !== undefined &&
+    height !== undefined &&
+    pixelsOfResolution(resolution) > width * height * SAME_CLASS;
+  if (isAbove) dropped.push('`resolution` was dropped: `size` says how large a video is.');
+  return {
+    ...(isAbove ? rest : order),
+    ...(dropped.length > 0 && { dropped }),
+  };
+}
+
+/** Sizes of one class differ by so much: 1280x704 is 720p. */
+const SAME_CLASS = 1.15;
+
+function whyDropped(name: string): string {
+  if (LENGTHS.has(name) || name.includes('frames') || name.startsWith('length'))
+    return '`seconds` says how long a video is';
+  if (QUALITIES.has(name)) return `\`${QUALITIES.get(name)}\` at the top says how it is made`;
+  if (RATES.has(name)) return '`fps` says how many frames a second has';
+  if (name.startsWith('model') || name === 'servicetier') return '`model` alone says what makes the video';
+  return '`size` and `resolution` say how large a video is';
+}
+
+/** `members` without what is found in them, at any depth. */
+function without(members: JsonObject, path: string, found: Found[], depth: number): JsonObject {
+  const kept: JsonObject = {};
+  for (const [member, value] of Object.entries(members)) {
+    const name = folded(member);
+    const at = `${path}.${member}`;
+    if (depth >= MAX_DEPTH) throw wrong(path, 'is nested too deep');
+    const quality = QUALITIES.get(name);
+    if (quality !== undefined && (depth > 0 || member !== quality)) {
+      found.push({ path: at, name, value });
+      continue;
+    }
+    if (isObject(value)) kept[member] = without(value, at, found, depth + 1);
+    else if (Array.isArray(value) && !isMoney(name))
+      kept[member] = value.map((one, place) =>
+        isObject(one) ? without(one, `${at}[${place}]`, found, depth + 1) : one,
+      );
+    else if (isMoney(name) && value !== null) found.push({ path: at, name, value });
+    else kept[member] = value;
+  }
+  return kept;
+}
+
+function isMoney(name: string): boolean {
+  return COUNTS.has(name) || LENGTHS.has(name) || OTHERS.has(name) || name === 'size';
+}
+
+/** The smallest of all that is said. */
+function countOf(found: readonly Found[], n: number | undefined, dropped: string[]): number {
+  const { least, most } = RANGES.n;
+  let count = n;
+  for (const { path, name, value } of found) {
+    if (!COUNTS.has(name)) continue;
+    const said = Number(value);
+    if (!Number.isInteger(said) || said < least || (n === undefined && said > most))
+      throw wrong(path, `must be a whole number from ${least} to ${most}`);
+    count = Math.min(count ?? said, said);
+  }
+  for (const { path, name, value } of found)
+    if (COUNTS.has(name) && Number(value) !== count)
+      dropped.push(`\`${path}\` was dropped: ${count} asked for elsewhere.`);
+  return count ?? 1;
+}
+
+function lengthIn(found: readonly Found[]): number | undefined {
+  const said = found.find(({ name }) => LENGTHS.has(name));
+  if (!said) return undefined;
+  const seconds = Number(said.value);
+  const { least, most } = RANGES.seconds;
+  if (seconds >= least && seconds <= most) return seconds;
+  throw wrong(said.path, `must be a number from ${least} to ${most}`);
+}
+
+/** A size in the metadata stands for the order's own where that has none. */
+function takesSize(order: VideoAsk, { path, value }: Found): boolean {
+  if (order.width !== undefined || order.resolution !== undefined || typeof value !== 'string') return false;
+  const size = readSize(value, path);
+  if (size) Object.assign(order, size);
+  return true;
+}

@@ -1,0 +1,116 @@
+/** OpenAI's videos, `/v1/videos`: specification 2.8. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../shared/request-body.ts';
+import { saidOnce } from './money.ts';
+import {
+  type DoorRequest,
+  defined,
+  FieldReader,
+  factsOf,
+  RANGES,
+  readSize,
+  type TaskView,
+  type VideoDoor,
+} from './video-format.ts';
+
+export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVideoAsk, writeTask };
+
+/** Members nobody knows join `metadata`. */
+export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
+  const reader = new FieldReader(fields);
+  const size = readSize(reader.text('size'), 'size');
+  const images = [
+    ...reader.image('first', 'input_reference', 'image'),
+    ...reader.image('last', 'image_tail', 'last_frame'),
+  ];
+  const metadata = reader.object('metadata') ?? {};
+  const known = {
+    prompt: reader.text('prompt'),
+    negativePrompt: reader.text('negative_prompt') ?? textIn(metadata, 'negative_prompt'),
+    seconds: reader.number(RANGES.seconds, 'seconds', 'duration'),
+    width: reader.number(RANGES.side, 'width') ?? size?.width,
+    height: reader.number(RANGES.side, 'height') ?? size?.height,
+    aspectRatio: reader.text('aspect_ratio') ?? textIn(metadata, 'aspect_ratio'),
+    resolution: reader.text('resolution') ?? textIn(metadata, 'resolution'),
+    fps: reader.number(RANGES.fps, 'fps'),
+    seed: reader.number(RANGES.seed, 'seed'),
+    user: reader.text('user'),
+    webhook: reader.text('webhook_url', 'callback_url'),
+  };
+  const model = reader.text('model') ?? '';
+  const n = reader.number(RANGES.n, 'n');
+  if (reader.text('response_format') === 'b64_json') {
+    throw wrong('response_format', 'cannot be b64_json: a video comes as a file, by its address or by `/content`');
+  }
+  if ((known.width === undefined) !== (known.height === undefined)) {
+    throw wrong(known.width === undefined ? 'width' : 'height', 'is missing: a size has both');
+  }
+  return saidOnce({ model, images, metadata: { ...metadata, ...reader.rest() }, ...defined(known) }, n);
+}
+
+/** A video made anew is as the first one but for its prompt: whatever else a client would change is refused. */
+export function readRemix(fields: JsonObject, source: Omit<VideoAsk, 'images'>): VideoAsk {
+  const reader = new FieldReader(fields);
+  const prompt = reader.text('prompt');
+  if (prompt === undefined) throw wrong('prompt', 'is missing: it says what is to be different');
+  const model = reader.text('model') ?? source.model;
+  if (model !== source.model) throw wrong('model', `must be that of the first video, \`${source.model}\``);
+  const { user: _, webhook: __, ...kept } = source;
+  const own = defined({ user: reader.text('user'), webhook: reader.text('webhook_url', 'callback_url') });
+  const [other] = Object.keys(reader.rest());
+  if (other !== undefined) throw wrong(other, 'cannot be changed: a video made anew takes a prompt alone');
+  return { ...kept, ...own, prompt, n: 1, images: [] };
+}
+
+function textIn(metadata: JsonObject, member: string): string | undefined {
+  const value = metadata[member];
+  if (typeof value !== 'string') return undefined;
+  delete metadata[member];
+  return value;
+}
+
+function writeTask({
+  id,
+  ask,
+  state,
+  percent,
+  createdAt,
+  endedAt,
+  expiresAt,
+  error,
+  urls,
+  outputs,
+}: TaskView): JsonObject {
+  const { width, height } = ask;
+  return {
+    id,
+    object: 'video',
+    model: ask.model,
+    status: state,
+    progress: percent,
+    created_at: inSeconds(createdAt),
+    seconds: String(ask.seconds ?? ''),
+    ...(ask.prompt !== undefined && { prompt: ask.prompt }),
+    ...(width !== undefined && height !== undefined && { size: `${width}x${height}` }),
+    ...(state === 'completed' && endedAt !== undefined && { completed_at: inSeconds(endedAt) }),
+    ...(expiresAt !== undefined && { expires_at: inSeconds(expiresAt) }),
+    ...(ask.remixOf !== undefined && { remixed_from_video_id: ask.remixOf }),
+    ...(error && { error: { message: error.message, code: error.code } }),
+    ...(urls.length > 1 && { urls: [...urls] }),
+    metadata: { ...ask.metadata, ...saidElsewhere(ask), ...(state === 'completed' && factsOf(ask, outputs)) },
+  };
+}
+
+/** What was taken out of the metadata to be said in its provider's words is shown there again. */
+function saidElsewhere({ negativePrompt, aspectRatio, resolution }: TaskView['ask']): JsonObject {
+  return {
+    ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+    ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+    ...(resolution !== undefined && { resolution }),
+  };
+}
+
+function inSeconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}

@@ -1,0 +1,166 @@
+/** The contract of a door for video tasks: how its clients ask, and how they see a task; and what all doors read alike. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
+import { wrong } from '../shared/request-body.ts';
+
+/** A request's members, from JSON or from a form, where each is a text and files are data URLs. */
+export interface DoorRequest {
+  fields: JsonObject;
+  /** The path of the request says that the video begins with a image. */
+  fromImage?: boolean;
+}
+
+/** A task as its owner may see it. */
+export interface TaskView extends TaskCourse {
+  id: string;
+  ask: Omit<VideoAsk, 'images'>;
+  /** Milliseconds since 1970. */
+  createdAt: number;
+  /** Until when its files are kept; absent: nothing is kept yet. */
+  expiresAt?: number;
+  outputs: readonly TaskOutput[];
+  /** The addresses of its files, while they are kept. */
+  urls: readonly string[];
+}
+
+export interface VideoDoor {
+  readonly name: string;
+  /** `model` is empty where the client named none. Throws `invalid_request` naming the member. */
+  readAsk(request: DoorRequest): VideoAsk;
+  writeTask(task: TaskView): JsonObject;
+  /** What a client that has created a task is told, where that is not the task itself. */
+  writeCreated?(task: TaskView): JsonObject;
+}
+
+/** Reads members that may have come as texts of a form; those that nobody takes are left over. */
+export class FieldReader {
+  private readonly left: Map<string, Json>;
+
+  constructor(fields: JsonObject) {
+    this.left = new Map(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
+  }
+
+  /** These are names of one thing: several of them must say the same. */
+  take(...names: string[]): Json | undefined {
+    let found: { name: string; value: Json } | undefined;
+    for (const name of names) {
+      const value = this.left.get(name);
+      this.left.delete(name);
+      if (value === undefined) continue;
+      if (found && String(found.value) !== String(value))
+        throw wrong(name, `says something else than \`${found.name}\``);
+      found ??= { name, value };
+    }
+    return found?.value;
+  }
+
+  /** A list of one, or of none. */
+  image(role: Image['role'], ...names: string[]): Image[] {
+    const said = names.find((name) => this.left.has(name)) ?? '';
+    const value = this.take(...names);
+    return value === undefined ? [] : [readImage(value, said, role)];
+  }
+
+  text(...names: string[]): string | undefined {
+    const value = this.take(...names);
+    if (value === undefined || typeof value === 'string') return value;
+    throw wrong(names[0] ?? '', 'must be a text');
+  }
+
+  /** A number, or the text of one, within the range. */
+  number(range: { least: number; most: number; whole?: boolean }, ...names: string[]): number | undefined {
+    const said = names.find((name) => this.left.has(name)) ?? '';
+    const value = this.take(...names);
+    if (value === undefined) return undefined;
+    const number = typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number.NaN;
+    const fits = number >= range.least && number <= range.most && (!range.whole || Number.isInteger(number));
+    if (fits) return number;
+    throw wrong(said, `must be a ${range.whole ? 'whole ' : ''}number from ${range.least} to ${range.most}`);
+  }
+
+  /** An object, or the text of one. */
+  object(name: string): JsonObject | undefined {
+    const value = this.take(name);
+    if (value === undefined || isObject(value)) return value;
+    const parsed = typeof value === 'string' ? parse(value) : undefined;
+    if (isObject(parsed)) return parsed;
+    throw wrong(name, 'must be an object');
+  }
+
+  rest(): JsonObject {
+    return Object.fromEntries(this.left);
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]*)*;base64,/;
+const BASE64 = /^[A-Za-z0-9+/_\s-]+={0,2}\s*$/;
+
+/** A image as an address, a data URL, or plain base64. */
+export function readImage(value: Json, param: string, role: Image['role']): Image {
+  const text = isObject(value) ? (value.image_url ?? value.url ?? value.uri) : value;
+  if (typeof text !== 'string') throw wrong(param, 'must be a image: an address, or base64');
+  if (/^https?:\/\//i.test(text)) return { role, source: { type: 'url', url: text } };
+  const data = DATA_URL.exec(text);
+  const base64 = data ? text.slice(data[0].length) : text;
+  if (!BASE64.test(base64)) throw wrong(param, 'must be an http or https address, a data URL, or base64');
+  return { role, source: { type: 'inline', base64, ...(data?.[1] !== undefined && { mimeType: data[1] }) } };
+}
+
+const SIZE = /^(\d{2,5})\s*[x*×]\s*(\d{2,5})$/i;
+
+/** `1280x720` */
+export function readSize(text: string | undefined, param: string): { width: number; height: number } | undefined {
+  if (text === undefined) return undefined;
+  const found = SIZE.exec(text);
+  if (!found) throw wrong(param, 'must be a size such as 1280x720');
+  return { width: Number(found[1]), height: Number(found[2]) };
+}
+
+/** Bounds that hold at every door: far beyond what any provider makes, so that a price stays a number. */
+export const RANGES = {
+  seconds: { least: 0.1, most: 3600 },
+  side: { least: 16, most: 16_384, whole: true },
+  fps: { least: 1, most: 240 },
+  seed: { least: -1, most: 2 ** 53 - 1, whole: true },
+  n: { least: 1, most: 10, whole: true },
+} as const;
+
+/** A task's error as a number, where a door has only those. */
+export function errorNumber({ code }: { code: string }): number {
+  return NUMBERS[code] ?? 500;
+}
+
+const NUMBERS: { readonly [code: string]: number } = {
+  content_policy: 400,
+  invalid_request: 400,
+  task_expired: 504,
+  upstream_failed: 502,
+};
+
+/** The members that have a value. */
+export function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** What the first of its files says of itself; of what it does not say, what was ordered. Whole numbers, as specification 2.9 has it. */
+export function factsOf(ask: TaskView['ask'], [first]: TaskView['outputs']): JsonObject {
+  const video = first?.video ?? {};
+  const seconds = video.seconds ?? ask.seconds;
+  const fps = video.fps ?? ask.fps;
+  const { width, height } = video.width !== undefined ? video : ask;
+  return {
+    ...(seconds !== undefined && { duration: Math.round(seconds) }),
+    ...(fps !== undefined && { fps: Math.round(fps) }),
+    ...(width !== undefined && { width }),
+    ...(height !== undefined && { height }),
+    ...(ask.seed !== undefined && { seed: ask.seed }),
+  };
+}

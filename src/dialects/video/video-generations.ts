@@ -1,0 +1,18 @@
+/** The plain door, `/v1/video/generations`: asked as OpenAI's is, answered as specification 2.9 says. */
+import type { JsonObject } from '../../canonical/json.ts';
+import { readVideoAsk } from './openai-videos.ts';
+import { errorNumber, factsOf, type TaskView, type VideoDoor } from './video-format.ts';
+
+export const videoGenerations: VideoDoor = { name: 'video-generations', readAsk: readVideoAsk, writeTask: writeResult };
+
+export function writeResult({ id, ask, state, urls, error, outputs }: TaskView): JsonObject {
+  const [url] = urls;
+  return {
+    task_id: id,
+    status: state,
+    ...(url !== undefined && { url, format: 'mp4' }),
+    ...(urls.length > 1 && { urls: [...urls] }),
+    metadata: factsOf(ask, outputs),
+    ...(error && { error: { code: errorNumber(error), message: error.message } }),
+  };
+}

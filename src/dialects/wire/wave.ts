@@ -1,0 +1,52 @@
+/** Raw samples, as some providers speak, made a WAV for clients that asked for a audio they can play. */
+
+/** What stands before the samples. With its filler of two bytes its length is a multiple of three: its base64 can stand before theirs. */
+const HEADER_BYTES = 54;
+/** A stream does not know its length yet: players read on to the end. */
+const UNKNOWN = 0xffff_ffff;
+const DEFAULT_RATE = 24_000;
+const SAMPLES = /^audio\/(l16|pcm)\b/i;
+const RAW_FORMATS: readonly string[] = ['pcm16', 'pcm'];
+
+/** Whether a audio of this type is bare samples. */
+export const isSamples = (mimeType: string | undefined): mimeType is string =>
+  mimeType !== undefined && SAMPLES.test(mimeType);
+
+/** Whether these samples are to be made a WAV for a client that asked for this format. */
+export function needsWave(mimeType: string | undefined, format: string | undefined): mimeType is string {
+  return isSamples(mimeType) && !RAW_FORMATS.includes(format ?? 'wav');
+}
+
+/** `bytes`: how many the samples are, where all of them are there. */
+export function waveHeader(mimeType: string, bytes?: number): Buffer {
+  const rate = Number(/rate=(\d+)/.exec(mimeType)?.[1] ?? DEFAULT_RATE);
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(bytes === undefined ? UNKNOWN : bytes + HEADER_BYTES - 8, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  // Plain samples, one channel.
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('JUNK', 36);
+  header.writeUInt32LE(2, 40);
+  header.write('data', 46);
+  header.writeUInt32LE(bytes ?? UNKNOWN, 50);
+  return header;
+}
+
+const LOUDEST = 0x7fff;
+
+/** Samples of float32 as whole numbers of 16 bits, which is what clients take bare samples for. */
+export function wholeSamples(floats: Buffer): Buffer {
+  const samples = Buffer.alloc(Math.floor(floats.length / 4) * 2);
+  for (let at = 0; at < samples.length; at += 2) {
+    const loudness = Math.max(-1, Math.min(1, floats.readFloatLE(at * 2)));
+    samples.writeInt16LE(Math.round(loudness * LOUDEST), at);
+  }
+  return samples;
+}

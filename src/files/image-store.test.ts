@@ -1,0 +1,73 @@
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Files } from './files.ts';
+import { folderFiles } from './folder-files.ts';
+import { clearShelf, createImageShelf, readImageName } from './image-store.ts';
+
+// Each image is on the disk before it has an address.
+setDefaultTimeout(30_000);
+
+const HOUR = 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), 'modelport-shelf-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files: Files;
+beforeEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  files = folderFiles(folder);
+});
+
+const shelfAt = (at: number) =>
+  createImageShelf(files, { publicUrl: 'https://models.test', keepMs: HOUR, now: () => at });
+const nameIn = (address: string) => address.slice(address.lastIndexOf('/') + 1);
+
+async function left(): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of files.names('')) names.push(name);
+  return names;
+}
+
+describe('a image on the shelf', () => {
+  test('has an address that says nothing but when it ends and what it is', async () => {
+    const address = await shelfAt(1000).put(Buffer.from('abc'), 'image/webp');
+    expect(address).toMatch(/^https:\/\/models\.test\/files\/image_[0-9a-z]{9}w_[0-9A-Za-z]{32}$/);
+    const name = nameIn(address);
+    expect(readImageName(name)).toEqual({ endsAt: 1000 + HOUR, mimeType: 'image/webp' });
+    expect(await new Response(files.read(name, { start: 0, end: 3 })).text()).toBe('abc');
+    expect(readImageName(nameIn(await shelfAt(1000).put(Buffer.from('abc'), 'image/x')))?.mimeType).toBe(
+      'application/octet-stream',
+    );
+    for (const other of [name.slice(1), `${name}0`, name.replace('w_', 'z_'), 'file_x', '../x', ''])
+      expect(readImageName(other)).toBeUndefined();
+  });
+
+  test('is gone once its time is over, and nothing else is', async () => {
+    async function* one() {
+      yield Buffer.from('video');
+    }
+    await files.write('file_film', one(), 10);
+    for (const at of [HOUR, 0, 2 * HOUR]) await shelfAt(at).put(Buffer.from('abc'), 'image/png');
+    await clearShelf(files, HOUR);
+    expect((await left()).map((name) => readImageName(name)?.endsAt)).toEqual([undefined, 2 * HOUR, 3 * HOUR]);
+    await clearShelf(files, 100 * HOUR);
+    expect(await left()).toEqual(['file_film']);
+  });
+
+  test('half written it is removed too', async () => {
+    const stuck = Promise.withResolvers<void>();
+    async function* slow() {
+      yield Buffer.from('abc');
+      await stuck.promise;
+    }
+    const whole = nameIn(await shelfAt(0).put(Buffer.from('abc'), 'image/png'));
+    await files.remove(whole);
+    const writing = files.write(whole, slow(), 10).catch(() => {});
+    while ((await left()).length === 0) await Bun.sleep(5);
+    await clearShelf(files, 2 * HOUR);
+    expect(await left()).toEqual([]);
+    stuck.resolve();
+    await writing;
+  });
+});

@@ -1,0 +1,144 @@
+/** Providers that the environment or the database names: put available, asked for their models, probed. */
+import type { Kind } from './canonical/call.ts';
+import { asGatewayError, type GatewayError } from './canonical/errors.ts';
+import { isObject } from './canonical/json.ts';
+import type { CatalogueForm } from './catalog/catalogue.ts';
+import { listedCatalogue } from './catalog/price-list.ts';
+import type { Probed } from './cli/cli-deps.ts';
+import type { Config, Vendor, VendorVariables } from './config.ts';
+import { createSigning } from './gateway/tokens.ts';
+import { PROVIDERS, providerOf } from './providers/index.ts';
+import type { Outgoing, Provider } from './providers/provider.ts';
+import { CONTEXT_TOKENS } from './sandbox/conversation.ts';
+import { MOST_OUTPUT_TOKENS } from './sandbox/output.ts';
+import type { ProviderRow } from './store/store.ts';
+import { Cancellation, type TimeLimits, type Transport } from './transport/transport.ts';
+
+/** A start does not wait longer than this for a server of one's own to name its models. */
+const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
+const LARGEST_LIST_BYTES = 4 << 20;
+const LOCAL_PRICE = { input: 0, output: 0 };
+
+/** The variables of the environment that the providers are switched on by. */
+export function vendorVariables(): VendorVariables[] {
+  return [...PROVIDERS.values()].map((provider) => {
+    const { name, credentialVariable, credentialVariables, baseUrlVariable, settingVariables } = provider;
+    return {
+      type: name,
+      ...(credentialVariable && { credentialVariable }),
+      ...(credentialVariables && { credentialVariables }),
+      ...(baseUrlVariable && { baseUrlVariable }),
+      ...(settingVariables && { settingVariables }),
+    };
+  });
+}
+
+/** What the application itself sells: honest about being a sandbox, priced small but not zero. */
+export const SANDBOX_CATALOGUE: CatalogueForm = {
+  providers: [{ name: 'sandbox', type: 'sandbox' }],
+  models: [
+    ...['sandbox-chat', 'sandbox-reasoner'].map((name) =>
+      sandboxModel(name, 'chat', {
+        price: { input: '0.10', cachedInput: '0.05', output: '0.40' },
+        maxOutputTokens: MOST_OUTPUT_TOKENS,
+        contextTokens: CONTEXT_TOKENS,
+      }),
+    ),
+    sandboxModel('sandbox-image', 'image', { price: { perImage: '0.002' } }),
+    sandboxModel('sandbox-embed', 'embed', { price: { input: '0.02' } }),
+    sandboxModel('sandbox-speech', 'speech', { price: { perMillionCharacters: '1' } }),
+    sandboxModel('sandbox-transcription', 'transcription', { price: { perSecond: '0.0001' } }),
+    sandboxModel('sandbox-moderation', 'moderation', { price: { perCall: '0.0001' } }),
+    sandboxModel('sandbox-video', 'video', { price: { perSecond: '0.001' } }),
+    sandboxModel('sandbox-rerank', 'rerank', { price: { input: '0.02', perCall: '0.0001' } }),
+  ],
+};
+
+function sandboxModel(name: string, kind: Kind, more: object) {
+  return { name, kind, ownedBy: 'modelport', ...more, targets: [{ provider: 'sandbox', model: name }] };
+}
+
+/** What the providers of the environment sell, at their list prices; servers of one's own are asked, and cost nothing. */
+export async function vendorCatalogue({ vendors }: Config, transport: Transport): Promise<CatalogueForm> {
+  const listed = listedCatalogue(vendors.map(({ type }) => type));
+  const own = await Promise.all(
+    vendors.map((vendor) => (vendor.baseUrl ? ownModels(vendor, vendor.baseUrl, transport) : [])),
+  );
+  return { ...listed, models: firstOfEachName([...listed.models, ...own.flat()]) };
+}
+
+/** Two providers may have a model of the same name, and a server of one's own any name: the first is sold, and no blank is. */
+function firstOfEachName<M extends { name: string }>(models: readonly M[]): M[] {
+  const byName = new Map<string, M>();
+  for (const model of models) if (!/\s/.test(model.name) && !byName.has(model.name)) byName.set(model.name, model);
+  return [...byName.values()];
+}
+
+async function ownModels(vendor: Vendor, baseUrl: string, transport: Transport) {
+  const { names } = await ask({ type: vendor.type, baseUrl, credential: vendor.credential, settings: {} }, transport);
+  return names.map((name) => ({
+    name,
+    kind: 'chat',
+    price: LOCAL_PRICE,
+    targets: [{ provider: vendor.type, model: name }],
+  }));
+}
+
+/** Whether a configured provider could be called. */
+export async function probe(row: ProviderRow, { vendors }: Config, transport: Transport): Promise<Probed> {
+  const provider = providerOf(row.type);
+  if (!provider) return { credential: 'unneeded', answers: false, reportError: `its type ${row.type} is not known` };
+  const vendor = vendors.find(({ type }) => type === row.type);
+  const settings = { ...vendor?.settings, ...row.settings };
+  const hasSetting = settings[provider.credentialSetting ?? ''] !== undefined;
+  const credential = row.credentials[0] ?? (hasSetting ? undefined : vendor?.credential);
+  const isThere = credential !== undefined || hasSetting;
+  const state = isThere ? 'there' : provider.needsCredential ? 'missing' : 'unneeded';
+  const baseUrl = row.baseUrl ?? vendor?.baseUrl ?? provider.baseUrl ?? provider.addressOf?.(settings);
+  if (baseUrl === undefined) return { credential: state, answers: false, reportError: noAddress(provider) };
+  const { reportError } = await ask({ type: row.type, baseUrl, credential, settings }, transport);
+  return { credential: state, answers: reportError === undefined, ...(reportError !== undefined && { reportError }) };
+}
+
+function noAddress({ addressOf }: Provider): string {
+  return addressOf ? 'it has no address: set its baseUrl, or the settings that say it (region …)' : 'it has no address';
+}
+
+interface Asked {
+  type: string;
+  baseUrl: string;
+  credential: string | undefined;
+  settings: { readonly [name: string]: string };
+}
+
+/** The model list of an OpenAI-compatible server; `reportError` where nothing answered. */
+async function ask(
+  { type, ...target }: Asked,
+  transport: Transport,
+): Promise<{ names: string[]; reportError?: string }> {
+  const outgoing: Outgoing = { method: 'GET', url: `${target.baseUrl}/models`, headers: {}, body: undefined };
+  try {
+    const signing = createSigning(transport, Date.now);
+    await PROVIDERS.get(type)?.authorize(outgoing, { ...target, model: '' }, signing);
+    const exchange = await transport.send(outgoing, ASKING, performance.now() + ASKING.wholeMs, new Cancellation());
+    const body = await exchange.readAll(LARGEST_LIST_BYTES);
+    return { names: exchange.status === 200 ? namesIn(body) : [] };
+  } catch (thrown) {
+    return { names: [], reportError: troubleOf(asGatewayError(thrown)) };
+  }
+}
+
+/** The operator is told what clients are not: a cause in words. */
+function troubleOf({ message, cause }: GatewayError): string {
+  return typeof cause === 'string' ? `${message} (${cause})` : message;
+}
+
+function namesIn(body: Uint8Array): string[] {
+  try {
+    const list: unknown = JSON.parse(Buffer.from(body).toString());
+    const rows = isObject(list) && Array.isArray(list.data) ? list.data : [];
+    return rows.flatMap((row) => (isObject(row) && typeof row.id === 'string' ? [row.id] : []));
+  } catch {
+    return [];
+  }
+}

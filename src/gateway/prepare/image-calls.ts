@@ -1,0 +1,122 @@
+/** A request for images as a conversation, and a conversation with a model that only draws as a request for images. Pure. */
+import type { Call, ChatCall, ImageCall, Kind, MediaPart, Message, Part } from '../../canonical/call.ts';
+import { finenessOf, type ImageSize, nearestRatio } from '../../canonical/image-size.ts';
+import { asSpeech } from './speech-calls.ts';
+import { isUploaded } from './uploaded-images.ts';
+
+/** The call in the words of another kind, and what those cannot say, a sentence each. */
+export interface Adapted {
+  call: Call;
+  losses: readonly string[];
+}
+
+const NOTHING_LOST: readonly string[] = [];
+
+/** `call` as one of this kind. */
+export function adapted(call: Call, kind: Kind): Adapted {
+  if (call.kind === 'image' && kind === 'chat') return asConversation(call);
+  if (call.kind === 'chat' && kind === 'image') return asImages(call);
+  if (call.kind === 'chat' && kind === 'speech') return asSpeech(call);
+  return { call, losses: NOTHING_LOST };
+}
+
+/** What models that draw in conversations can be told. */
+const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+
+function asConversation(call: ImageCall): Adapted {
+  const losses: string[] = [];
+  const ratio = nearestRatio(call.size, RATIOS);
+  if (ratio && !ratio.exact)
+    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model draws no other like it.`);
+  const { pixels } = call.size;
+  if (pixels)
+    losses.push(
+      `The size ${pixels.width}x${pixels.height} was asked for by its shape: the model has sizes of its own.`,
+    );
+  const unsaid = ['quality', 'style', 'background', 'mask', 'format', 'compression', 'partialImages'] as const;
+  for (const member of unsaid)
+    if (call[member] !== undefined)
+      losses.push(`\`${WIRE_NAMES[member] ?? member}\` was dropped: the model draws in a conversation.`);
+  const asked = finenessOf(call.size);
+  const fineness = asked === '3K' ? '2K' : asked;
+  if (fineness !== asked) losses.push(`The size ${asked} was taken as ${fineness}: the model draws no other like it.`);
+  const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
+  const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
+  // Files have been read before the call is sent so.
+  const images = call.images.flatMap((media): Part[] => (isUploaded(media) ? [] : [{ type: 'media', media }]));
+  const conversation: ChatCall = {
+    kind: 'chat',
+    model: call.model,
+    stream: call.stream,
+    origin: call.origin,
+    extras: {},
+    headers: {},
+    ...(call.receivedSeconds !== undefined && { receivedSeconds: call.receivedSeconds }),
+    messages: [{ role: 'user', parts: [...images, { type: 'text', text: call.prompt + avoid }] }],
+    tools: [],
+    sampling: { ...(call.n > 1 && { n: call.n }), ...(call.seed !== undefined && { seed: call.seed }) },
+    modalities: ['text', 'image'],
+    ...(Object.keys(image).length > 0 && { image }),
+    wantsUsage: true,
+    ...(call.user !== undefined && { user: call.user }),
+  };
+  return { call: conversation, losses };
+}
+
+const WIRE_NAMES: { readonly [member: string]: string } = {
+  format: 'output_format',
+  compression: 'output_compression',
+  partialImages: 'partial_images',
+};
+
+/** The last turn is what is to be generated; images of it, or else the last one generated, are what is to be changed. */
+function asImages(call: ChatCall): Adapted {
+  const losses: string[] = [];
+  const { messages } = call;
+  const last = messages.findLastIndex(({ role }) => role === 'user');
+  const turn = messages[last];
+  const instructions = messages.filter(({ role }) => role === 'system');
+  const prompt = [...instructions, ...(turn ? [turn] : [])]
+    .map(textOf)
+    .filter((text) => text !== '')
+    .join('\n\n');
+  const own = turn ? imagesIn(turn) : [];
+  const earlier = messages.slice(0, Math.max(0, last));
+  const images = own.length > 0 ? own : earlier.flatMap(imagesIn).slice(-1);
+  if (earlier.some(({ role }) => role !== 'system'))
+    losses.push('Earlier turns were left out, but for the last image: the model draws from one prompt.');
+  if (call.tools.length > 0) losses.push('Tools were dropped: the model only draws.');
+  const { aspectRatio, size: fineness } = call.image ?? {};
+  const size: ImageSize = {
+    ...(aspectRatio !== undefined && { aspectRatio }),
+    ...(fineness !== undefined && { fineness }),
+  };
+  const drawing: ImageCall = {
+    kind: 'image',
+    model: call.model,
+    stream: call.stream,
+    origin: { ...call.origin, foreign: true },
+    extras: {},
+    headers: {},
+    ...(call.receivedSeconds !== undefined && { receivedSeconds: call.receivedSeconds }),
+    prompt,
+    images: images.map(({ media }) => media),
+    edit: images.length > 0,
+    n: call.sampling.n ?? 1,
+    size,
+    ...(call.sampling.seed !== undefined && { seed: call.sampling.seed }),
+    ...(call.user !== undefined && { user: call.user }),
+  };
+  return { call: drawing, losses };
+}
+
+function textOf({ parts }: Message): string {
+  return parts
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+    .trim();
+}
+
+function imagesIn({ parts }: Message): MediaPart[] {
+  return parts.filter((part) => part.type === 'media' && part.media.kind === 'image') as MediaPart[];
+}

@@ -1,0 +1,93 @@
+/** A conversation longer than its model's window: its oldest turns are left out where the client asks for it. */
+import type { ChatCall, Message } from '../../canonical/call.ts';
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Model } from '../../catalog/catalog.ts';
+import { estimateInputTokens } from '../../dialects/chat/estimate-input.ts';
+
+/** The estimate is near the truth: what is so far above it is too long by any count. */
+const CERTAINLY = 1.5;
+/** What is kept free for the answer where the client names no ceiling, as a part of the window. */
+const ANSWERS_PART = 0.25;
+
+/** Throws `invalid_request` with OpenAI's code where the conversation cannot fit and is not to be cut. */
+export function fitted(call: ChatCall, { contextTokens, maxOutputTokens }: Model): ChatCall {
+  if (!call.thread || contextTokens === undefined) return call;
+  const tokens = estimateInputTokens(call);
+  if (call.thread.truncation === 'disabled') {
+    if (tokens > contextTokens * CERTAINLY) throw tooLong();
+    return call;
+  }
+  const answer = call.maxOutputTokens ?? Math.min(maxOutputTokens, contextTokens * ANSWERS_PART);
+  const excess = tokens - Math.max(contextTokens - answer, contextTokens * ANSWERS_PART);
+  return excess > 0 ? withoutOldest(call, excess) : call;
+}
+
+function tooLong(): GatewayError {
+  const sentence =
+    "Your input exceeds the context window of this model: shorten it, or ask for `truncation: 'auto'` to have its oldest turns left out.";
+  return new GatewayError('invalid_request', sentence, { param: 'input', vendorCode: 'context_length_exceeded' });
+}
+
+/** Messages that only make sense together: a turn of the model's and the results of its calls, or one of the user's. */
+interface Step {
+  messages: Message[];
+  tokens: number;
+  /** Instructions, the user's last turn, and what came last stay whatever happens. */
+  stays: boolean;
+}
+
+function withoutOldest(call: ChatCall, excess: number): ChatCall {
+  const steps = stepsOf(call);
+  let left = excess;
+  const dropped = new Set<Step>();
+  for (const step of steps) {
+    if (left <= 0) break;
+    if (step.stays) continue;
+    dropped.add(step);
+    left -= step.tokens;
+  }
+  dropAnswersWithoutQuestions(steps, dropped);
+  if (dropped.size === 0) return call;
+  const gone = callIdsOf([...dropped].flatMap(({ messages }) => messages));
+  const messages = steps
+    .flatMap((step) => (dropped.has(step) ? [] : step.messages))
+    .flatMap((message) => withoutResults(message, gone));
+  return { ...call, messages, isEdited: true };
+}
+
+function stepsOf(call: ChatCall): Step[] {
+  const steps: Step[] = [];
+  for (const message of call.messages) {
+    const last = steps.at(-1);
+    const tokens = estimateInputTokens({ ...call, messages: [message], tools: [] });
+    if (message.role === 'tool' && last) {
+      last.messages.push(message);
+      last.tokens += tokens;
+    } else steps.push({ messages: [message], tokens, stays: message.role === 'system' });
+  }
+  for (const step of [steps.at(-1), steps.findLast(({ messages }) => messages[0]?.role === 'user')]) {
+    if (step) step.stays = true;
+  }
+  return steps;
+}
+
+/** Providers want a conversation to begin with the user. */
+function dropAnswersWithoutQuestions(steps: readonly Step[], dropped: Set<Step>): void {
+  const lastQuestion = steps.findLastIndex(({ messages }) => messages[0]?.role === 'user');
+  for (const step of steps.slice(0, Math.max(0, lastQuestion))) {
+    if (dropped.has(step) || step.messages[0]?.role === 'system') continue;
+    if (step.messages[0]?.role === 'user') return;
+    if (dropped.size > 0) dropped.add(step);
+  }
+}
+
+function callIdsOf(messages: readonly Message[]): Set<string> {
+  return new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? part.id : []))));
+}
+
+/** A result may stand far from its call: it goes with it. */
+function withoutResults(message: Message, gone: ReadonlySet<string>): Message[] {
+  const parts = message.parts.filter((part) => part.type !== 'tool-result' || !gone.has(part.callId));
+  if (parts.length === message.parts.length) return [message];
+  return parts.length === 0 ? [] : [{ ...message, parts }];
+}

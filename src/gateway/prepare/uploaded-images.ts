@@ -1,0 +1,24 @@
+/** Images that came as files: sent from where they lie where the target is sent a form, read into memory for all others. */
+import type { Image, ImageCall, Media, UploadedImage } from '../../canonical/call.ts';
+import { gathered } from '../../canonical/upload.ts';
+import type { TargetRoute } from '../target-route.ts';
+
+export function isUploaded(image: Image): image is UploadedImage {
+  return image.source.type === 'upload';
+}
+
+/** The call as this target can be told it; no more is read than the largest body holds. */
+export async function withUploadsFor({ dialect, target, quirks }: TargetRoute, call: ImageCall): Promise<ImageCall> {
+  const { images, mask } = call;
+  const hasNone = !images.some(isUploaded) && !(mask && isUploaded(mask));
+  if (hasNone || dialect.takesUploads?.(call, target.model, quirks)) return call;
+  const inline: Image[] = [];
+  for (const image of images) inline.push(await inlineImage(image));
+  return { ...call, images: inline, ...(mask && { mask: await inlineImage(mask) }) };
+}
+
+async function inlineImage(image: Image): Promise<Media> {
+  if (!isUploaded(image)) return image;
+  const { buffer } = await gathered(image.source.upload);
+  return { ...image, source: { type: 'inline', base64: Buffer.from(buffer).toString('base64') } };
+}

@@ -1,0 +1,10 @@
+/** Accounts as people name them. */
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { AccountRow, Store } from '../../../store/store.ts';
+
+/** The account with this id or name; throws `not_found`. */
+export async function accountNamed(store: Store, idOrName = '', param = 'account'): Promise<AccountRow> {
+  const account = await store.account(idOrName);
+  if (account) return account;
+  throw new GatewayError('not_found', `There is no account "${idOrName}".`, { param });
+}

@@ -1,0 +1,153 @@
+/** The admin API's accounts: made, listed, changed, their ledger read. */
+import { Type } from 'typebox';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { newId } from '../../../canonical/id.ts';
+import { writeMoney } from '../../../canonical/money.ts';
+import type { AccountChange, AccountRow } from '../../../store/store.ts';
+import { listOf, PAGE, pageOf, Time, Usd, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { accountNamed } from './account-named.ts';
+import { audited } from './audit-routes.ts';
+import {
+  LIMITS_ASKED,
+  LIMITS_CHANGED,
+  LIMITS_SHOWN,
+  limitChangesOf,
+  limitsOf,
+  Spent,
+  writeBudget,
+} from './limit-fields.ts';
+import { Entry, writeEntry } from './money-routes.ts';
+
+const Account = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  available: Usd,
+  held: Usd,
+  createdAt: Time,
+  disabledAt: Type.Optional(Time),
+  ...LIMITS_SHOWN,
+});
+
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
+const NewAccount = Type.Object({ name: Name, ...LIMITS_ASKED }, { additionalProperties: false });
+const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGED }, { additionalProperties: false });
+
+export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/admin/v1/accounts', {
+    gate: 'admin',
+    summary: 'Makes an account, with a balance of zero.',
+    body: NewAccount,
+    reply: Account,
+    answer: async (deps, { body, caller }) => {
+      await refuseTwin(deps, body.name);
+      const id = newId('acct_');
+      const empty = { id, name: body.name, balance: 0n, held: 0n, createdAt: deps.now() };
+      const account: AccountRow = { ...empty, ...limitsOf(body) };
+      await deps.store.createAccount(account, audited(deps, caller, 'account.created', id));
+      return writeAccount(account);
+    },
+  }),
+  route('GET', '/admin/v1/accounts', {
+    gate: 'admin',
+    summary: 'Lists the accounts.',
+    query: Type.Object(PAGE),
+    reply: listOf(Account),
+    answer: ({ store }, { query }) =>
+      pageOf(
+        query,
+        (page) => store.accounts(page),
+        (account) => account.id,
+        writeAccount,
+      ),
+  }),
+  route('GET', '/admin/v1/accounts/:id', {
+    gate: 'admin',
+    summary: 'Shows an account, by id or name.',
+    reply: Type.Object({ ...Account.properties, spent: Spent }),
+    answer: async ({ store, now }, { path }) => {
+      const account = await accountNamed(store, path.id);
+      return { ...writeAccount(account), spent: writeBudget(await store.accountSpending(account.id, now())) };
+    },
+  }),
+  route('PATCH', '/admin/v1/accounts/:id', {
+    gate: 'admin',
+    summary:
+      'Changes the name, the budget or the limits of an account: members that are not given stay, null takes them away.',
+    body: ChangedAccount,
+    reply: Account,
+    answer: async (deps, asked) => {
+      const { name } = asked.body;
+      if (name !== undefined && name !== (await accountNamed(deps.store, asked.path.id)).name)
+        await refuseTwin(deps, name);
+      const change = { ...(name !== undefined && { name }), ...limitChangesOf(asked.body) };
+      return changeAccount(deps, asked, 'account.changed', change);
+    },
+  }),
+  route('POST', '/admin/v1/accounts/:id/disable', {
+    gate: 'admin',
+    summary: 'Disables an account: none of its keys calls any more.',
+    reply: Account,
+    answer: (deps, asked) => changeAccount(deps, asked, 'account.disabled', { disabledAt: deps.now() }),
+  }),
+  route('POST', '/admin/v1/accounts/:id/enable', {
+    gate: 'admin',
+    summary: 'Enables an account again.',
+    reply: Account,
+    answer: (deps, asked) => changeAccount(deps, asked, 'account.enabled', { disabledAt: null }),
+  }),
+  route('GET', '/admin/v1/accounts/:id/webhook-secret', {
+    gate: 'admin',
+    summary: "Shows what the account's webhooks are signed with (Standard Webhooks).",
+    reply: Type.Object({ secret: Type.String() }),
+    answer: async ({ store }, { path }) => {
+      const { id } = await accountNamed(store, path.id);
+      return { secret: await store.tasks.webhookSecret(id) };
+    },
+  }),
+  route('GET', '/admin/v1/accounts/:id/entries', {
+    gate: 'admin',
+    summary: "Lists the account's ledger.",
+    query: Type.Object(PAGE),
+    reply: listOf(Entry),
+    answer: async ({ store }, { path, query }) => {
+      const { id } = await accountNamed(store, path.id);
+      return pageOf(
+        query,
+        (page) => store.entries(id, page),
+        (entry) => String(entry.seq),
+        writeEntry,
+      );
+    },
+  }),
+];
+
+async function refuseTwin({ store }: HttpDeps, name: string): Promise<void> {
+  if (await store.account(name)) {
+    throw new GatewayError('conflict', `There is an account "${name}" already.`, { param: 'name' });
+  }
+}
+
+async function changeAccount<Body>(
+  deps: HttpDeps,
+  { path, caller }: Asked<unknown, Body>,
+  action: string,
+  change: AccountChange,
+): Promise<object> {
+  const before = await accountNamed(deps.store, path.id);
+  const after = await deps.store.updateAccount(before.id, change, audited(deps, caller, action, before.id));
+  deps.access.forget();
+  return writeAccount(after ?? before);
+}
+
+function writeAccount({ balance, held, createdAt, disabledAt, budget, ...account }: AccountRow): object {
+  return {
+    ...account,
+    available: writeMoney(balance - held),
+    held: writeMoney(held),
+    createdAt: writeTime(createdAt),
+    disabledAt: disabledAt === undefined ? undefined : writeTime(disabledAt),
+    budget: budget && writeBudget(budget),
+  };
+}

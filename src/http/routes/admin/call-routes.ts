@@ -1,0 +1,133 @@
+/** The admin API's records of calls. */
+import { type Static, Type } from 'typebox';
+import { auditOfEntry } from '../../../access/audit.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { writeMoney } from '../../../canonical/money.ts';
+import { readComponents } from '../../../catalog/price-text.ts';
+import { disputeOf, settleDispute, writeDispute } from '../../../ledger/disputes.ts';
+import type { CallFilter, CallOutcome, CallRow, Store } from '../../../store/store.ts';
+import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, route } from '../../route.ts';
+import { accountNamed } from './account-named.ts';
+import { Entry, writeEntry } from './money-routes.ts';
+
+const OUTCOMES = [
+  'ok',
+  'refused',
+  'failed',
+  'broken',
+  'aborted',
+  'interrupted',
+  'disputed',
+] as const satisfies readonly CallOutcome[];
+
+const CallQuery = Type.Object({
+  ...PAGE,
+  account: Type.Optional(Type.String({ description: "an account's id or name" })),
+  key: Type.Optional(Type.String({ description: "a key's id" })),
+  model: Type.Optional(Type.String()),
+  outcome: Type.Optional(Type.Union(OUTCOMES.map((outcome) => Type.Literal(outcome)))),
+  from: Type.Optional(TimeAsked),
+  to: Type.Optional(TimeAsked),
+});
+
+const Call = Type.Object({
+  id: Type.String(),
+  account: Type.String(),
+  key: Type.String(),
+  at: Time,
+  model: Type.String(),
+  provider: Type.String(),
+  targetModel: Type.String(),
+  dialect: Type.String(),
+  upstreamDialect: Type.String(),
+  stream: Type.Boolean(),
+  status: Type.Integer(),
+  outcome: Type.String({ description: `one of ${OUTCOMES.join(', ')}` }),
+  errorCode: Type.Optional(Type.String()),
+  provisional: Type.Optional(
+    Type.Boolean({
+      description: 'settled for a process that seemed dead; its own settlement, should one come, replaces it',
+    }),
+  ),
+  attempts: Type.Integer(),
+  cost: Usd,
+  priceId: Type.String(),
+  usage: Type.Optional(Type.Object({})),
+  durationMs: Type.Number(),
+  firstByteMs: Type.Optional(Type.Number()),
+  dispute: Type.Optional(
+    Type.Object({
+      claimed: Usd,
+      charged: Usd,
+      decision: Type.Optional(Type.String({ description: 'accept or reject; absent while nobody has decided' })),
+    }),
+  ),
+});
+
+const Decided = Type.Object(
+  { decision: Type.Union([Type.Literal('accept'), Type.Literal('reject')]) },
+  { additionalProperties: false },
+);
+
+export const CALL_ROUTES: readonly AnsweredRoute[] = [
+  route('GET', '/admin/v1/calls', {
+    gate: 'admin',
+    summary: 'Lists the calls, the latest first.',
+    query: CallQuery,
+    reply: listOf(Call),
+    answer: async (deps, { query }) => {
+      const filter = await filterOf(deps, query);
+      return pageOf(
+        query,
+        (page) => deps.store.calls({ ...filter, ...page }),
+        (call) => call.id,
+        (call) => withDispute(deps.store, call),
+      );
+    },
+  }),
+  route('GET', '/admin/v1/calls/:id', {
+    gate: 'admin',
+    summary: 'Shows one call, by the x-request-id of its answer.',
+    reply: Call,
+    answer: async ({ store }, { path }) => {
+      const call = await store.call(path.id ?? '');
+      if (!call) throw new GatewayError('not_found', `There is no call "${path.id}".`, { param: 'id' });
+      return withDispute(store, call);
+    },
+  }),
+  route('POST', '/admin/v1/calls/:id/dispute', {
+    gate: 'admin',
+    summary:
+      "Settles a disputed call, once: `accept` charges the difference up to the provider's report, `reject` gives back what was charged beyond what was delivered. The same decision again answers the first entry; the other one is refused.",
+    body: Decided,
+    reply: Entry,
+    answer: async ({ store, ledger, now }, { path, body, caller }) => {
+      const settings = { store, ledger, readPrice: readComponents };
+      const action = `call.dispute-${body.decision}ed`;
+      const audit = ({ id }: CallRow) => auditOfEntry({ actor: caller.key, action, subject: id }, now());
+      return writeEntry(await settleDispute(settings, path.id ?? '', body.decision, now(), audit));
+    },
+  }),
+];
+
+async function filterOf(
+  deps: HttpDeps,
+  { account, key, model, outcome, from, to }: Static<typeof CallQuery>,
+): Promise<Omit<CallFilter, 'limit' | 'after'>> {
+  return {
+    ...(account !== undefined && { account: (await accountNamed(deps.store, account)).id }),
+    ...(key !== undefined && { key }),
+    ...(model !== undefined && { model }),
+    ...(outcome !== undefined && { outcome }),
+    ...(from !== undefined && { from: timeOf(from, 'from') }),
+    ...(to !== undefined && { to: timeOf(to, 'to') }),
+  };
+}
+
+async function withDispute(store: Store, call: CallRow): Promise<object> {
+  const written = { ...call, at: writeTime(call.at), cost: writeMoney(call.cost) };
+  const dispute = call.outcome === 'disputed' ? await disputeOf(store, call) : undefined;
+  return dispute ? { ...written, dispute: writeDispute(dispute) } : written;
+}

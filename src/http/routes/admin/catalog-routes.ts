@@ -1,0 +1,239 @@
+/** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { lastFour } from '../../../access/audit.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { SECRET_SETTING } from '../../../canonical/secret-setting.ts';
+import { readComponents, writePeoplesPrice } from '../../../catalog/price-text.ts';
+import type { ModelRow, PriceRow, ProviderRow, Store } from '../../../store/store.ts';
+import { listOf, PAGE, pageOf, Time, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, type Method, route } from '../../route.ts';
+import { audited } from './audit-routes.ts';
+
+/** Only the name concerns the edge: whoever applies the change checks the rest, as for the file. */
+const Written = Type.Object(
+  { name: Type.Optional(Type.String({ minLength: 1, description: 'a name' })) },
+  { description: 'an entry as modelport.yaml has it' },
+);
+type Written = Static<typeof Written>;
+
+const Price = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'USD per million tokens and the like, as modelport.yaml has it',
+});
+
+const Provider = Type.Object({
+  name: Type.String(),
+  type: Type.String(),
+  baseUrl: Type.Optional(Type.String()),
+  credentials: Type.Array(Type.String({ description: 'the last four characters' })),
+  settings: Type.Record(Type.String(), Type.String()),
+});
+
+const Target = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  priority: Type.Integer(),
+  weight: Type.Number(),
+});
+
+const Model = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
+  price: Price,
+  priceId: Type.String(),
+  maxOutputTokens: Type.Optional(Type.Integer()),
+  contextTokens: Type.Optional(Type.Integer()),
+  maxImages: Type.Optional(Type.Integer()),
+  displayName: Type.Optional(Type.String()),
+  ownedBy: Type.String(),
+  onDisconnect: Type.String(),
+  createdAt: Time,
+  targets: Type.Array(Target),
+});
+
+const PriceVersion = Type.Object({ id: Type.String(), model: Type.String(), price: Price, createdAt: Time });
+
+const Removed = Type.Object({ name: Type.String(), removed: Type.Literal(true) });
+
+const File = Type.Object(
+  { providers: Type.Optional(Type.Unknown()), models: Type.Optional(Type.Unknown()) },
+  { additionalProperties: false, description: 'the content of a modelport.yaml' },
+);
+
+const FileQuery = Type.Object({
+  file: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      // No path, and nothing that a line of the log or a terminal would obey.
+      pattern: '^[^\\x00-\\x1f\\x7f/\\\\]+$',
+      description: 'the name of the file, for the record of changes, without its folder',
+    }),
+  ),
+});
+
+const Names = Type.Array(Type.String());
+const Applied = Type.Object({
+  providers: Type.Object({ added: Names, changed: Names }),
+  models: Type.Object({ added: Names, changed: Names, repriced: Names }),
+  messages: Type.Array(
+    Type.Object({
+      level: Type.String({ description: 'info, or warn where it undid what another file had set' }),
+      message: Type.String(),
+    }),
+  ),
+});
+
+export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
+  route('GET', '/admin/v1/providers', {
+    gate: 'admin',
+    summary: 'Lists the providers; of a credential only its last four characters.',
+    query: Type.Object(PAGE),
+    reply: listOf(Provider),
+    answer: async ({ store }, { query }) => pageOf(query, among(await store.providers()), nameOf, writeProvider),
+  }),
+  ...saving('/admin/v1/providers', 'a provider', Provider, async (deps, name, entry, actor) => {
+    await applyEntry(deps, 'providers', entry, actor);
+    return writeProvider(named(await deps.store.providers(), name, 'provider'));
+  }),
+  route('DELETE', '/admin/v1/providers/:name', {
+    gate: 'admin',
+    summary: 'Removes a provider that no model has as a target.',
+    reply: Removed,
+    answer: removeProvider,
+  }),
+  route('GET', '/admin/v1/models', {
+    gate: 'admin',
+    summary: 'Lists the models with their prices and targets.',
+    query: Type.Object(PAGE),
+    reply: listOf(Model),
+    answer: async ({ store }, { query }) => {
+      const models = await Promise.all((await store.models()).map((model) => priced(store, model)));
+      return pageOf(query, among(models), nameOf, writeModel);
+    },
+  }),
+  ...saving('/admin/v1/models', 'a model', Model, async (deps, name, entry, actor) => {
+    await applyEntry(deps, 'models', entry, actor);
+    return writeModel(await priced(deps.store, named(await deps.store.models(), name, 'model')));
+  }),
+  route('DELETE', '/admin/v1/models/:name{.+}', {
+    gate: 'admin',
+    summary: 'Takes a model off sale; its prices and calls stay on record.',
+    reply: Removed,
+    answer: async (deps, { path, caller }) => {
+      const { name } = named(await deps.store.models(), path.name, 'model');
+      await deps.store.removeModel(name, audited(deps, caller, 'model.removed', name));
+      await deps.catalog.reload();
+      return { name, removed: true };
+    },
+  }),
+  route('POST', '/admin/v1/apply', {
+    gate: 'admin',
+    summary:
+      'Adds or changes providers and models as a modelport.yaml says. All of it is checked before anything is changed; what it does not name stays. Answers what changed.',
+    query: FileQuery,
+    body: File,
+    reply: Applied,
+    answer: async (deps, { query, body, caller }) => {
+      const { changes, events } = await deps.applyFile(body, query.file ?? 'modelport.yaml', caller.key);
+      await deps.catalog.reload();
+      const messages = events.map(({ isWarning, message }) => ({ level: isWarning ? 'warn' : 'info', message }));
+      return { ...changes, messages };
+    },
+  }),
+  route('GET', '/admin/v1/prices', {
+    gate: 'admin',
+    summary: 'Lists the price versions, those of past calls included.',
+    query: Type.Object({ ...PAGE, model: Type.Optional(Type.String()) }),
+    reply: listOf(PriceVersion),
+    answer: ({ store }, { query }) =>
+      pageOf(
+        query,
+        (page) => store.prices({ ...page, ...(query.model !== undefined && { model: query.model }) }),
+        (price) => price.id,
+        writePriceVersion,
+      ),
+  }),
+];
+
+/** POST names the entry in its body, PUT in its path. */
+function saving(
+  path: string,
+  what: string,
+  reply: TSchema,
+  save: (deps: HttpDeps, name: string, entry: Written, actor: string) => Promise<object>,
+): AnsweredRoute[] {
+  const answer = async (deps: HttpDeps, { path: { name: inPath }, body, caller }: Asked<unknown, Written>) => {
+    const name = inPath ?? body.name;
+    if (name === undefined) throw new GatewayError('invalid_request', '"name" is missing.', { param: 'name' });
+    if (body.name !== undefined && body.name !== name) {
+      throw new GatewayError('invalid_request', `"name" must be "${name}", as in the path.`, { param: 'name' });
+    }
+    const saved = await save(deps, name, { ...body, name }, caller.key);
+    await deps.catalog.reload();
+    return saved;
+  };
+  const summary = `Adds ${what}, or changes the one of that name, written as modelport.yaml writes it.`;
+  const row = (method: Method, at: string) =>
+    route(method, at, { gate: 'admin', summary, body: Written, reply, answer });
+  return [row('POST', path), row('PUT', `${path}/:name{.+}`)];
+}
+
+/** Whoever applies a form names its members from the top (`models[0].price`): here the entry is the top. */
+async function applyEntry(deps: HttpDeps, list: 'providers' | 'models', entry: Written, actor: string): Promise<void> {
+  try {
+    await deps.apply({ [list]: [entry] }, actor);
+  } catch (thrown) {
+    const top = `${list}[0].`;
+    if (!(thrown instanceof GatewayError) || !thrown.param?.startsWith(top)) throw thrown;
+    throw new GatewayError(thrown.code, thrown.message.replaceAll(top, ''), { param: thrown.param.slice(top.length) });
+  }
+}
+
+async function removeProvider(deps: HttpDeps, { path, caller }: Asked<unknown, unknown>): Promise<object> {
+  const { name } = named(await deps.store.providers(), path.name, 'provider');
+  const user = (await deps.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
+  if (user) {
+    throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change that first.`);
+  }
+  await deps.store.removeProvider(name, audited(deps, caller, 'provider.removed', name));
+  await deps.catalog.reload();
+  return { name, removed: true };
+}
+
+/** Reads a page of rows that are all at hand. */
+function among<Row extends { name: string }>(rows: Row[]) {
+  return ({ limit, after }: { limit: number; after?: string }) => {
+    const rest = after === undefined ? rows : rows.filter((row) => row.name > after);
+    return Promise.resolve(rest.slice(0, limit));
+  };
+}
+
+const nameOf = (row: { name: string }): string => row.name;
+
+function named<Row extends { name: string }>(rows: Row[], name: string | undefined, what: string): Row {
+  const row = rows.find((one) => one.name === name);
+  if (row) return row;
+  throw new GatewayError('not_found', `There is no ${what} "${name}".`, { param: 'name' });
+}
+
+function writeProvider({ credentials, settings, ...provider }: ProviderRow): object {
+  const shown = Object.entries(settings).map(([name, value]) => [
+    name,
+    SECRET_SETTING.test(name) ? lastFour(value) : value,
+  ]);
+  return { ...provider, credentials: credentials.map(lastFour), settings: Object.fromEntries(shown) };
+}
+
+async function priced(store: Store, model: ModelRow) {
+  return { ...model, version: await store.price(model.priceId) };
+}
+
+function writeModel({ createdAt, version, ...model }: Awaited<ReturnType<typeof priced>>): object {
+  return { ...model, price: version && writePrice(version), createdAt: writeTime(createdAt) };
+}
+
+function writePriceVersion(row: PriceRow): object {
+  return { id: row.id, model: row.model, price: writePrice(row), createdAt: writeTime(row.createdAt) };
+}
+
+const writePrice = (row: PriceRow) => writePeoplesPrice(readComponents(row.components));

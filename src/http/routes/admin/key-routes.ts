@@ -1,0 +1,259 @@
+/** The admin API's keys: made, listed, changed, disabled, given a new secret, removed. The key itself is answered once. */
+import { type Static, Type } from 'typebox';
+import { readRange } from '../../../access/cidr.ts';
+import { issueKey } from '../../../access/key.ts';
+import { SCOPES } from '../../../access/scopes.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { newId } from '../../../canonical/id.ts';
+import type { KeyChange, KeyRow } from '../../../store/store.ts';
+import { listOf, PAGE, pageOf, Time, TimeAsked, timeOf, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { accountNamed } from './account-named.ts';
+import { audited } from './audit-routes.ts';
+import {
+  changeable,
+  LIMITS_ASKED,
+  LIMITS_CHANGED,
+  LIMITS_SHOWN,
+  limitChangesOf,
+  limitsOf,
+  Spent,
+  writeBudget,
+} from './limit-fields.ts';
+
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
+const Models = Type.Array(Type.String(), { description: 'a list of model names' });
+const Addresses = Type.Array(Type.String(), {
+  description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
+});
+const Scopes = Type.Array(Type.Union(SCOPES.map((scope) => Type.Literal(scope))), {
+  description: `a list of ${SCOPES.join(', ')}`,
+});
+
+const NewKey = Type.Object(
+  {
+    account: Type.Optional(Type.String({ description: "an account's id or name" })),
+    name: Name,
+    kind: Type.Optional(
+      Type.Union([Type.Literal('caller'), Type.Literal('admin')], { description: 'caller (the default) or admin' }),
+    ),
+    expiresAt: Type.Optional(TimeAsked),
+    models: Type.Optional(Models),
+    addresses: Type.Optional(Addresses),
+    scopes: Type.Optional(Scopes),
+    ...LIMITS_ASKED,
+  },
+  { additionalProperties: false },
+);
+type NewKey = Static<typeof NewKey>;
+
+const ChangedKey = Type.Object(
+  {
+    name: Type.Optional(Name),
+    expiresAt: changeable(TimeAsked),
+    models: changeable(Models),
+    addresses: changeable(Addresses),
+    scopes: changeable(Scopes),
+    ...LIMITS_CHANGED,
+  },
+  { additionalProperties: false },
+);
+type ChangedKey = Static<typeof ChangedKey>;
+
+const LONGEST_GRACE_SECONDS = 30 * 86_400;
+const Rotation = Type.Object(
+  {
+    graceSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: LONGEST_GRACE_SECONDS,
+        description: `a number of seconds the old secret goes on to work, up to ${LONGEST_GRACE_SECONDS}`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const Key = Type.Object({
+  id: Type.String(),
+  account: Type.String(),
+  kind: Type.String(),
+  name: Type.String(),
+  last4: Type.String(),
+  createdAt: Time,
+  expiresAt: Type.Optional(Time),
+  disabledAt: Type.Optional(Time),
+  models: Type.Optional(Type.Array(Type.String())),
+  addresses: Type.Optional(Type.Array(Type.String())),
+  scopes: Type.Optional(Type.Array(Type.String())),
+  priorUntil: Type.Optional(Time),
+  ...LIMITS_SHOWN,
+});
+
+/** With the key itself, which is shown this once. */
+const KeyIssued = Type.Object({ ...Key.properties, key: Type.String() });
+
+export const KEY_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/admin/v1/keys', {
+    gate: 'admin',
+    summary: 'Makes a key of an account. The key itself is shown this once.',
+    body: NewKey,
+    reply: KeyIssued,
+    answer: createKey,
+  }),
+  route('GET', '/admin/v1/keys', {
+    gate: 'admin',
+    summary: 'Lists the keys; of the keys themselves only their last four characters.',
+    query: Type.Object({ ...PAGE, account: Type.Optional(Type.String({ description: "an account's id or name" })) }),
+    reply: listOf(Key),
+    answer: async ({ store }, { query }) => {
+      const account = query.account === undefined ? undefined : (await accountNamed(store, query.account)).id;
+      return pageOf(
+        query,
+        (page) => store.keys({ ...page, ...(account !== undefined && { account }) }),
+        (key) => key.id,
+        writeKey,
+      );
+    },
+  }),
+  route('GET', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Shows a key and what it has spent.',
+    reply: Type.Object({ ...Key.properties, spent: Spent }),
+    answer: async (deps, { path }) => {
+      const key = await keyOf(deps, path.id);
+      return { ...writeKey(key), spent: writeBudget(await deps.store.keySpending(key.id, deps.now())) };
+    },
+  }),
+  route('PATCH', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Changes what a key may do: members that are not given stay, null takes them away.',
+    body: ChangedKey,
+    reply: Key,
+    answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.changed', () => changeOf(asked.body))),
+  }),
+  route('POST', '/admin/v1/keys/:id/disable', {
+    gate: 'admin',
+    summary: 'Disables a key.',
+    reply: Key,
+    answer: async (deps, asked) =>
+      writeKey(await changeKey(deps, asked, 'key.disabled', () => ({ disabledAt: deps.now() }))),
+  }),
+  route('POST', '/admin/v1/keys/:id/enable', {
+    gate: 'admin',
+    summary: 'Enables a key again.',
+    reply: Key,
+    answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.enabled', () => ({ disabledAt: null }))),
+  }),
+  route('POST', '/admin/v1/keys/:id/rotate', {
+    gate: 'admin',
+    summary: 'Gives a key a new secret. The old one opens nothing from now on, or goes on for `graceSeconds`.',
+    body: Rotation,
+    reply: KeyIssued,
+    answer: rotateKey,
+  }),
+  route('DELETE', '/admin/v1/keys/:id', {
+    gate: 'admin',
+    summary: 'Removes a key for good; its calls and what it spent stay on record.',
+    reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
+    answer: async (deps, { path, caller }) => {
+      const before = await keyOf(deps, path.id);
+      await deps.store.removeKey(before.id, audited(deps, caller, 'key.removed', before.id));
+      deps.access.forget();
+      return { id: before.id, removed: true };
+    },
+  }),
+];
+
+async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey>): Promise<object> {
+  const kind = body.kind ?? 'caller';
+  if (body.account === undefined && kind === 'caller') {
+    throw new GatewayError('invalid_request', '"account" is missing.', { param: 'account' });
+  }
+  const account = body.account === undefined ? caller.account : (await accountNamed(deps.store, body.account)).id;
+  const { key, hash, last4 } = issueKey(kind);
+  const { expiresAt, models, addresses, scopes } = body;
+  const row: KeyRow = {
+    id: newId('key_'),
+    account,
+    kind,
+    name: body.name,
+    hash,
+    last4,
+    createdAt: deps.now(),
+    ...(expiresAt !== undefined && { expiresAt: timeOf(expiresAt, 'expiresAt') }),
+    ...(models !== undefined && { models }),
+    ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
+    ...(scopes !== undefined && { scopes }),
+    ...limitsOf(body),
+  };
+  await deps.store.createKey(row, audited(deps, caller, 'key.created', row.id));
+  deps.access.forget();
+  return { ...writeKey(row), key };
+}
+
+function changeOf(body: ChangedKey): KeyChange {
+  const { name, expiresAt, models, addresses, scopes } = body;
+  return {
+    ...(name !== undefined && { name }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
+    ...(models !== undefined && { models }),
+    ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
+    ...(scopes !== undefined && { scopes }),
+    ...limitChangesOf(body),
+  };
+}
+
+async function rotateKey(deps: HttpDeps, asked: Asked<unknown, Static<typeof Rotation>>): Promise<object> {
+  let issued = '';
+  const { graceSeconds = 0 } = asked.body;
+  const row = await changeKey(deps, asked, 'key.rotated', (before) => {
+    const { key, hash, last4 } = issueKey(before.kind);
+    issued = key;
+    const grace = { priorHash: before.hash, priorUntil: deps.now() + graceSeconds * 1000 };
+    return { hash, last4, ...(graceSeconds > 0 ? grace : { priorHash: null, priorUntil: null }) };
+  });
+  return { ...writeKey(row), key: issued };
+}
+
+function rangesOf(addresses: string[]): string[] {
+  for (const [at, address] of addresses.entries()) {
+    if (readRange(address)) continue;
+    const sentence = `"${address}" is no address: write one or a CIDR range, such as 10.0.0.0/8.`;
+    throw new GatewayError('invalid_request', sentence, { param: `addresses[${at}]` });
+  }
+  return addresses;
+}
+
+async function keyOf({ store }: HttpDeps, id = ''): Promise<KeyRow> {
+  const key = await store.keyById(id);
+  if (key) return key;
+  throw new GatewayError('not_found', `There is no key with the id "${id}".`, { param: 'id' });
+}
+
+async function changeKey<Body>(
+  deps: HttpDeps,
+  { path, caller }: Asked<unknown, Body>,
+  action: string,
+  changeTo: (before: KeyRow) => KeyChange,
+): Promise<KeyRow> {
+  const before = await keyOf(deps, path.id);
+  const audit = audited(deps, caller, action, before.id);
+  const after = await deps.store.updateKey(before.id, changeTo(before), audit);
+  deps.access.forget();
+  return after ?? before;
+}
+
+function writeKey({ hash: _, priorHash: __, ...key }: KeyRow): object {
+  const { createdAt, expiresAt, disabledAt, priorUntil, budget, ...rest } = key;
+  const written = (time: number | undefined) => (time === undefined ? undefined : writeTime(time));
+  return {
+    ...rest,
+    createdAt: writeTime(createdAt),
+    expiresAt: written(expiresAt),
+    disabledAt: written(disabledAt),
+    priorUntil: written(priorUntil),
+    budget: budget && writeBudget(budget),
+  };
+}

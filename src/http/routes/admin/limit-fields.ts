@@ -1,0 +1,96 @@
+/** The members that keys and accounts share: budget and pace, asked for, taken away, and shown. */
+import { type Static, type TSchema, Type } from 'typebox';
+import { writeMoney } from '../../../canonical/money.ts';
+import type { Budget, Pace } from '../../../store/store.ts';
+import { moneyOf, Usd, UsdAsked } from '../../fields.ts';
+
+const BudgetAsked = Type.Union(
+  [
+    ...UsdAsked.anyOf,
+    Type.Object(
+      { total: Type.Optional(UsdAsked), day: Type.Optional(UsdAsked), month: Type.Optional(UsdAsked) },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: 'a total in USD, or {total, day, month}' },
+);
+type BudgetAsked = Static<typeof BudgetAsked>;
+
+const perMinute = (what: string) => Type.Integer({ minimum: 1, description: `a number of ${what}, at least 1` });
+
+const ASKED = {
+  budget: BudgetAsked,
+  requestsPerMinute: perMinute('requests'),
+  tokensPerMinute: perMinute('tokens'),
+  concurrency: perMinute('calls at once'),
+};
+
+/** Of a new key or account. */
+export const LIMITS_ASKED = {
+  budget: Type.Optional(ASKED.budget),
+  requestsPerMinute: Type.Optional(ASKED.requestsPerMinute),
+  tokensPerMinute: Type.Optional(ASKED.tokensPerMinute),
+  concurrency: Type.Optional(ASKED.concurrency),
+};
+
+/** A member of a change: `null` takes it away. */
+export function changeable<S extends TSchema & { description?: string }>(schema: S) {
+  const description = `${schema.description ?? 'a value'}; null takes it away`;
+  return Type.Optional(Type.Union([schema, Type.Null()], { description }));
+}
+
+export const LIMITS_CHANGED = {
+  budget: changeable(ASKED.budget),
+  requestsPerMinute: changeable(ASKED.requestsPerMinute),
+  tokensPerMinute: changeable(ASKED.tokensPerMinute),
+  concurrency: changeable(ASKED.concurrency),
+};
+
+export const LIMITS_SHOWN = {
+  budget: Type.Optional(Type.Object({ total: Type.Optional(Usd), day: Type.Optional(Usd), month: Type.Optional(Usd) })),
+  requestsPerMinute: Type.Optional(Type.Integer()),
+  tokensPerMinute: Type.Optional(Type.Integer()),
+  concurrency: Type.Optional(Type.Integer()),
+};
+
+export const Spent = Type.Object(
+  { total: Usd, day: Usd, month: Usd },
+  { description: 'with what calls under way hold' },
+);
+
+type LimitsAsked = { budget?: BudgetAsked } & Pace;
+type LimitsChanged = { [limit in keyof LimitsAsked]: LimitsAsked[limit] | null };
+
+/** What was asked for as the store takes it: members that are absent stay so. */
+export function limitsOf({ budget, ...asked }: LimitsAsked): Pace & { budget?: Budget } {
+  return { ...paceOf(asked), ...(budget !== undefined && { budget: budgetOf(budget) }) };
+}
+
+export function limitChangesOf({ budget, ...asked }: LimitsChanged) {
+  return { ...paceOf(asked), ...(budget !== undefined && { budget: budget === null ? null : budgetOf(budget) }) };
+}
+
+function paceOf<Limit extends number | null>(
+  asked: { [limit in keyof Pace]: Limit },
+): { [limit in keyof Pace]: Limit } {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = asked;
+  return {
+    ...(requestsPerMinute !== undefined && { requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokensPerMinute }),
+    ...(concurrency !== undefined && { concurrency }),
+  };
+}
+
+function budgetOf(asked: BudgetAsked): Budget {
+  if (typeof asked !== 'object') return { total: moneyOf(asked, 'budget') };
+  const budget: Budget = {};
+  for (const span of ['total', 'day', 'month'] as const) {
+    const amount = asked[span];
+    if (amount !== undefined) budget[span] = moneyOf(amount, `budget.${span}`);
+  }
+  return budget;
+}
+
+export function writeBudget(budget: Budget): { [span: string]: string } {
+  return Object.fromEntries(Object.entries(budget).map(([span, amount]) => [span, writeMoney(amount)]));
+}

@@ -1,0 +1,216 @@
+/** The admin API's money: top-ups, refunds, adjustments and redemption codes; and the caller's door for a code. */
+import { type Static, type TProperties, Type } from 'typebox';
+import { auditOfEntry, ENTRY_ACTIONS } from '../../../access/audit.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { newId } from '../../../canonical/id.ts';
+import { type Money, writeMoney } from '../../../canonical/money.ts';
+import { checkIdempotencyKey } from '../../../ledger/idempotency-key.ts';
+import type { MovingKind } from '../../../ledger/ledger.ts';
+import { hashCode, issueCode } from '../../../ledger/redemption-code.ts';
+import type { CodeRow, EntryRow } from '../../../store/store.ts';
+import { listOf, moneyOf, PAGE, pageOf, Time, TimeAsked, timeOf, Usd, UsdAsked, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { accountNamed } from './account-named.ts';
+import { audited } from './audit-routes.ts';
+
+export const Entry = Type.Object({
+  seq: Type.Integer(),
+  kind: Type.String({ description: 'one of top-up, charge, completion, refund, adjustment, redemption' }),
+  amount: Usd,
+  balanceAfter: Usd,
+  callId: Type.Optional(Type.String()),
+  note: Type.Optional(Type.String()),
+  at: Time,
+  hash: Type.String(),
+});
+
+const Note = Type.String({ description: 'a text of at most 1000 characters', maxLength: 1000 });
+const strict = <Members extends TProperties>(members: Members) => Type.Object(members, { additionalProperties: false });
+
+const TopUp = strict({ amount: UsdAsked, note: Type.Optional(Note) });
+const Refund = strict({
+  amount: UsdAsked,
+  callId: Type.Optional(Type.String({ description: 'the call that is given back, in whole or in part' })),
+  note: Type.Optional(Note),
+});
+const Adjustment = strict({ amount: UsdAsked, note: Note });
+const NewCode = strict({ amount: UsdAsked, note: Type.Optional(Note), expiresAt: Type.Optional(TimeAsked) });
+const Redemption = strict({ code: Type.String({ minLength: 1, maxLength: 200, description: 'a redemption code' }) });
+
+const CODE_MEMBERS = {
+  id: Type.String(),
+  last4: Type.String(),
+  amount: Usd,
+  note: Type.Optional(Type.String()),
+  createdAt: Time,
+  expiresAt: Type.Optional(Time),
+  redeemedAt: Type.Optional(Time),
+  redeemedBy: Type.Optional(Type.String()),
+};
+
+const REPEATS =
+  'A repeat with the same Idempotency-Key answers the first entry and moves nothing; for another entry it is refused.';
+
+const moneyRoutes: readonly AnsweredRoute[] = [
+  route('POST', '/admin/v1/accounts/:id/top-ups', {
+    gate: 'admin',
+    summary: `Tops an account up. ${REPEATS}`,
+    body: TopUp,
+    reply: Entry,
+    answer: (deps, asked) => move(deps, asked, 'top-up', aboveZero(asked.body.amount)),
+  }),
+  route('POST', '/admin/v1/accounts/:id/refunds', {
+    gate: 'admin',
+    summary: `Gives an account back what a call, or nothing in particular, has cost; of a call no more than it cost. ${REPEATS}`,
+    body: Refund,
+    reply: Entry,
+    answer: (deps, asked) => move(deps, asked, 'refund', aboveZero(asked.body.amount)),
+  }),
+  route('POST', '/admin/v1/accounts/:id/adjustments', {
+    gate: 'admin',
+    summary: `Sets a balance right, upwards or downwards, and says why. ${REPEATS}`,
+    body: Adjustment,
+    reply: Entry,
+    answer: (deps, asked) => move(deps, asked, 'adjustment', notZero(asked.body.amount)),
+  }),
+  route('POST', '/admin/v1/accounts/:id/redemptions', {
+    gate: 'admin',
+    summary: 'Redeems a code for an account. Again for the same account it answers the first entry.',
+    body: Redemption,
+    reply: Entry,
+    answer: async ({ store, ledger, now }, { path, body, caller }) => {
+      const { id } = await accountNamed(store, path.id);
+      const audit = auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS.redemption, subject: id }, now());
+      return writeEntry(await ledger.redeem(id, hashCode(body.code), now(), audit));
+    },
+  }),
+];
+
+const codeRoutes: readonly AnsweredRoute[] = [
+  route('POST', '/admin/v1/codes', {
+    gate: 'admin',
+    summary:
+      'Makes a redemption code, which any account may redeem once; the code itself is shown this once. A repeat with the same Idempotency-Key and admin key answers the same code.',
+    body: NewCode,
+    reply: Type.Object({ ...CODE_MEMBERS, code: Type.String() }),
+    answer: makeCode,
+  }),
+  route('GET', '/admin/v1/codes', {
+    gate: 'admin',
+    summary: 'Lists the redemption codes, and who has redeemed them.',
+    query: Type.Object(PAGE),
+    reply: listOf(Type.Object(CODE_MEMBERS)),
+    answer: ({ store }, { query }) =>
+      pageOf(
+        query,
+        (page) => store.codes(page),
+        (code) => code.id,
+        writeCode,
+      ),
+  }),
+  route('POST', '/v1/redeem', {
+    gate: 'caller',
+    scope: 'balance',
+    summary: "Redeems a code for the key's account. Again by the same account it answers the first entry.",
+    body: Redemption,
+    reply: Type.Object({ amount: Usd, available: Usd, currency: Type.Literal('USD') }),
+    answer: async ({ ledger, now }, { body, caller }) => {
+      const { amount } = await ledger.redeem(caller.account, hashCode(body.code), now());
+      const balance = await ledger.balance(caller.account);
+      return { amount: writeMoney(amount), available: writeMoney(balance?.available ?? 0n), currency: 'USD' };
+    },
+  }),
+];
+
+export const MONEY_ROUTES: readonly AnsweredRoute[] = [...moneyRoutes, ...codeRoutes];
+
+interface Moved {
+  note?: string;
+  callId?: string;
+}
+
+async function move(
+  deps: HttpDeps,
+  { path, body, headers, caller }: Asked<unknown, Moved>,
+  kind: MovingKind,
+  amount: Money,
+): Promise<object> {
+  const { id } = await accountNamed(deps.store, path.id);
+  const idempotencyKey = headers.get('idempotency-key');
+  const { callId } = body;
+  const entry = await deps.ledger.topUp(id, amount, {
+    kind,
+    at: deps.now(),
+    ...(body.note !== undefined && { note: noteOf(body.note) }),
+    ...(callId !== undefined && { callId }),
+    ...(idempotencyKey && { idempotencyKey: checkIdempotencyKey(idempotencyKey) }),
+    audit: auditOfEntry({ actor: caller.key, action: ENTRY_ACTIONS[kind], subject: id }, deps.now()),
+  });
+  return writeEntry(entry);
+}
+
+async function makeCode(
+  deps: HttpDeps,
+  { body, headers, caller }: Asked<unknown, Static<typeof NewCode>>,
+): Promise<object> {
+  const idempotencyKey = headers.get('idempotency-key') || undefined;
+  const secret = (headers.get('authorization') ?? '').replace(/^bearer +/i, '').trim();
+  const { code, hash, last4 } = issueCode(
+    idempotencyKey === undefined ? undefined : { secret, idempotencyKey: checkIdempotencyKey(idempotencyKey) },
+  );
+  const row: CodeRow = {
+    id: newId('code_'),
+    hash,
+    last4,
+    amount: aboveZero(body.amount),
+    createdAt: deps.now(),
+    ...(body.note !== undefined && { note: noteOf(body.note) }),
+    ...(body.expiresAt !== undefined && { expiresAt: timeOf(body.expiresAt, 'expiresAt') }),
+  };
+  const made = await deps.store.createCode(row, audited(deps, caller, 'code.created', row.id), idempotencyKey);
+  if (isSameCode(made, row)) return { ...writeCode(made), code };
+  const sentence = 'This Idempotency-Key was used for another code, or with another admin key: use a new one.';
+  throw new GatewayError('conflict', sentence, { param: 'idempotency-key' });
+}
+
+const isSameCode = (a: CodeRow, b: CodeRow): boolean =>
+  a.hash === b.hash && a.amount === b.amount && a.note === b.note && a.expiresAt === b.expiresAt;
+
+function aboveZero(asked: UsdAsked): Money {
+  const amount = moneyOf(asked, 'amount');
+  if (amount > 0n) return amount;
+  throw new GatewayError('invalid_request', '"amount" must be above zero.', { param: 'amount' });
+}
+
+function notZero(asked: UsdAsked): Money {
+  const amount = moneyOf(asked, 'amount');
+  if (amount !== 0n) return amount;
+  throw new GatewayError('invalid_request', '"amount" must be above or below zero.', { param: 'amount' });
+}
+
+/** Half a character, or none at all, would come back from a database as another one, and the entry's hash would not fit it. */
+const noteOf = (note: string): string => note.toWellFormed().replaceAll('\0', '');
+
+export function writeEntry(entry: EntryRow): object {
+  return {
+    seq: entry.seq,
+    kind: entry.kind,
+    amount: writeMoney(entry.amount),
+    balanceAfter: writeMoney(entry.balanceAfter),
+    callId: entry.callId,
+    note: entry.note,
+    at: writeTime(entry.at),
+    hash: entry.hash,
+  };
+}
+
+function writeCode({ hash: _, amount, createdAt, expiresAt, redeemedAt, ...code }: CodeRow): object {
+  return {
+    ...code,
+    amount: writeMoney(amount),
+    createdAt: writeTime(createdAt),
+    expiresAt: expiresAt === undefined ? undefined : writeTime(expiresAt),
+    redeemedAt: redeemedAt === undefined ? undefined : writeTime(redeemedAt),
+  };
+}

@@ -1,0 +1,172 @@
+/** What a caller sees of the money: balance, usage, and the billing dashboard that many tools ask for. */
+import { Type } from 'typebox';
+import type { Caller } from '../../../access/access.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { type Money, writeMoney } from '../../../canonical/money.ts';
+import { Time, TimeAsked, timeOf, Usd, writeTime } from '../../fields.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+
+const UsageQuery = Type.Object({
+  from: Type.Optional(TimeAsked),
+  to: Type.Optional(TimeAsked),
+  group_by: Type.Optional(
+    Type.Union([Type.Literal('day'), Type.Literal('model'), Type.Literal('key')], {
+      description: 'one of day, model, key',
+    }),
+  ),
+});
+
+const UsageLine = Type.Object({
+  group: Type.String(),
+  calls: Type.Integer(),
+  cost: Usd,
+  input_tokens: Type.Integer(),
+  output_tokens: Type.Integer(),
+});
+
+const balanceRoute = route('GET', '/v1/balance', {
+  gate: 'caller',
+  scope: 'balance',
+  summary: "Shows the account's balance: what is free to spend, and what calls under way hold.",
+  reply: Type.Object({ available: Usd, held: Usd, currency: Type.Literal('USD') }),
+  answer: async (deps, { caller }) => {
+    const { available, held } = await balanceOf(deps, caller);
+    return { available: writeMoney(available), held: writeMoney(held), currency: 'USD' };
+  },
+});
+
+const usageRoute = route('GET', '/v1/usage', {
+  gate: 'caller',
+  scope: 'balance',
+  summary: "Sums up the account's calls by day, model or key; the last 30 days unless told otherwise.",
+  query: UsageQuery,
+  reply: Type.Object({
+    from: Time,
+    to: Time,
+    group_by: Type.String(),
+    currency: Type.Literal('USD'),
+    data: Type.Array(UsageLine),
+    total: Type.Omit(UsageLine, ['group']),
+  }),
+  answer: async (deps, { caller, query }) => {
+    const to = query.to === undefined ? deps.now() + 1 : timeOf(query.to, 'to');
+    const from = query.from === undefined ? to - USAGE_DEFAULT_MS : timeOf(query.from, 'from');
+    const groupBy = query.group_by ?? 'day';
+    const sums = await deps.store.usage({ account: caller.account, from, to, groupBy });
+    const total = { calls: 0, cost: 0n, input_tokens: 0, output_tokens: 0 };
+    for (const sum of sums) {
+      total.calls += sum.calls;
+      total.cost += sum.cost;
+      total.input_tokens += sum.inputTokens;
+      total.output_tokens += sum.outputTokens;
+    }
+    return {
+      from: writeTime(from),
+      to: writeTime(to),
+      group_by: groupBy,
+      currency: 'USD',
+      data: sums.map((sum) => ({
+        group: sum.group,
+        calls: sum.calls,
+        cost: writeMoney(sum.cost),
+        input_tokens: sum.inputTokens,
+        output_tokens: sum.outputTokens,
+      })),
+      total: { ...total, cost: writeMoney(total.cost) },
+    };
+  },
+});
+
+const DAY_MS = 86_400_000;
+const USAGE_DEFAULT_MS = 30 * DAY_MS;
+
+const DashboardQuery = Type.Object({
+  start_date: Type.Optional(TimeAsked),
+  end_date: Type.Optional(TimeAsked),
+});
+
+const Subscription = Type.Object({
+  object: Type.Literal('billing_subscription'),
+  has_payment_method: Type.Boolean(),
+  soft_limit_usd: Type.Number(),
+  hard_limit_usd: Type.Number(),
+  system_hard_limit_usd: Type.Number(),
+  access_until: Type.Integer(),
+});
+
+const DashboardUsage = Type.Object({
+  object: Type.Literal('list'),
+  total_usage: Type.Number({ description: 'US cents' }),
+});
+
+/** Both are asked for with and without `/v1`. */
+const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
+  route('GET', `${prefix}/dashboard/billing/subscription`, {
+    gate: 'caller',
+    scope: 'balance',
+    summary: 'Shows all the money the account has had, as the OpenAI dashboard did.',
+    reply: Subscription,
+    answer: subscription,
+  }),
+  route('GET', `${prefix}/dashboard/billing/usage`, {
+    gate: 'caller',
+    scope: 'balance',
+    summary: 'Shows what the account has spent, in US cents, as the OpenAI dashboard did.',
+    query: DashboardQuery,
+    reply: DashboardUsage,
+    answer: async (deps, { caller, query }) => {
+      const { start_date, end_date } = query;
+      if (start_date === undefined && end_date === undefined) {
+        return { object: 'list', total_usage: inDollars(await spentInAll(deps, caller)) * 100 };
+      }
+      const from = start_date === undefined ? 0 : timeOf(start_date, 'start_date');
+      const to = end_date === undefined ? deps.now() + 1 : timeOf(end_date, 'end_date') + DAY_MS;
+      return { object: 'list', total_usage: inDollars(await spent(deps, caller, from, to)) * 100 };
+    },
+  }),
+]);
+
+/** The tools show `hard_limit_usd` less the usage as what is left. */
+async function subscription(deps: HttpDeps, { caller }: Asked<unknown, unknown>): Promise<object> {
+  const { available, held } = await balanceOf(deps, caller);
+  const limit = inDollars(available + held + (await spentInAll(deps, caller)));
+  return {
+    object: 'billing_subscription',
+    has_payment_method: true,
+    soft_limit_usd: limit,
+    hard_limit_usd: limit,
+    system_hard_limit_usd: limit,
+    access_until: Math.floor((caller.row.expiresAt ?? 0) / 1000),
+  };
+}
+
+async function spent(deps: HttpDeps, caller: Caller, from: number, to: number): Promise<Money> {
+  const sums = await deps.store.usage({ account: caller.account, from, to, groupBy: 'day' });
+  return sums.reduce((sum, one) => sum + one.cost, 0n);
+}
+
+const KEYS_AT_ONCE = 500;
+
+/** By the keys' own sums: adding up every call the account ever made would hold up all others. */
+async function spentInAll({ store, ledger, now }: HttpDeps, { account }: Caller): Promise<Money> {
+  let sum = -((await ledger.balance(account))?.held ?? 0n);
+  for (let after: string | undefined, more = true; more; ) {
+    const keys = await store.keys({ account, limit: KEYS_AT_ONCE, ...(after !== undefined && { after }) });
+    for (const { id } of keys) sum += (await store.keySpending(id, now())).total;
+    after = keys.at(-1)?.id;
+    more = keys.length === KEYS_AT_ONCE;
+  }
+  return sum;
+}
+
+async function balanceOf(deps: HttpDeps, caller: Caller): Promise<{ available: Money; held: Money }> {
+  const balance = await deps.ledger.balance(caller.account);
+  if (!balance) throw new GatewayError('internal_error', "The key's account is not there.");
+  return balance;
+}
+
+/** These shapes say money as a JSON number. */
+const inDollars = (amount: Money): number => Number(writeMoney(amount));
+
+export const BILLING_ROUTES: readonly AnsweredRoute[] = [balanceRoute, usageRoute, ...dashboardRoutes];

@@ -1,0 +1,97 @@
+/** How many tokens a conversation has, by the gateway's own estimate: asked for by agents before a call, and not billed. */
+import { Type } from 'typebox';
+import type { Caller } from '../../../access/access.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { estimateInputTokens } from '../../../dialects/chat/estimate-input.ts';
+import type { Dialect, WireRequest } from '../../../dialects/dialect.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { GenerateQuery } from '../../public-schemas.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { googlePaths } from './google-path.ts';
+
+// The dialects say what is wrong with the rest of a conversation.
+const CountMessages = Type.Object({ model: Type.String(), messages: Type.Array(Type.Object({})) });
+const CountGenerate = Type.Object({
+  contents: Type.Optional(Type.Unknown()),
+  generateContentRequest: Type.Optional(Type.Object({}, { description: 'a whole request' })),
+});
+
+export const COUNT_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/v1/messages/count_tokens', {
+    gate: 'caller',
+    scope: 'chat',
+    carriers: { anthropic: true },
+    summary: 'Estimates how many tokens a conversation in the messages format has.',
+    body: CountMessages,
+    reply: Type.Object({ input_tokens: Type.Integer() }),
+    answer: (deps, asked) => ({ input_tokens: countMessages(deps, asked) }),
+  }),
+  ...googlePaths('countTokens', (action) => action === 'countTokens').map(({ path, reading }) =>
+    route('POST', path, {
+      reading,
+      gate: 'caller',
+      scope: 'chat',
+      carriers: { google: true },
+      summary: 'Estimates how many tokens a conversation in the generateContent format has.',
+      query: GenerateQuery,
+      body: CountGenerate,
+      reply: Type.Object({ totalTokens: Type.Integer() }),
+      answer: (deps, asked) => ({ totalTokens: countGenerate(deps, asked) }),
+    }),
+  ),
+];
+
+function countMessages(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
+  // What a reply may have is not asked here, but the format wants it.
+  return countTokens(
+    deps,
+    asked.caller,
+    readConversation(deps.dialect('anthropic-messages'), asked, { max_tokens: 1 }),
+  );
+}
+
+/** Some libraries send the whole request that they are about to make, others its contents alone. */
+function countGenerate(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
+  const { generateContentRequest: whole } = asked.body as JsonObject;
+  const said = {
+    ...asked,
+    body: isObject(whole) ? whole : asked.body,
+    path: { ...asked.path, action: 'generateContent' },
+  };
+  return countTokens(deps, said.caller, readConversation(deps.dialect('gemini'), said, {}));
+}
+
+export function readConversation(
+  dialect: Dialect | undefined,
+  asked: Asked<unknown, unknown>,
+  more: JsonObject,
+): ChatCall {
+  if (!dialect) throw new Error('A dialect that counts is not there.');
+  const { path, headers } = asked;
+  const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
+  const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
+  const call = dialect.readCall(request);
+  if (call.kind !== 'chat') throw new Error(`The dialect ${dialect.name} has no conversations to count.`);
+  return call;
+}
+
+/** What can be read may still be nested too deeply to be written. */
+function writeAgain(body: JsonObject): string {
+  try {
+    return JSON.stringify(body);
+  } catch (cause) {
+    throw new GatewayError('invalid_request', 'The body is nested too deeply.', { cause });
+  }
+}
+
+export function countTokens({ catalog, access }: HttpDeps, caller: Caller, call: ChatCall): number {
+  const model = catalog.find(call.model);
+  if (!model) {
+    const sentence = `There is no model "${call.model}". GET /v1/models lists those there are.`;
+    throw new GatewayError('model_not_found', sentence, { param: 'model' });
+  }
+  access.allowModel(caller, model.name);
+  return estimateInputTokens(call);
+}

@@ -1,0 +1,128 @@
+/** Which models a key may call: the list and each model, in the shape of whoever asks. */
+import { type Static, Type } from 'typebox';
+import type { Caller } from '../../../access/access.ts';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { Catalog, Model } from '../../../catalog/catalog.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { modelPath } from './google-path.ts';
+import { anthropicModel, anthropicPage, googleModel, googlePage, openaiList, openaiModel } from './model-shapes.ts';
+
+const ANY_KEY = { anthropic: true, google: true } as const;
+
+/** The parameters of all three shapes: each reads its own. */
+const Paging = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'an integer from 1 to 1000' })),
+  before_id: Type.Optional(Type.String()),
+  after_id: Type.Optional(Type.String()),
+  pageSize: Type.Optional(Type.Integer({ minimum: 1, description: 'an integer of at least 1' })),
+  pageToken: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String()),
+});
+type Paging = Static<typeof Paging>;
+
+const ModelList = Type.Object(
+  {},
+  { description: 'A list in the OpenAI, Anthropic or Google shape, as the headers ask.' },
+);
+const OneModel = Type.Object(
+  {},
+  { description: 'A model in the OpenAI, Anthropic or Google shape, as the headers ask.' },
+);
+
+export const MODEL_ROUTES: readonly AnsweredRoute[] = [
+  route('GET', '/v1/models', {
+    gate: 'caller',
+    scope: 'models',
+    carriers: ANY_KEY,
+    summary: 'Lists the models the key may call.',
+    query: Paging,
+    reply: ModelList,
+    answer: (deps, asked) => list(deps, asked, shapeAsked(asked)),
+  }),
+  route('GET', '/v1/models/:id{.+}', {
+    gate: 'caller',
+    scope: 'models',
+    carriers: ANY_KEY,
+    summary: 'Shows one model.',
+    reading: modelPath('/v1/models'),
+    query: Paging,
+    reply: OneModel,
+    answer: (deps, asked) => one(deps, asked, shapeAsked(asked)),
+  }),
+  route('GET', '/v1beta/models', {
+    gate: 'caller',
+    scope: 'models',
+    carriers: ANY_KEY,
+    summary: 'Lists the models the key may call, in the Google shape.',
+    query: Paging,
+    reply: ModelList,
+    answer: (deps, asked) => list(deps, asked, 'google'),
+  }),
+  route('GET', '/v1beta/models/:id{.+}', {
+    gate: 'caller',
+    scope: 'models',
+    carriers: ANY_KEY,
+    summary: 'Shows one model in the Google shape.',
+    reading: modelPath('/v1beta/models'),
+    query: Paging,
+    reply: OneModel,
+    answer: (deps, asked) => one(deps, asked, 'google'),
+  }),
+];
+
+type Shape = 'openai' | 'anthropic' | 'google';
+
+/** Specification 4, rule 2: the first match wins. */
+function shapeAsked({ headers, query }: Asked<Paging, unknown>): Shape {
+  if (headers.has('x-api-key') || headers.has('anthropic-version') || headers.has('vendor1-version'))
+    return 'anthropic';
+  if (headers.has('x-goog-api-key') || headers.has('x-vendor2-api-key') || query.key !== undefined) return 'google';
+  return 'openai';
+}
+
+function list(deps: HttpDeps, { caller, query }: Asked<Paging, unknown>, shape: Shape): object {
+  const models = callable(deps.catalog, caller);
+  switch (shape) {
+    case 'openai':
+      return openaiList(models);
+    case 'anthropic':
+      return anthropicPage(models, query);
+    case 'google':
+      return googlePage(models, query);
+    default:
+      return shape satisfies never;
+  }
+}
+
+function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Shape): object {
+  const id = path.id ?? '';
+  const known = (name: string) => {
+    const model = deps.catalog.find(name);
+    return model && mayCall(caller, model) ? model : undefined;
+  };
+  // Google's clients write "models/x" where others write "x".
+  const model = known(id) ?? (id.startsWith('models/') ? known(id.slice('models/'.length)) : undefined);
+  if (!model) {
+    const sentence = `There is no model "${id}" that this key may call. GET /v1/models lists those there are.`;
+    throw new GatewayError('model_not_found', sentence, { param: 'model' });
+  }
+  switch (shape) {
+    case 'openai':
+      return openaiModel(model);
+    case 'anthropic':
+      return anthropicModel(model);
+    case 'google':
+      return googleModel(model);
+    default:
+      return shape satisfies never;
+  }
+}
+
+function callable(catalog: Catalog, caller: Caller): readonly Model[] {
+  return caller.models ? catalog.list().filter((model) => mayCall(caller, model)) : catalog.list();
+}
+
+function mayCall(caller: Caller, model: Model): boolean {
+  return caller.models === undefined || caller.models.has(model.name);
+}

@@ -1,0 +1,277 @@
+/** The doors of video tasks: any model is reached by any of them, any task read at any of them. */
+import { Type } from 'typebox';
+import { GatewayError } from '../../../canonical/errors.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import type { VideoAsk } from '../../../canonical/task.ts';
+import { NOT_FOUND, vendorB } from '../../../dialects/video/jimeng.ts';
+import { vendorA } from '../../../dialects/video/kling.ts';
+import { openaiVideos, readRemix } from '../../../dialects/video/openai-videos.ts';
+import type { DoorRequest, TaskView, VideoDoor } from '../../../dialects/video/video-format.ts';
+import { videoGenerations } from '../../../dialects/video/video-generations.ts';
+import { warningsHeader } from '../../../gateway/warnings-header.ts';
+import type { Task } from '../../../tasks/task.ts';
+import { readMembers } from '../../form.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+import { type AnsweredRoute, type Asked, route } from '../../route.ts';
+import { fileReply } from './file-reply.ts';
+
+const text = () => Type.Optional(Type.String());
+const VideoTask = Type.Object({
+  id: Type.String(),
+  object: Type.Literal('video'),
+  model: Type.String(),
+  status: Type.String({ description: 'one of queued, in_progress, completed, failed' }),
+  progress: Type.Integer(),
+  created_at: Type.Integer(),
+  seconds: Type.String(),
+  completed_at: Type.Optional(Type.Integer()),
+  expires_at: Type.Optional(Type.Integer()),
+  size: text(),
+  error: Type.Optional(Type.Object({ message: Type.String(), code: Type.String() })),
+  urls: Type.Optional(
+    Type.Array(Type.String(), { description: 'where several were ordered: the videos that are there' }),
+  ),
+  metadata: Type.Optional(Type.Object({})),
+});
+const VideoResult = Type.Object({
+  task_id: Type.String(),
+  status: Type.String({ description: 'one of queued, in_progress, completed, failed' }),
+  url: text(),
+  urls: Type.Optional(Type.Array(Type.String(), { description: 'where several were ordered' })),
+  format: text(),
+  metadata: Type.Object({}),
+  error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
+});
+const ListQuery = Type.Object({ limit: text(), after: text(), order: text() });
+const VendorBQuery = Type.Object({ Action: text(), Version: text() });
+const VendorBReply = Type.Object({ code: Type.Integer(), message: Type.String(), data: Type.Object({}) });
+
+type Any = Asked<unknown, unknown>;
+
+const FORM = 'As a form (multipart/form-data) or as JSON.';
+
+export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
+  route('POST', '/v1/videos', {
+    gate: 'caller',
+    scope: 'video',
+    summary: `Begins to make a video. ${FORM}`,
+    reply: VideoTask,
+    answer: (deps, asked) => create(deps, asked, openaiVideos),
+  }),
+  route('GET', '/v1/videos', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'Lists your videos.',
+    query: ListQuery,
+    reply: Type.Object({ object: Type.Literal('list'), data: Type.Array(VideoTask), has_more: Type.Boolean() }),
+    answer: list,
+  }),
+  route('GET', '/v1/videos/:id', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'Shows how far a video is.',
+    reply: VideoTask,
+    answer: (deps, asked) => show(deps, asked, openaiVideos),
+  }),
+  route('DELETE', '/v1/videos/:id', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'Removes a video and its files; one under way is given up where its vendor can be told.',
+    reply: Type.Object({ id: Type.String(), object: Type.Literal('video.deleted'), deleted: Type.Boolean() }),
+    async answer(deps, { path, caller }) {
+      await deps.videos.remove(caller, path.id ?? '');
+      return { id: path.id, object: 'video.deleted', deleted: true };
+    },
+  }),
+  route('GET', '/v1/videos/:id/content', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'The finished video, in whole or in part (`Range`).',
+    query: Type.Object({ variant: text(), index: text() }),
+    reply: Type.Unknown(),
+    answer: content,
+  }),
+  route('POST', '/v1/videos/:id/remix', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'Makes a video anew by another prompt, where its model can.',
+    reply: VideoTask,
+    answer: remix,
+  }),
+  route('POST', '/v1/video/generations', {
+    gate: 'caller',
+    scope: 'video',
+    summary: `Begins to make a video. ${FORM}`,
+    reply: VideoResult,
+    answer: (deps, asked) => create(deps, asked, videoGenerations),
+  }),
+  route('GET', '/v1/video/generations/:id', {
+    gate: 'caller',
+    scope: 'video',
+    summary: 'Shows how far a video is, and where it is.',
+    reply: VideoResult,
+    answer: (deps, asked) => show(deps, asked, videoGenerations),
+  }),
+  ...['/vendor-a', '/kling'].flatMap((prefix) =>
+    ['text2video', 'image2video'].flatMap((kind) => vendorARoutes(prefix, kind)),
+  ),
+  ...['/vendor-b', '/vendor-b/', '/jimeng', '/jimeng/'].map((path) =>
+    route('POST', path, {
+      gate: 'caller',
+      scope: 'video',
+      summary:
+        '`Action=CVSync2AsyncSubmitTask` begins to make a video, `Action=CVSync2AsyncGetResult` shows how far it is.',
+      query: VendorBQuery,
+      reply: VendorBReply,
+      answer: answerVendorB,
+    }),
+  ),
+];
+
+function vendorARoutes(prefix: string, kind: string): AnsweredRoute[] {
+  const path = `${prefix}/v1/videos/${kind}`;
+  const fromImage = kind === 'image2video';
+  return [
+    route('POST', path, {
+      gate: 'caller',
+      scope: 'video',
+      summary: "Begins to make a video, by Kling's body.",
+      reply: VideoResult,
+      answer: (deps, asked) => create(deps, asked, vendorA, { fromImage }),
+    }),
+    route('GET', `${path}/:id`, {
+      gate: 'caller',
+      scope: 'video',
+      summary: 'Shows how far a video is, and where it is.',
+      reply: VideoResult,
+      answer: (deps, asked) => show(deps, asked, vendorA),
+    }),
+  ];
+}
+
+async function create(
+  deps: HttpDeps,
+  asked: Any,
+  door: VideoDoor,
+  how: Omit<DoorRequest, 'fields'> = {},
+): Promise<object> {
+  return begin(deps, asked, door, door.readAsk({ fields: await fieldsOf(asked), ...how }));
+}
+
+async function remix(deps: HttpDeps, asked: Any): Promise<object> {
+  const fields = await fieldsOf(asked);
+  const { id, ask } = await deps.videos.find(asked.caller, asked.path.id ?? '');
+  return begin(deps, asked, openaiVideos, { ...readRemix(fields, ask), remixOf: id });
+}
+
+async function fieldsOf({ read, headers }: Any): Promise<JsonObject> {
+  return readMembers(await read(), headers.get('content-type') ?? '');
+}
+
+async function begin(deps: HttpDeps, asked: Any, door: VideoDoor, ask: VideoAsk): Promise<Response> {
+  const { headers, caller } = asked;
+  const idempotencyKey = headers.get('idempotency-key');
+  const task = await deps.videos.create({
+    caller,
+    door: door.name,
+    ask,
+    strict: headers.get('x-modelport-strict') === 'true',
+    ...(idempotencyKey !== null && { idempotencyKey }),
+  });
+  const view = viewOf(deps, task, asked);
+  const reply = Response.json(door.writeCreated?.(view) ?? door.writeTask(view));
+  if (task.warnings?.length) reply.headers.set('x-modelport-warnings', warningsHeader(task.warnings));
+  return reply;
+}
+
+async function show(deps: HttpDeps, asked: Any, door: VideoDoor): Promise<object> {
+  return door.writeTask(viewOf(deps, await deps.videos.find(asked.caller, asked.path.id ?? ''), asked));
+}
+
+const MOST_LISTED = 100;
+
+async function list(
+  deps: HttpDeps,
+  asked: Asked<{ limit?: string; after?: string; order?: string }, unknown>,
+): Promise<object> {
+  const { limit: text = '20', after, order } = asked.query;
+  const limit = Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) {
+    throw new GatewayError('invalid_request', `\`limit\` must be a whole number from 1 to ${MOST_LISTED}.`, {
+      param: 'limit',
+    });
+  }
+  const page = { limit: limit + 1, oldestFirst: order === 'asc', ...(after !== undefined && { after }) };
+  const tasks = await deps.videos.list(asked.caller, page);
+  const data = tasks.slice(0, limit).map((task) => openaiVideos.writeTask(viewOf(deps, task, asked)));
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: tasks.length > limit,
+  };
+}
+
+async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: string }, unknown>): Promise<Response> {
+  const { variant = 'video', index = '0' } = asked.query;
+  if (variant !== 'video') {
+    throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is kept.', { param: 'variant' });
+  }
+  const task = await deps.videos.find(asked.caller, asked.path.id ?? '');
+  if (task.state === 'failed')
+    throw new GatewayError('not_found', `The video failed: ${task.error?.message ?? 'nothing was made'}`);
+  if (task.state !== 'completed')
+    throw new GatewayError('not_found', 'The video is not finished yet: ask for its status until it is `completed`.');
+  const output = task.outputs[Number(index)];
+  if (!output && task.outputs.length > 0)
+    throw new GatewayError(
+      'invalid_request',
+      `\`index\` must be a whole number from 0 to ${task.outputs.length - 1}.`,
+      {
+        param: 'index',
+      },
+    );
+  if (!output || task.emptied) throw new GatewayError('not_found', 'The video is kept no longer.');
+  return fileReply(deps.files, output.file, output.mimeType, asked.headers);
+}
+
+/** Action and version are the provider's own way to say what is meant. */
+async function answerVendorB(
+  deps: HttpDeps,
+  asked: Asked<{ Action?: string; Version?: string }, unknown>,
+): Promise<object> {
+  const { Action: action, Version: version } = asked.query;
+  if (!action) throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
+  if (!version) throw missing('Version', 'such as 2022-08-31');
+  if (action === 'CVSync2AsyncSubmitTask') return create(deps, asked, vendorB);
+  if (action !== 'CVSync2AsyncGetResult') throw missing('Action', 'CVSync2AsyncSubmitTask or CVSync2AsyncGetResult');
+  const { task_id: id } = await fieldsOf(asked);
+  if (typeof id !== 'string')
+    throw new GatewayError('invalid_request', '`task_id` must be the id of a task.', { param: 'task_id' });
+  try {
+    return vendorB.writeTask(viewOf(deps, await deps.videos.find(asked.caller, id), asked));
+  } catch (thrown) {
+    if (thrown instanceof GatewayError && thrown.code === 'not_found') return NOT_FOUND;
+    throw thrown;
+  }
+}
+
+function missing(param: string, right: string): GatewayError {
+  return new GatewayError('invalid_request', `The query must hold \`${param}\`: ${right}.`, { param });
+}
+
+/** Addresses lead to where clients reach us, or else back to where this one asked. */
+function viewOf({ settings }: HttpDeps, task: Task, { url }: Any): TaskView {
+  const kept = task.state === 'completed' && !task.emptied;
+  return {
+    ...task,
+    urls: kept
+      ? task.outputs.map(({ file }) =>
+          settings.publicUrl === undefined
+            ? new URL(`/files/${file}`, url).href
+            : `${settings.publicUrl}/files/${file}`,
+        )
+      : [],
+  };
+}

@@ -1,0 +1,141 @@
+/** What an operator's Prometheus reads: counters fed by edge and gateway, and figures taken when it asks. */
+import type { CallOutcome, CallRow } from '../../../store/store.ts';
+import type { HttpDeps } from '../../http-deps.ts';
+
+export interface Metrics {
+  /** An answer has left the edge. */
+  answered(status: number): void;
+  /** A call has ended and is on record: the gateway's log says so. */
+  called(call: CallRow): void;
+  /** The text form, version 0.0.4. */
+  write(deps: HttpDeps): Promise<string>;
+}
+
+/** What the calls of one model have come to. */
+interface ModelCounts {
+  outcomes: Map<CallOutcome, number>;
+  milliseconds: number;
+  /** A counter is no ledger: a number is near enough. */
+  nanoUsd: number;
+}
+
+type Labels = { readonly [name: string]: string };
+
+export function createMetrics(startedAt: number): Metrics {
+  const answers = new Map<number, number>();
+  const models = new Map<string, ModelCounts>();
+  const errors = new Map<string, number>();
+  const attempts = new Map<string, number>();
+
+  function countsOf(model: string): ModelCounts {
+    let counts = models.get(model);
+    if (!counts) {
+      counts = { outcomes: new Map(), milliseconds: 0, nanoUsd: 0 };
+      models.set(model, counts);
+    }
+    return counts;
+  }
+
+  return {
+    answered: (status) => add(answers, status, 1),
+    called(call) {
+      const counts = countsOf(call.model);
+      add(counts.outcomes, call.outcome, 1);
+      counts.milliseconds += call.durationMs;
+      counts.nanoUsd += Number(call.cost);
+      if (call.errorCode !== undefined) add(errors, call.errorCode, 1);
+      add(attempts, call.provider, call.attempts);
+    },
+    async write(deps) {
+      const counters = [
+        counter('http_answers', 'Answers by HTTP status.', linesOf(answers, 'status')),
+        counter('calls', 'Calls that were admitted, by model and outcome.', outcomeLines(models)),
+        counter(
+          'disputed_calls',
+          "Calls whose provider's report was not believed, by model: the hold was charged.",
+          disputedLines(models),
+        ),
+        counter('errors', 'Calls that ended in an error, by its code.', linesOf(errors, 'code')),
+        counter('attempts', 'Attempts at upstreams, by provider of the last one.', linesOf(attempts, 'provider')),
+        counter(
+          'call_seconds',
+          'Time spent in calls, by model.',
+          modelLines(models, (of) => of.milliseconds / 1000),
+        ),
+        counter('charged_usd', 'Money charged, by model.', modelLines(models, (of) => of.nanoUsd / 1e9).filter(isPaid)),
+      ];
+      return `${counters.join('')}${(await figures(deps, startedAt)).map(writeFigure).join('')}`;
+    },
+  };
+}
+
+function add<Key>(values: Map<Key, number>, key: Key, amount: number): void {
+  values.set(key, (values.get(key) ?? 0) + amount);
+}
+
+type Line = readonly [labels: Labels, value: number];
+
+function linesOf(values: ReadonlyMap<string | number, number>, label: string): Line[] {
+  return [...values].map(([key, value]) => [{ [label]: String(key) }, value]);
+}
+
+function modelLines(models: ReadonlyMap<string, ModelCounts>, figure: (counts: ModelCounts) => number): Line[] {
+  return [...models].map(([model, counts]) => [{ model }, figure(counts)]);
+}
+
+function outcomeLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+  return [...models].flatMap(([model, { outcomes }]) =>
+    [...outcomes].map(([outcome, value]): Line => [{ model, outcome }, value]),
+  );
+}
+
+function disputedLines(models: ReadonlyMap<string, ModelCounts>): Line[] {
+  return modelLines(models, ({ outcomes }) => outcomes.get('disputed') ?? 0).filter(([, calls]) => calls > 0);
+}
+
+const isPaid = ([, usd]: Line) => usd > 0;
+
+type Figure = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
+
+async function figures({ gateway, store, catalog }: HttpDeps, startedAt: number): Promise<Figure[]> {
+  const lagSeconds = await eventLoopLag();
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const holds = await store.holds().catch(() => undefined);
+  return [
+    ['modelport_calls_active', 'gauge', 'Calls under way.', gateway.active],
+    ['modelport_database_up', 'gauge', '1 where the database answers.', holds ? 1 : 0],
+    ...(holds ? ([['modelport_holds_open', 'gauge', 'Holds not yet resolved.', holds.length]] as const) : []),
+    ['modelport_models', 'gauge', 'Models on sale.', catalog.list().length],
+    ['modelport_event_loop_lag_seconds', 'gauge', 'How long a turn of the event loop takes now.', lagSeconds],
+    ['process_start_time_seconds', 'gauge', 'When the process started.', startedAt / 1000],
+    ['process_cpu_seconds_total', 'counter', 'Processor time spent.', (user + system) / 1e6],
+    ['process_resident_memory_bytes', 'gauge', 'Memory in use.', rss],
+    ['modelport_heap_used_bytes', 'gauge', 'JavaScript memory in use.', heapUsed],
+  ];
+}
+
+/** Seconds until a task queued now has its turn. */
+async function eventLoopLag(): Promise<number> {
+  const queued = performance.now();
+  await new Promise((resolve) => setImmediate(resolve));
+  return (performance.now() - queued) / 1000;
+}
+
+function counter(name: string, help: string, lines: readonly Line[]): string {
+  const whole = `modelport_${name}_total`;
+  let text = `# HELP ${whole} ${help}\n# TYPE ${whole} counter\n`;
+  for (const [labels, value] of lines) {
+    const written = Object.entries(labels).map(([label, said]) => `${label}="${escapeLabel(said)}"`);
+    text += `${whole}{${written.join(',')}} ${value}\n`;
+  }
+  return text;
+}
+
+function writeFigure([name, type, help, value]: Figure): string {
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${value}\n`;
+}
+
+function escapeLabel(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'bun:test';
+import { notReady, READY, type Readiness } from '../../../store/readiness.ts';
+import { createReadiness } from './readiness.ts';
+
+describe('asking', () => {
+  test('the database is asked once a second, however many want to know', async () => {
+    let at = 0;
+    let asked = 0;
+    const ask = () => Promise.resolve(asked++ === 0 ? READY : notReady('x'));
+    const readiness = createReadiness({ ask, now: () => at });
+    expect(await Promise.all([readiness(), readiness()])).toEqual([READY, READY]);
+    at = 999;
+    expect(await readiness()).toEqual(READY);
+    at = 1000;
+    expect(await readiness()).toEqual(notReady('x'));
+    expect(asked).toBe(2);
+  });
+
+  test('a database that is silent is not ready, and is not asked again meanwhile', async () => {
+    const answer = Promise.withResolvers<Readiness>();
+    let asked = 0;
+    const ask = () => {
+      asked++;
+      return answer.promise;
+    };
+    const readiness = createReadiness({ ask, patienceMs: 5 });
+    const late = notReady('The database has not answered for 5 ms.');
+    expect(await readiness()).toEqual(late);
+    expect(await readiness()).toEqual(late);
+    answer.resolve(READY);
+    expect(await readiness()).toEqual(READY);
+    expect(asked).toBe(1);
+  });
+});

@@ -1,0 +1,116 @@
+/** Alibaba Cloud Model Studio (Qwen, Wan): its compatible mode, and what that mode does not have. */
+import type { Call } from '../../canonical/call.ts';
+import { isObject } from '../../canonical/json.ts';
+import type { Quirks } from '../../dialects/dialect.ts';
+import type { Provider, TaskForm } from '../provider.ts';
+import { dashscopeVideo } from '../video/dashscope-video.ts';
+import { joinUrl, openaiCompatibleVendor } from './openai-compatible.ts';
+
+/** What the compatible mode does not have stands beside it. */
+const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
+const PATHS: { readonly [dialect: string]: (call: Call) => string } = {
+  'dashscope-rerank': () => '/services/rerank/text-rerank/text-rerank',
+  'dashscope-images': () => '/services/aigc/multimodal-generation/generation',
+  'dashscope-image-tasks': (call) =>
+    call.kind === 'image' && call.edit
+      ? '/services/aigc/image2image/image-synthesis'
+      : '/services/aigc/text2image/image-synthesis',
+};
+/** Models that draw as tasks alone: the older ones. */
+const TASKS = /^(wanx|wan2\.[0-5]|flux|stable-diffusion)/;
+
+/** What each family draws, as https://www.alibabacloud.com/help/en/model-studio/image-generation has it. */
+const IMAGES = {
+  takesUrls: ['image'],
+  mostImages: 4,
+  models: [
+    {
+      match: '^qwen-image(-(plus|max))?(-20.*)?$',
+      quirks: {
+        drawsAnew: true,
+        mostImages: 1,
+        imageSizes: ['1328x1328', '1664x928', '1472x1104', '1104x1472', '928x1664'],
+      },
+    },
+    {
+      match: '^qwen-image-[2-9]\\.',
+      quirks: { mostImages: 6, imageBounds: { grid: 16, least: 512 * 512, most: 2048 * 2048 } },
+    },
+    { match: '^qwen-image-edit(-20.*)?$', quirks: { mostImages: 1, rejects: ['size'] } },
+    {
+      match: '^qwen-image-edit-(plus|max)',
+      quirks: { mostImages: 6, imageBounds: { leastSide: 512, mostSide: 2048 } },
+    },
+    {
+      match: '^z-image',
+      quirks: { drawsAnew: true, mostImages: 1, imageBounds: { least: 512 * 512, most: 2048 * 2048 } },
+    },
+    {
+      match: '^wan2\\.6-t2i',
+      quirks: { drawsAnew: true, imageBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 } },
+    },
+    {
+      match: '^wan2\\.6-image',
+      quirks: { imageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } },
+    },
+    {
+      match: '^wan2\\.7-image',
+      quirks: {
+        imageFineness: ['1K', '2K'],
+        imageBounds: { least: 768 * 768, most: 2048 * 2048, mostRatio: 8 },
+      },
+    },
+    {
+      match: '^wan2\\.7-image-pro',
+      quirks: {
+        imageFineness: ['1K', '2K', '4K'],
+        imageBounds: { least: 768 * 768, most: 4096 * 4096, mostRatio: 8 },
+      },
+    },
+    {
+      match: '^wan2\\.5-t2i',
+      quirks: { drawsAnew: true, imageBounds: { least: 768 * 768, most: 1440 * 1440, mostRatio: 4 } },
+    },
+    { match: '^wan2\\.5-i2i', quirks: { imageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } } },
+    {
+      match: '^(wanx2\\.|wan2\\.[0-4]).*t2i',
+      quirks: { drawsAnew: true, imageBounds: { leastSide: 512, mostSide: 1440 } },
+    },
+  ],
+} satisfies Quirks;
+
+const compatible = openaiCompatibleVendor({
+  name: 'dashscope',
+  baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+  credentialVariable: 'DASHSCOPE_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 10 },
+  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+});
+
+const UNDER_WAY: readonly unknown[] = ['PENDING', 'RUNNING'];
+const task: TaskForm = {
+  headers: { 'x-dashscope-async': 'enable' },
+  next({ baseUrl }, { output }) {
+    if (!isObject(output) || typeof output.task_id !== 'string' || !UNDER_WAY.includes(output.task_status))
+      return undefined;
+    return joinUrl(baseUrl.replace(COMPATIBLE, '/api/v1'), `/tasks/${encodeURIComponent(output.task_id)}`);
+  },
+};
+
+export const dashscope: Provider = {
+  ...compatible,
+  video: dashscopeVideo,
+  speaks: {
+    ...compatible.speaks,
+    rerank: ['dashscope-rerank'],
+    image: ['dashscope-images', 'dashscope-image-tasks'],
+  },
+  only: { 'dashscope-image-tasks': TASKS, 'dashscope-images': new RegExp(`^(?!${TASKS.source.slice(1)})`) },
+  tasks: { 'dashscope-image-tasks': task },
+  url(target, dialect, call) {
+    const path = PATHS[dialect]?.(call);
+    if (path === undefined) return compatible.url(target, dialect, call);
+    return joinUrl(target.baseUrl.replace(COMPATIBLE, '/api/v1'), path);
+  },
+  otherQuirks: { ...compatible.otherQuirks, image: IMAGES },
+};

@@ -1,0 +1,20 @@
+/** ElevenLabs: speech. */
+import { GatewayError } from '../../canonical/errors.ts';
+import { elevenlabsPath } from '../../dialects/audio/elevenlabs-speech.ts';
+import type { Provider } from '../provider.ts';
+import { joinUrl } from './openai-compatible.ts';
+
+export const elevenlabs: Provider = {
+  name: 'elevenlabs',
+  baseUrl: 'https://api.elevenlabs.io/v1',
+  credentialVariable: 'ELEVENLABS_API_KEY',
+  needsCredential: true,
+  speaks: { speech: ['elevenlabs-speech'] },
+  url({ baseUrl }, _dialect, call) {
+    if (call.kind !== 'speech') throw new GatewayError('internal_error', 'The gateway failed on its own side.');
+    return joinUrl(baseUrl, elevenlabsPath(call));
+  },
+  authorize({ headers }, { credential }) {
+    if (credential !== undefined) headers['xi-api-key'] = credential;
+  },
+};

@@ -1,0 +1,33 @@
+/** Google's Gemini API (AI Studio). */
+import type { Kind } from '../../canonical/call.ts';
+import { googleUrl, isStreamed } from '../clouds/google-url.ts';
+import type { Provider } from '../provider.ts';
+import { googleVideo } from '../video/google-video.ts';
+
+const ACTIONS: { readonly [kind in Kind]?: string } = { embed: 'batchEmbedContents', image: 'predict' };
+
+export const google: Provider = {
+  name: 'google',
+  baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
+  credentialVariable: 'GEMINI_API_KEY',
+  needsCredential: true,
+  speaks: { chat: ['gemini'], image: ['imagen'], embed: ['gemini-batch-embed'], speech: ['gemini-speech'] },
+  only: { imagen: /^(models\/)?imagen/ },
+  url({ baseUrl, model }, _dialect, call) {
+    const action = ACTIONS[call.kind] ?? generateAction(isStreamed(call, model));
+    return googleUrl(baseUrl, model, action);
+  },
+  authorize({ headers }, { credential }) {
+    if (credential !== undefined) headers['x-goog-api-key'] = credential;
+  },
+  video: googleVideo,
+  quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }] },
+  otherQuirks: {
+    embed: { mostInputs: 100 }, // What Vertex takes of Imagen's parameters and the Gemini API does not.
+    image: { mostImages: 4, rejects: ['negative_prompt', 'seed'] },
+  },
+};
+
+function generateAction(stream: boolean): string {
+  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+}

@@ -1,0 +1,17 @@
+/** Jina AI: embeddings and rerank. */
+
+import type { Provider } from '../provider.ts';
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+const compatible = openaiCompatibleVendor({
+  name: 'jina',
+  baseUrl: 'https://api.jina.ai/v1',
+  credentialVariable: 'JINA_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 512 },
+  rerank: {},
+});
+
+export const jina: Provider = {
+  ...compatible,
+  speaks: { embed: ['openai-embeddings'], rerank: ['rerank'] },
+};

@@ -1,0 +1,109 @@
+/** What OpenAI's models refuse, wherever they are hosted. */
+import type { Quirks } from '../../dialects/dialect.ts';
+
+/** Sampling that a model which thinks takes at its default alone. */
+const UNSAMPLED = {
+  fixed: { temperature: 1, top_p: 1, presence_penalty: 0, frequency_penalty: 0, logprobs: false },
+  rejects: ['top_logprobs', 'logit_bias'],
+} satisfies Quirks;
+
+export const OPENAI_MODELS = [
+  { match: '^(o\\d|gpt-([5-9]|\\d\\d)(?!.*-chat))', quirks: { renames: { max_tokens: 'max_completion_tokens' } } },
+  { match: '^gpt-(5\\.[6-9]|[6-9]|\\d\\d)', quirks: { supportsCacheBreakpoints: true } },
+  // 5.1 to 5.5 do not think unless told to, and then take sampling: what they refuse depends on the request.
+  { match: '^(o\\d|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: UNSAMPLED },
+  { match: '^(o3(?!-mini)|o4|gpt-5(?!\\.[1-5])|gpt-([6-9]|\\d\\d))(?!.*-chat)', quirks: { rejects: ['stop'] } },
+  {
+    match: '-search-(preview|api)',
+    quirks: { rejects: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'n'] },
+  },
+] satisfies Quirks['models'];
+
+const COMPLETIONS = 'gpt-3\\.?5-turbo-instruct|(ft:)?(davinci|babbage)-002';
+/** Models that take tools on Responses alone, or that are served nowhere else. */
+const RESPONSES = 'gpt-6-astra|gpt-6\\.1-sol|(o1|o3|gpt-[5-9](\\.\\d)?)-pro|.*(codex|-deep-research)|computer-use';
+/** Models that draw, and nothing else. */
+const IMAGES = '(chatgpt|gpt)-image|dall-e';
+/** Models of audio and search answer chat completions alone. */
+const CHAT = 'gpt-4o-(mini-)?audio|gpt-audio|.*-search-(preview|api)';
+
+/** The models OpenAI serves as text completions: these and no others. */
+export const OPENAI_COMPLETIONS_ONLY = {
+  'openai-completions': new RegExp(`^(${COMPLETIONS})`),
+  'openai-chat': new RegExp(`^(?!${COMPLETIONS})`),
+};
+
+/** What takes tools on chat completions only while it does not think: its tools go by way of Responses. */
+export const OPENAI_UNTHINKING_TOOLS = {
+  'openai-chat': { thinks: /^gpt-([6-9]|\d\d)(?!.*-chat)/, mayThink: /^gpt-5\.[4-9](?!.*-chat)/ },
+};
+
+const ON_RESPONSES = new RegExp(`^(?!${COMPLETIONS}|${CHAT}|${IMAGES})`);
+
+/** The same where it serves Responses too. */
+export const OPENAI_ONLY = {
+  'openai-completions': OPENAI_COMPLETIONS_ONLY['openai-completions'],
+  'openai-chat': new RegExp(`^(?!${COMPLETIONS}|${RESPONSES}|${IMAGES})`),
+  'openai-responses': ON_RESPONSES,
+  'openai-responses-compact': ON_RESPONSES,
+};
+
+/** What OpenAI's models draw, and how they are asked for it. */
+export const OPENAI_IMAGES = {
+  takesUrls: ['image'],
+  editForm: 'files',
+  models: [
+    {
+      match: '(chatgpt|gpt)-image',
+      quirks: { rejects: ['response_format', 'style', 'negative_prompt', 'seed'], mostImages: 10 },
+    },
+    {
+      match: 'chatgpt-image|gpt-image-1',
+      quirks: { imageSizes: ['1024x1024', '1536x1024', '1024x1536'] },
+    },
+    {
+      match: 'gpt-image-([2-9]|\\d\\d)',
+      quirks: { imageBounds: { grid: 16, mostRatio: 3, mostSide: 3840, least: 655_360, most: 8_294_400 } },
+    },
+    {
+      match: '^dall-e-3',
+      quirks: {
+        rejects: [
+          'background',
+          'output_format',
+          'output_compression',
+          'stream',
+          'partial_images',
+          'negative_prompt',
+          'seed',
+        ],
+        imageSizes: ['1024x1024', '1792x1024', '1024x1792'],
+        mostImages: 1,
+      },
+    },
+    {
+      match: '^dall-e-2',
+      quirks: {
+        rejects: [
+          'quality',
+          'style',
+          'background',
+          'output_format',
+          'output_compression',
+          'stream',
+          'partial_images',
+          'negative_prompt',
+          'seed',
+        ],
+        imageSizes: ['256x256', '512x512', '1024x1024'],
+        editForm: true,
+      },
+    },
+  ],
+} satisfies Quirks;
+
+/** The first models that speak have no events; of the others only those say how many tokens it was. */
+export const OPENAI_SPEECH = {
+  speechEvents: 'priced',
+  models: [{ match: '^tts-1', quirks: { speechEvents: 'never' } }],
+} satisfies Quirks;

@@ -1,0 +1,16 @@
+/** OpenRouter. */
+
+import { openrouterVideo } from '../video/openrouter-video.ts';
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const openrouter = openaiCompatibleVendor({
+  name: 'openrouter',
+  baseUrl: 'https://openrouter.ai/api/v1',
+  credentialVariable: 'OPENROUTER_API_KEY',
+  embeddings: {},
+  rerank: {},
+  completions: true,
+  responses: true,
+  video: openrouterVideo,
+  quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
+});

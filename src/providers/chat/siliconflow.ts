@@ -1,0 +1,61 @@
+/** SiliconFlow; its images as https://docs.siliconflow.cn/en/api-reference/images/images-generations has them. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const siliconflow = openaiCompatibleVendor({
+  name: 'siliconflow',
+  baseUrl: 'https://api.siliconflow.com/v1',
+  credentialVariable: 'SILICONFLOW_API_KEY',
+  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
+  rerank: {},
+  speech: { speechEvents: 'never', rejects: ['instructions'] },
+  transcription: {
+    transcripts: 'text',
+    rejects: [
+      'language',
+      'prompt',
+      'temperature',
+      'stream',
+      'include[]',
+      'chunking_strategy',
+      'timestamp_granularities[]',
+    ],
+  },
+  images: {
+    takesUrls: ['image'],
+    renames: { size: 'image_size', n: 'batch_size' },
+    editImages: 'numbered',
+    mostImages: 1,
+    rejects: [
+      'quality',
+      'style',
+      'background',
+      'output_compression',
+      'response_format',
+      'stream',
+      'partial_images',
+      'user',
+    ],
+    models: [
+      {
+        match: 'Kolors',
+        quirks: {
+          mostImages: 4,
+          needsImageSize: true,
+          imageSizes: ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'],
+        },
+      },
+      {
+        match: 'Qwen-Image$',
+        quirks: {
+          drawsAnew: true,
+          needsImageSize: true,
+          imageSizes: ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'],
+        },
+      },
+      // What they change keeps its size.
+      { match: 'Qwen-Image-Edit', quirks: { rejects: ['size'] } },
+    ],
+  },
+  editsWhereDrawn: true,
+  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
+});

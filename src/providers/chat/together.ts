@@ -1,0 +1,32 @@
+/** Together AI; its images as https://docs.together.ai/reference/post-images-generations has them. */
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const together = openaiCompatibleVendor({
+  name: 'together',
+  baseUrl: 'https://api.together.ai/v1',
+  credentialVariable: 'TOGETHER_API_KEY',
+  embeddings: { plainVectors: true },
+  rerank: {},
+  images: {
+    takesUrls: ['image'],
+    base64Word: 'base64',
+    imageSides: true,
+    imageBounds: { grid: 8 },
+    mostImages: 4,
+    editImages: 'reference_images',
+    rejects: ['quality', 'style', 'background', 'output_compression', 'stream', 'partial_images', 'user'],
+    models: [
+      { match: 'kontext', quirks: { editImages: 'image_url' } },
+      {
+        match: 'kontext|schnell',
+        quirks: { imageRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'] },
+      },
+      { match: 'schnell|FLUX\\.1(\\.1)?-(pro|dev)|stable-diffusion', quirks: { drawsAnew: true } },
+    ],
+  },
+  editsWhereDrawn: true,
+  speech: { speechEvents: 'never', rejects: ['instructions', 'speed'] },
+  transcription: { rejects: ['stream', 'include[]', 'chunking_strategy'] },
+  completions: true,
+  quirks: { renames: { max_completion_tokens: 'max_tokens' }, reasoningField: 'reasoning' },
+});

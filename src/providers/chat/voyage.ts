@@ -1,0 +1,16 @@
+/** Voyage AI: embeddings and rerank. */
+
+import type { Provider } from '../provider.ts';
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+const compatible = openaiCompatibleVendor({
+  name: 'voyage',
+  baseUrl: 'https://api.voyageai.com/v1',
+  credentialVariable: 'VOYAGE_API_KEY',
+  embeddings: { plainVectors: true, renames: { dimensions: 'output_dimension' }, rejects: ['user'], mostInputs: 1000 },
+});
+
+export const voyage: Provider = {
+  ...compatible,
+  speaks: { embed: ['openai-embeddings'], rerank: ['voyage-rerank'] },
+};

@@ -1,0 +1,43 @@
+/** xAI; its images as https://docs.x.ai/developers/model-capabilities/images/generation and the recordings have them. */
+
+import { xaiVideo } from '../video/xai-video.ts';
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+export const xai = openaiCompatibleVendor({
+  name: 'xai',
+  baseUrl: 'https://api.x.ai/v1',
+  credentialVariable: 'XAI_API_KEY',
+  responses: true,
+  video: xaiVideo,
+  images: {
+    takesUrls: ['image'],
+    editImages: 'typed',
+    imageRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5'],
+    imageResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
+    mostImages: 10,
+    rejects: [
+      'style',
+      'background',
+      'output_format',
+      'output_compression',
+      'stream',
+      'partial_images',
+      'negative_prompt',
+      'seed',
+    ],
+    // The first of them know no qualities.
+    models: [{ match: '^(grok-2-image|grok-imagine-image(-quality|-pro)?$)', quirks: { rejects: ['quality'] } }],
+  },
+  quirks: {
+    reasoningBesideOutput: true,
+    models: [
+      { match: '^grok-(3-mini|[4-9]|code)', quirks: { rejects: ['presence_penalty', 'frequency_penalty'] } },
+      { match: '^grok-([3-9]|code)(?!.*non-reasoning)', quirks: { rejects: ['stop'] } },
+      // Of the models that think only some let themselves be told how hard.
+      {
+        match: '^grok-(3$|3-(?!mini)|4$|4-|4\\.20-(?!multi-agent)|code)',
+        quirks: { rejects: ['reasoning_effort', 'reasoning'] },
+      },
+    ],
+  },
+});

@@ -1,0 +1,65 @@
+/** Zhipu (GLM): the same service under two addresses, `zai` for the world and `zhipu` for China. */
+import type { Quirks } from '../../dialects/dialect.ts';
+import { openaiCompatibleVendor } from './openai-compatible.ts';
+
+const QUIRKS = {
+  renames: { max_completion_tokens: 'max_tokens' },
+  structuredOutput: 'json',
+} satisfies Quirks;
+
+const EMBEDDINGS = { plainVectors: true, rejects: ['user'], mostInputs: 64 } satisfies Quirks;
+
+const SPEECH = { speechEvents: 'never', rejects: ['instructions'] } satisfies Quirks;
+
+const TRANSCRIPTION = {
+  transcripts: 'text',
+  rejects: ['language', 'temperature', 'stream', 'include[]', 'chunking_strategy', 'timestamp_granularities[]'],
+} satisfies Quirks;
+
+/** As https://docs.z.ai/api-reference/image/generate-image has them: one a call, at an address. */
+const IMAGES = {
+  mostImages: 1,
+  drawsAnew: true,
+  renames: { user: 'user_id' },
+  imageBounds: { grid: 16, leastSide: 512, mostSide: 2048, most: 2 ** 21 },
+  rejects: [
+    'n',
+    'style',
+    'background',
+    'output_format',
+    'output_compression',
+    'stream',
+    'partial_images',
+    'response_format',
+    'negative_prompt',
+    'seed',
+  ],
+  models: [
+    {
+      match: '^glm-image',
+      quirks: { imageBounds: { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 } },
+    },
+  ],
+} satisfies Quirks;
+
+export const zai = openaiCompatibleVendor({
+  name: 'zai',
+  baseUrl: 'https://api.z.ai/api/paas/v4',
+  credentialVariable: 'ZAI_API_KEY',
+  images: IMAGES,
+  embeddings: EMBEDDINGS,
+  speech: SPEECH,
+  transcription: TRANSCRIPTION,
+  quirks: QUIRKS,
+});
+
+export const zhipu = openaiCompatibleVendor({
+  name: 'zhipu',
+  baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+  credentialVariable: 'ZHIPUAI_API_KEY',
+  images: IMAGES,
+  embeddings: EMBEDDINGS,
+  speech: SPEECH,
+  transcription: TRANSCRIPTION,
+  quirks: QUIRKS,
+});

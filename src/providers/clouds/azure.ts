@@ -1,0 +1,104 @@
+/** Azure OpenAI, and models of other makers in Azure's Foundry: the model is the name of a deployment. */
+
+import { joinUrl, openaiCompatibleVendor, pathOf } from '../chat/openai-compatible.ts';
+import {
+  OPENAI_IMAGES,
+  OPENAI_MODELS,
+  OPENAI_ONLY,
+  OPENAI_SPEECH,
+  OPENAI_UNTHINKING_TOOLS,
+} from '../chat/openai-models.ts';
+import { unusable } from '../credential.ts';
+import type { Provider, Target, TokenExchange } from '../provider.ts';
+import { openaiVideoAt } from '../video/openai-video.ts';
+import { readToken, tokenForm } from './oauth-form.ts';
+
+const CHAT = 'openai-chat';
+const RESPONSES = 'openai-responses';
+/** In the v1 API alone. */
+const COMPACT = 'openai-responses-compact';
+/** An address that already names its API: `…/openai/v1`, or Foundry's `…/models`, which has chat completions alone. */
+const WHOLE_ADDRESS = /\/(v1|models)\/?$/;
+const FOUNDRY = /\/models\/?$/;
+/** The first dated version that has Responses. */
+const FIRST_WITH_RESPONSES = '2025-03-01';
+/** Microsoft Entra's tokens are JWTs; the resource's own keys are not. */
+const ENTRA_TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/;
+const ENTRA_ADDRESS = 'https://login.microsoftonline.com';
+const SCOPE = 'https://cognitiveservices.azure.com/.default';
+
+export const azure: Provider = {
+  ...openaiCompatibleVendor({
+    name: 'azure',
+    credentialVariable: 'AZURE_OPENAI_API_KEY',
+    baseUrlVariable: 'AZURE_OPENAI_ENDPOINT',
+    settingVariables: { apiVersion: ['OPENAI_API_VERSION'] },
+    completions: true,
+    responses: true,
+    compacts: true,
+    images: { ...OPENAI_IMAGES, editForm: true },
+    embeddings: {},
+    speech: OPENAI_SPEECH,
+    transcription: {},
+    only: OPENAI_ONLY,
+    unthinkingTools: OPENAI_UNTHINKING_TOOLS,
+    quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
+  }),
+  video: openaiVideoAt((target, path) => {
+    const { apiVersion } = target.settings;
+    const url = joinUrl(v1Address(target), path);
+    return apiVersion !== undefined && V1_VERSION.test(apiVersion) ? `${url}?api-version=${apiVersion}` : url;
+  }),
+  serves({ baseUrl, settings: { apiVersion } }, dialect) {
+    if (FOUNDRY.test(baseUrl)) return dialect === CHAT;
+    if (dialect === COMPACT) return WHOLE_ADDRESS.test(baseUrl) || apiVersion === undefined;
+    return (
+      dialect !== RESPONSES ||
+      WHOLE_ADDRESS.test(baseUrl) ||
+      (apiVersion ?? FIRST_WITH_RESPONSES) >= FIRST_WITH_RESPONSES
+    );
+  },
+  url(target, dialect, call) {
+    const { apiVersion } = target.settings;
+    const url = joinUrl(apiAddress(target, dialect), pathOf(dialect, call));
+    return apiVersion === undefined ? url : `${url}?api-version=${encodeURIComponent(apiVersion)}`;
+  },
+  authorize({ headers }, target, signing) {
+    const { credential, settings } = target;
+    if (credential === undefined) return;
+    if (settings.tenantId !== undefined) {
+      return signing.token(entraExchange(credential, settings)).then((token) => {
+        headers.authorization = `Bearer ${token}`;
+      });
+    }
+    if (ENTRA_TOKEN.test(credential)) headers.authorization = `Bearer ${credential}`;
+    else headers['api-key'] = credential;
+  },
+};
+
+/** Videos are in the v1 API alone, whose versions have names and no dates. */
+const V1_VERSION = /^(v1|preview)$/;
+
+function v1Address({ baseUrl }: Target): string {
+  return /\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl.replace(FOUNDRY, ''), '/openai/v1');
+}
+
+/** With `apiVersion` a resource is asked by deployment, as the dated versions want it; Responses, and the v1 API, name it in the body. */
+function apiAddress({ baseUrl, model, settings }: Target, dialect: string): string {
+  if (WHOLE_ADDRESS.test(baseUrl)) return baseUrl;
+  if (settings.apiVersion === undefined) return joinUrl(baseUrl, '/openai/v1');
+  if (dialect === RESPONSES) return joinUrl(baseUrl, '/openai');
+  return joinUrl(baseUrl, `/openai/deployments/${encodeURIComponent(model)}`);
+}
+
+/** The credential is the secret of an application that Entra knows. */
+function entraExchange(secret: string, settings: Target['settings']): TokenExchange {
+  const { tenantId = '', clientId, scope = SCOPE, authority = ENTRA_ADDRESS } = settings;
+  if (clientId === undefined) throw unusable('its setting `clientId` is missing');
+  const members = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret, scope };
+  return {
+    key: `${authority} ${tenantId} ${clientId} ${scope} ${secret}`,
+    request: () => tokenForm(joinUrl(authority, `/${encodeURIComponent(tenantId)}/oauth2/v2.0/token`), members),
+    read: readToken,
+  };
+}

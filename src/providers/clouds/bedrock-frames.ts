@@ -1,0 +1,59 @@
+/** Bedrock's envelope around streams of a model's own format: binary frames, each with one event as base64. */
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
+import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../dialects/wire/event-stream.ts';
+import type { Framing, Opener } from '../../dialects/wire/framing.ts';
+
+/** What the messages format calls the envelope's own exceptions. */
+const TYPES: { readonly [exception: string]: string } = {
+  validationException: 'invalid_request_error',
+  throttlingException: 'rate_limit_error',
+  serviceUnavailableException: 'overloaded_error',
+  modelTimeoutException: 'timeout_error',
+};
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The frames of a messages stream, opened as the event stream that Anthropic itself sends. */
+export const MESSAGES_IN_FRAMES: Framing = {
+  holds: (contentType) => contentType.includes(EVENT_STREAM_TYPE),
+  inner: 'text/event-stream',
+  open: openFrames,
+};
+
+function openFrames(): Opener {
+  const cutter = new EventStreamCutter();
+  return {
+    read(chunk) {
+      const events = cutter.read(chunk).map(asEvent).join('');
+      return encoder.encode(events);
+    },
+    end: () => cutter.end(),
+  };
+}
+
+function asEvent({ headers, payload }: EventStreamMessage): string {
+  const said = parse(decoder.decode(payload));
+  if (headers[':message-type'] !== 'event') {
+    const exception = headers[':exception-type'] ?? '';
+    const message = isObject(said) ? (said.message ?? '') : '';
+    return written({ type: 'error', error: { type: TYPES[exception] ?? 'api_error', message } });
+  }
+  if (!isObject(said) || typeof said.bytes !== 'string') return '';
+  const event = parse(Buffer.from(said.bytes, 'base64').toString());
+  if (!isObject(event)) throw new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.');
+  return typeof event.type === 'string' ? written(event) : '';
+}
+
+function written(event: JsonObject): string {
+  return `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,9 +1,0 @@
-/** Hugging Face: its router in front of other vendors. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
-
-export const huggingface = openaiCompatibleVendor({
-  name: 'huggingface',
-  baseUrl: 'https://router.huggingface.co/v1',
-  credentialVariable: 'HF_TOKEN',
-  quirks: { renames: { max_completion_tokens: 'max_tokens' } },
-});

@@ -1,9 +1,0 @@
-/** Snowflake Cortex: every account has an address of its own, `…/api/v2/cortex/v1`. */
-import { openaiCompatibleVendor } from './openai-compatible.ts';
-
-export const snowflake = openaiCompatibleVendor({
-  name: 'snowflake',
-  credentialVariable: 'SNOWFLAKE_PAT',
-  baseUrlVariable: 'SNOWFLAKE_BASE_URL',
-  quirks: { renames: { max_tokens: 'max_completion_tokens' }, reasoningField: 'reasoning_details' },
-});

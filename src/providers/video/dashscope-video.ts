@@ -1,0 +1,144 @@
+/** Alibaba Cloud's videos (Wan), after Model Studio's API references of text-to-video and image-to-video: asynchronous tasks beside the compatible mode. */
+import { GatewayError } from '../../canonical/errors.ts';
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  imageOf,
+  type Loss,
+  memberOf,
+  membersIn,
+  posting,
+  ratioOf,
+  requiredText,
+  resolutionOf,
+  said,
+  stateOf,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['PENDING', 'SUSPENDED'],
+  in_progress: ['RUNNING'],
+  completed: ['SUCCEEDED'],
+  failed: ['FAILED', 'CANCELED'],
+});
+const COMPATIBLE = /\/compatible-mode\/v1\/?$/;
+const placeOf = (baseUrl: string, path: string) => joinUrl(baseUrl.replace(COMPATIBLE, '/api/v1'), path);
+
+/** Since Wan 2.7 all images are in one list, and a shape is a class of resolution and a ratio. */
+const NEWER = /^wan(2\.([7-9]|\d\d)|[3-9])/;
+/** Of the older ones these alone take a last image, at a place of their own. */
+const FIRST_AND_LAST = /kf2v/;
+const MEDIA: { readonly [role in Image['role']]: string } = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+
+interface Said {
+  kind: string;
+  input: JsonObject;
+  parameters: JsonObject;
+  lost: readonly Loss[];
+}
+
+export const dashscopeVideo: VideoAdapter = {
+  defaultSeconds: 5,
+  start(ask, { baseUrl, model }) {
+    const { kind, input, parameters, lost } = NEWER.test(model) ? newer(ask) : older(ask, FIRST_AND_LAST.test(model));
+    const members = {
+      model,
+      input: { ...said({ prompt: ask.prompt, negative_prompt: ask.negativePrompt }), ...input },
+      parameters: { ...ask.metadata, ...parameters, ...said({ duration: ask.seconds, seed: ask.seed }) },
+    };
+    const url = placeOf(baseUrl, `/services/aigc/${kind}/video-synthesis`);
+    const outgoing = posting(url, members, { 'x-dashscope-async': 'enable' });
+    return { outgoing, warnings: dropped(ask, 'fps', 'n', ...lost) };
+  },
+  readStart(answered) {
+    const members = membersIn(answered);
+    return { handle: requiredText(memberOf(members, 'output').task_id), seen: seenIn(members) };
+  },
+  poll: (handle, { baseUrl }) => asking(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}`)),
+  readPoll: (answered) => seenIn(membersIn(answered)),
+  cancel: (handle, { baseUrl }) =>
+    asking(placeOf(baseUrl, `/tasks/${encodeURIComponent(String(handle))}/cancel`), 'POST'),
+};
+
+function newer(ask: VideoAsk): Said {
+  const framed = imageOf(ask, 'first') !== undefined;
+  const media = ask.images.map((image) => ({ type: MEDIA[image.role], url: addressOf(image) }));
+  return {
+    kind: 'video-generation',
+    input: media.length === 0 ? {} : { media },
+    parameters: said({ resolution: classOf(ask), ratio: framed ? undefined : ratioOf(ask) }),
+    lost: framed ? ['aspectRatio'] : [],
+  };
+}
+
+function older(ask: VideoAsk, takesLast: boolean): Said {
+  const first = imageOf(ask, 'first');
+  const last = imageOf(ask, 'last');
+  if (takesLast) {
+    const input = said({ first_frame_url: first && addressOf(first), last_frame_url: last && addressOf(last) });
+    return {
+      kind: 'image2video',
+      input,
+      parameters: said({ resolution: classOf(ask) }),
+      lost: ['reference', 'aspectRatio'],
+    };
+  }
+  return {
+    kind: 'video-generation',
+    input: first ? { img_url: addressOf(first) } : {},
+    parameters: first ? said({ resolution: classOf(ask) }) : said({ size: sizeOf(ask) }),
+    lost: ['last', 'reference', ...(isShaped(ask) && !first ? [] : (['aspectRatio'] as const))],
+  };
+}
+
+/** Of models that are told pixels alone: https://www.alibabacloud.com/help/en/model-studio/text-to-video-api-reference. */
+const SIZES: readonly (readonly [lines: number, sizes: { readonly [ratio: string]: string }])[] = [
+  [480, { '16:9': '832*480', '9:16': '480*832', '1:1': '624*624' }],
+  [720, { '16:9': '1280*720', '9:16': '720*1280', '1:1': '960*960' }],
+  [1080, { '16:9': '1920*1080', '9:16': '1080*1920', '1:1': '1440*1440' }],
+];
+
+/** Without a size it would make the largest: a resolution becomes the size of the nearest class below it. */
+function sizeOf({ width, height, resolution, aspectRatio = '16:9' }: VideoAsk): string | undefined {
+  if (width !== undefined && height !== undefined) return `${width}*${height}`;
+  if (resolution === undefined) return undefined;
+  const lines = resolution.toLowerCase() === '4k' ? 2160 : Number.parseInt(resolution, 10);
+  const [, sizes] = SIZES.findLast(([least]) => lines >= least) ?? SIZES[0]!;
+  return sizes[aspectRatio] ?? sizes['16:9'];
+}
+
+/** Whether its aspect ratio is told by its size. */
+function isShaped({ width, resolution, aspectRatio = '' }: VideoAsk): boolean {
+  return width === undefined && resolution !== undefined && SIZES[0]![1][aspectRatio] !== undefined;
+}
+
+/** `720P` */
+function classOf(ask: VideoAsk): string | undefined {
+  return resolutionOf(ask)?.toUpperCase();
+}
+
+function seenIn(members: JsonObject): Progress {
+  const output = memberOf(members, 'output');
+  // Its word for a task that it keeps no longer.
+  if (output.task_status === 'UNKNOWN') throw new GatewayError('not_found', 'The vendor knows of no such task.');
+  const state = stateOf(WORDS, output.task_status);
+  const url = output.video_url ?? memberOf(output, 'results').video_url;
+  const { video_duration, duration = video_duration } = memberOf(members, 'usage');
+  return {
+    state,
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : [] }),
+    ...(state === 'completed' && typeof duration === 'number' && { billed: { seconds: duration } }),
+    ...(state === 'failed' && { error: failure(output.code, output.message) }),
+  };
+}

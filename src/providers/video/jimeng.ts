@@ -1,0 +1,121 @@
+/** Volcengine's Jimeng: a service asked by actions, its requests signed. After the Jimeng AI pages of Volcengine's documentation (video generation 3.0). */
+import { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Image, Progress } from '../../canonical/task.ts';
+import { authorizeByBearer } from '../chat/openai-compatible.ts';
+import { signForVolcengine } from '../clouds/volcengine-signature.ts';
+import type { Outgoing } from '../provider.ts';
+import type { Answered, VideoAdapter } from './video.ts';
+import {
+  dropped,
+  failure,
+  membersIn,
+  posting,
+  ratioOf,
+  refusalIn,
+  requiredText,
+  said,
+  shapeLosses,
+  stateOf,
+  videoVendor,
+  wordsFor,
+} from './video-provider.ts';
+
+const VERSION = '2022-08-31';
+const SERVICE = 'cv';
+const REGION = 'cn-north-1';
+const SUCCESS = 10_000;
+const FRAMES_A_SECOND = 24;
+const WORDS = wordsFor({
+  queued: ['in_queue'],
+  in_progress: ['generating', 'processing'],
+  completed: ['done'],
+  failed: ['expired'],
+});
+/** Its words for a task that is not there: only the last twelve hours are. */
+const NO_SUCH_TASK = 'not_found';
+/** Of its own codes those by which checks of the request or of what was made end a task. */
+const JUDGED: ReadonlySet<Json | undefined> = new Set([
+  50_411, 50_412, 50_413, 50_511, 50_512, 50_516, 50_517, 50_518, 50_519, 50_520, 50_521, 50_522,
+]);
+/** Too many requests, in a second or at once. */
+const LIMITED: ReadonlySet<Json | undefined> = new Set([50_429, 50_430]);
+
+const video: VideoAdapter = {
+  words: 'vendor-b',
+  defaultSeconds: 5,
+  ignoresResolution: true,
+  start(ask, { baseUrl, model }) {
+    const framed = ask.images.length > 0;
+    const members = said({
+      ...ask.metadata,
+      req_key: model,
+      prompt: ask.prompt,
+      ...imagesOf(ask.images),
+      frames: Math.round((ask.seconds ?? 5) * FRAMES_A_SECOND) + 1,
+      seed: ask.seed,
+      aspect_ratio: framed ? undefined : ratioOf(ask),
+    });
+    return {
+      outgoing: acting(baseUrl, 'CVSync2AsyncSubmitTask', members),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'resolution', 'n', ...shapeLosses(framed)),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(dataIn(answered).task_id), seen: { state: 'queued' } }),
+  poll: (handle, { baseUrl, model }) =>
+    acting(baseUrl, 'CVSync2AsyncGetResult', { req_key: model, task_id: String(handle) }),
+  readPoll: (answered) => verdictIn(answered) ?? seenIn(dataIn(answered)),
+};
+
+export const jimeng = videoVendor({
+  name: 'jimeng',
+  baseUrl: 'https://visual.volcengineapi.com',
+  credentialVariable: 'JIMENG_API_KEY',
+  credentialVariables: ['VOLC_ACCESSKEY', 'VOLC_SECRETKEY'],
+  video,
+  authorize(outgoing, target, { now }) {
+    const [accessKeyId = '', secretAccessKey, sessionToken] = target.credential?.split(':') ?? [];
+    // Gateways that speak this format take a key as it is.
+    if (secretAccessKey === undefined) return authorizeByBearer(outgoing, target);
+    const keys = { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) };
+    signForVolcengine(outgoing, keys, { region: target.settings.region ?? REGION, service: SERVICE }, now());
+  },
+});
+
+function acting(baseUrl: string, action: string, members: JsonObject): Outgoing {
+  return posting(`${baseUrl.replace(/\/$/, '')}/?Action=${action}&Version=${VERSION}`, members);
+}
+
+/** Either the images themselves or their addresses. */
+function imagesOf(images: readonly Image[]): JsonObject {
+  const inline = images.flatMap(({ source }) => (source.type === 'inline' ? [source.base64] : []));
+  const addresses = images.flatMap(({ source }) => (source.type === 'url' ? [source.url] : []));
+  if (inline.length > 0 && addresses.length > 0) {
+    const sentence = "The model's vendor takes images either by address or as data: send all of them in one way.";
+    throw new GatewayError('invalid_request', sentence, { param: 'image' });
+  }
+  if (inline.length > 0) return { binary_data_base64: inline };
+  return addresses.length > 0 ? { image_urls: addresses } : {};
+}
+
+/** Throws its refusal: of those inside an answer that says 200, too. */
+function dataIn(answered: Answered): JsonObject {
+  const { code, message, data } = membersIn(answered);
+  if (code === SUCCESS) return isObject(data) ? data : {};
+  throw refusalIn(JUDGED.has(code) ? 400 : LIMITED.has(code) ? 429 : 500, answered, message);
+}
+
+/** A task that came to nothing is told as a refusal of the question after it. */
+function verdictIn(answered: Answered): Progress | undefined {
+  const { code, message, data } = membersIn({ ...answered, status: 200 });
+  if (JUDGED.has(code)) return { state: 'failed', error: failure('content_policy', message) };
+  const ended = code !== SUCCESS && isObject(data) && stateOf(WORDS, data.status) === 'completed';
+  return ended ? { state: 'failed', error: failure(undefined, message) } : undefined;
+}
+
+function seenIn({ status, video_url: url }: JsonObject): Progress {
+  if (status === NO_SUCH_TASK) throw new GatewayError('not_found', 'The vendor knows of no such task.');
+  const state = stateOf(WORDS, status);
+  if (state === 'failed') return { state, error: failure('task_expired', 'The task expired before it was made.') };
+  return { state, ...(state === 'completed' && { found: typeof url === 'string' && url !== '' ? [{ url }] : [] }) };
+}

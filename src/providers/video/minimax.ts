@@ -1,0 +1,163 @@
+/** MiniMax (Hailuo), after its video generation reference: a finished task names a file, which is asked for by a request of its own; newer models give its address. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { Target } from '../provider.ts';
+import type { Answered, VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  imageOf,
+  memberOf,
+  membersIn,
+  posting,
+  ratioOf,
+  refusalIn,
+  requiredText,
+  resolutionOf,
+  said,
+  shapeLosses,
+  stateOf,
+  videoVendor,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['Preparing', 'Queueing', 'queued'],
+  in_progress: ['Processing', 'running'],
+  completed: ['Success', 'succeeded'],
+  failed: ['Fail', 'failed', 'cancelled', 'expired'],
+});
+/** It says 200 to everything: HTTP's own number for its numbers; those not listed are its failures. */
+const STATUSES: { readonly [code: string]: number } = {
+  1002: 429,
+  1004: 401,
+  1008: 402,
+  1026: 400,
+  1027: 400,
+  1039: 429,
+  2013: 400,
+  2049: 401,
+};
+/** Of these numbers those of checks that the request, or what was made of it, did not pass. */
+const JUDGED: ReadonlySet<Json | undefined> = new Set([1026, 1027]);
+/** What Hailuo makes; older models have no choice. */
+const HAILUO = /hailuo/i;
+const HAILUO_CLASSES = [512, 768, 1080];
+/** Models of the second version of its interface. */
+const SECOND = /^MiniMax-H\d/i;
+const ROLES: { readonly [role in Image['role']]: string } = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+
+const video: VideoAdapter = {
+  defaultSeconds: 6,
+  start(ask, target) {
+    if (SECOND.test(target.model)) return secondStart(ask, target);
+    const first = imageOf(ask, 'first');
+    const last = imageOf(ask, 'last');
+    const members = said({
+      ...ask.metadata,
+      model: target.model,
+      prompt: ask.prompt,
+      duration: ask.seconds,
+      resolution: resolutionOf(ask, HAILUO.test(target.model) ? HAILUO_CLASSES : undefined)?.toUpperCase(),
+      first_frame_image: first && addressOf(first),
+      last_frame_image: last && addressOf(last),
+    });
+    return {
+      outgoing: posting(joinUrl(target.baseUrl, '/video_generation'), members),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'sizeShape', 'aspectRatio', 'reference'),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(replyIn(answered).task_id), seen: { state: 'queued' } }),
+  poll(handle, { baseUrl, model }) {
+    if (isObject(handle))
+      return asking(joinUrl(baseUrl, `/files/retrieve?file_id=${encodeURIComponent(String(handle.file))}`));
+    const id = encodeURIComponent(String(handle));
+    if (SECOND.test(model)) return asking(joinUrl(secondVersion(baseUrl), `/query/video_generation/${id}`));
+    return asking(joinUrl(baseUrl, `/query/video_generation?task_id=${id}`));
+  },
+  readPoll(answered, handle) {
+    if (isObject(handle)) return fileIn(replyIn(answered));
+    return verdictIn(answered) ?? seenIn(replyIn(answered));
+  },
+};
+
+export const minimax = videoVendor({
+  name: 'minimax',
+  baseUrl: 'https://api.minimax.io/v1',
+  credentialVariable: 'MINIMAX_API_KEY',
+  video,
+});
+
+function secondVersion(baseUrl: string): string {
+  return baseUrl.replace(/\/v1\/?$/, '/v2');
+}
+
+function secondStart(ask: VideoAsk, { baseUrl, model }: Target) {
+  const framed = ask.images.some(({ role }) => role !== 'reference');
+  const text = ask.prompt === undefined ? [] : [{ type: 'text', text: ask.prompt }];
+  const images = ask.images.map((image) => ({
+    type: 'image_url',
+    image_url: { url: addressOf(image) },
+    role: ROLES[image.role],
+  }));
+  const members = said({
+    resolution: '2K',
+    ...ask.metadata,
+    model,
+    content: [...text, ...images],
+    duration: ask.seconds,
+    ratio: framed ? undefined : ratioOf(ask),
+    ...(ask.resolution !== undefined && { resolution: ask.resolution.toUpperCase() }),
+  });
+  const lost = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', ...shapeLosses(framed));
+  return { outgoing: posting(joinUrl(secondVersion(baseUrl), '/video_generation'), members), warnings: lost };
+}
+
+function replyIn(answered: Answered): JsonObject {
+  const members = membersIn(answered);
+  const { status_code: code = 0, status_msg: message } = memberOf(members, 'base_resp');
+  if (code !== 0) throw refusalIn(STATUSES[String(code)] ?? 500, answered, message);
+  return members;
+}
+
+/** A task that came to nothing may be told as a refusal of the question after it. */
+function verdictIn(answered: Answered): Progress | undefined {
+  const members = membersIn(answered);
+  const { status_code: code, status_msg: message } = memberOf(members, 'base_resp');
+  if (JUDGED.has(code)) return { state: 'failed', error: failure('content_policy', message) };
+  const failed = stateOf(WORDS, members.status) === 'failed';
+  return failed ? { state: 'failed', error: failure(undefined, members.error_message ?? message) } : undefined;
+}
+
+function seenIn({ task, status, file_id: file }: JsonObject): Progress {
+  if (isObject(task)) return secondSeen(task);
+  const state = stateOf(WORDS, status);
+  // Where its file is, is the next question.
+  if (state === 'completed') return { state: 'in_progress', handle: { file: requiredText(file) } };
+  return { state };
+}
+
+function secondSeen(task: JsonObject): Progress {
+  const state = stateOf(WORDS, task.status);
+  const { url } = memberOf(task, 'content');
+  const { total_seconds: seconds } = memberOf(task, 'usage');
+  const { code, message } = memberOf(task, 'error');
+  return {
+    state,
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : [] }),
+    ...(state === 'completed' && typeof seconds === 'number' && seconds > 0 && { billed: { seconds } }),
+    ...(state === 'failed' && { error: failure(code, message) }),
+  };
+}
+
+function fileIn(members: JsonObject): Progress {
+  const { download_url: url } = memberOf(members, 'file');
+  return { state: 'completed', found: typeof url === 'string' ? [{ url }] : [] };
+}

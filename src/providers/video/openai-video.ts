@@ -1,0 +1,103 @@
+/** OpenAI's videos (Sora) and those of servers that took over its format, after its API reference (Videos): `/videos`, a form where a image goes along. */
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Progress, VideoAsk } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { Target } from '../provider.ts';
+import { type Starting, unreadable, type VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  imageOf,
+  membersIn,
+  posting,
+  stateOf,
+  wordsFor,
+} from './video-provider.ts';
+
+/** `addressAt` says where a path of this format is at a target. */
+export function openaiVideoAt(addressAt: (target: Target, path: string) => string): VideoAdapter {
+  const videoAt = (handle: Json, target: Target, action = '') =>
+    addressAt(target, `/videos/${encodeURIComponent(String(handle))}${action}`);
+  return {
+    defaultSeconds: 4,
+    ignoresResolution: true,
+    start: (ask, target, id) => startAt(addressAt(target, '/videos'), ask, target.model, id),
+    readStart(answered) {
+      const video = membersIn(answered);
+      if (typeof video.id !== 'string' || video.id === '') throw unreadable();
+      return { handle: video.id, seen: seenIn(video) };
+    },
+    poll: (handle, target) => asking(videoAt(handle, target)),
+    readPoll: (answered, handle, target) => seenIn(membersIn(answered), videoAt(handle, target, '/content')),
+    remix: (handle, { prompt = '' }, target) => ({
+      outgoing: posting(videoAt(handle, target, '/remix'), { prompt }),
+      warnings: [],
+    }),
+  };
+}
+
+export const openaiVideo = openaiVideoAt(({ baseUrl }, path) => joinUrl(baseUrl, path));
+
+function startAt(url: string, ask: VideoAsk, model: string, id: string): Starting {
+  const members = membersOf(ask, model);
+  const shape = ask.width === undefined ? (['aspectRatio'] as const) : [];
+  const warnings = dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'resolution', 'last', 'reference', ...shape);
+  const first = imageOf(ask, 'first');
+  if (first?.source.type !== 'inline') {
+    if (first) members.input_reference = { image_url: addressOf(first) };
+    return { outgoing: posting(url, members), warnings };
+  }
+  const boundary = `modelport-${id}`;
+  const { base64, mimeType = 'image/png' } = first.source;
+  const body = formOf(boundary, members, { bytes: Buffer.from(base64, 'base64'), mimeType });
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  return { outgoing: { method: 'POST', url, headers, body }, warnings };
+}
+
+function membersOf({ metadata, prompt, seconds, width, height }: VideoAsk, model: string): JsonObject {
+  const members: JsonObject = { ...metadata, model };
+  if (prompt !== undefined) members.prompt = prompt;
+  if (seconds !== undefined) members.seconds = String(seconds);
+  if (width !== undefined && height !== undefined) members.size = `${width}x${height}`;
+  return members;
+}
+
+function formOf(boundary: string, members: JsonObject, file: { bytes: Uint8Array; mimeType: string }): Uint8Array {
+  const parts: Uint8Array[] = Object.entries(members).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${text}\r\n`);
+  });
+  const ending = file.mimeType.split('/')[1] ?? 'png';
+  const head = `--${boundary}\r\ncontent-disposition: form-data; name="input_reference"; filename="image.${ending}"\r\ncontent-type: ${file.mimeType}\r\n\r\n`;
+  return Buffer.concat([...parts, Buffer.from(head), file.bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]);
+}
+
+/** A name stands in quotes on a line of its own. */
+function quoted(name: string): string {
+  return name.replace(/["\r\n]/g, '_');
+}
+
+const WORDS = wordsFor({
+  queued: ['queued', 'pending'],
+  in_progress: ['in_progress', 'processing'],
+  completed: ['completed', 'succeeded'],
+  failed: ['failed', 'cancelled', 'canceled'],
+});
+
+/** `contentUrl`: where its file is, unless it says where. */
+function seenIn(video: JsonObject, contentUrl?: string): Progress {
+  const state = stateOf(WORDS, video.status);
+  const url = [video.url, video.video_url].find((one) => typeof one === 'string');
+  const { code, message } = isObject(video.error) ? video.error : {};
+  const seconds = Number(video.seconds);
+  const content = contentUrl === undefined ? [] : [{ url: contentUrl, signed: true as const }];
+  return {
+    state,
+    ...(typeof video.progress === 'number' && { percent: video.progress }),
+    ...(state === 'failed' && { error: failure(code, message) }),
+    ...(state === 'completed' && seconds > 0 && { billed: { seconds } }),
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : content }),
+  };
+}

@@ -1,0 +1,69 @@
+/** OpenRouter's videos, after its video generation reference: one format for the models of many makers. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Progress } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  memberOf,
+  membersIn,
+  posting,
+  requiredText,
+  said,
+  stateOf,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['pending'],
+  in_progress: ['in_progress'],
+  completed: ['completed'],
+  failed: ['failed', 'cancelled', 'expired'],
+});
+
+export const openrouterVideo: VideoAdapter = {
+  defaultSeconds: 8,
+  firstLookMs: 10_000,
+  start(ask, { baseUrl, model }) {
+    const { width, height } = ask;
+    const frames = ask.images
+      .filter(({ role }) => role !== 'reference')
+      .map((one) => ({ type: 'image_url', image_url: { url: addressOf(one) }, frame_type: `${one.role}_frame` }));
+    const references = ask.images
+      .filter(({ role }) => role === 'reference')
+      .map((one) => ({ type: 'image_url', image_url: { url: addressOf(one) } }));
+    const members = said({
+      ...ask.metadata,
+      model,
+      prompt: ask.prompt,
+      duration: ask.seconds,
+      size: width !== undefined && height !== undefined ? `${width}x${height}` : undefined,
+      aspect_ratio: ask.aspectRatio,
+      resolution: ask.resolution,
+      seed: ask.seed,
+      frame_images: frames.length === 0 ? undefined : frames,
+      input_references: references.length === 0 ? undefined : references,
+    });
+    return {
+      outgoing: posting(joinUrl(baseUrl, '/videos'), members),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'n'),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  poll: (handle, { baseUrl }) => asking(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
+  readPoll: (answered) => seenIn(membersIn(answered)),
+};
+
+function seenIn(job: JsonObject): Progress {
+  const state = stateOf(WORDS, job.status);
+  const urls = (Array.isArray(job.unsigned_urls) ? job.unsigned_urls : []).filter((one) => typeof one === 'string');
+  const { code, message = job.error } = memberOf(job, 'error');
+  return {
+    state,
+    ...(state === 'completed' && { found: urls.map((url) => ({ url, signed: true as const })) }),
+    ...(state === 'failed' && { error: failure(code, message) }),
+  };
+}

@@ -1,0 +1,105 @@
+/** Runway, after its API reference and official library. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Progress } from '../../canonical/task.ts';
+import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
+import type { Target } from '../provider.ts';
+import type { VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  imageOf,
+  membersIn,
+  posting,
+  requiredText,
+  said,
+  stateOf,
+  videoVendor,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['PENDING', 'THROTTLED'],
+  in_progress: ['RUNNING'],
+  completed: ['SUCCEEDED'],
+  failed: ['FAILED', 'CANCELLED'],
+});
+const VERSION = '2024-11-06';
+/** Its official library's address ends before the version. */
+const placeOf = ({ baseUrl }: Target, path: string) =>
+  joinUrl(/\/v1\/?$/.test(baseUrl) ? baseUrl : joinUrl(baseUrl, '/v1'), path);
+const taskAt = (handle: unknown, target: Target) => placeOf(target, `/tasks/${encodeURIComponent(String(handle))}`);
+
+/** It knows shapes as pixels alone. */
+const SHAPES: { readonly [ratio: string]: string } = {
+  '16:9': '1280:720',
+  '9:16': '720:1280',
+  '1:1': '960:960',
+  '4:3': '1104:832',
+  '3:4': '832:1104',
+  '21:9': '1584:672',
+};
+/** Models that must be told a shape, and those of Google's, which take what is not to be seen and no seed. */
+const SHAPED = /^(gen|veo)/;
+const VEO = /^veo/;
+
+const video: VideoAdapter = {
+  defaultSeconds: 5,
+  ignoresResolution: true,
+  // It wants no more than a look in five seconds, and looks come up to a fifth early.
+  firstLookMs: 6500,
+  start(ask, target) {
+    const { model } = target;
+    const first = imageOf(ask, 'first');
+    const last = imageOf(ask, 'last');
+    const { width, height } = ask;
+    const size = width !== undefined && height !== undefined ? `${width}:${height}` : SHAPES[ask.aspectRatio ?? ''];
+    const isVeo = VEO.test(model);
+    const frames = [
+      ...(first ? [{ uri: addressOf(first), position: 'first' }] : []),
+      ...(last ? [{ uri: addressOf(last), position: 'last' }] : []),
+    ];
+    const members = said({
+      ...ask.metadata,
+      model,
+      promptText: ask.prompt,
+      promptImage: frames.length === 0 ? undefined : frames,
+      ratio: size ?? ask.aspectRatio ?? (SHAPED.test(model) ? SHAPES['16:9'] : undefined),
+      duration: ask.seconds,
+      seed: isVeo ? undefined : ask.seed,
+      negativePrompt: isVeo ? ask.negativePrompt : undefined,
+    });
+    const path = frames.length === 0 ? '/text_to_video' : '/image_to_video';
+    return {
+      outgoing: posting(placeOf(target, path), members),
+      warnings: dropped(ask, isVeo ? 'seed' : 'negativePrompt', 'fps', 'resolution', 'n', 'reference'),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  poll: (handle, target) => asking(taskAt(handle, target)),
+  readPoll: (answered) => seenIn(membersIn(answered)),
+  cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
+};
+
+export const runway = videoVendor({
+  name: 'runway',
+  baseUrl: 'https://api.dev.runwayml.com',
+  credentialVariable: 'RUNWAYML_API_SECRET',
+  video,
+  authorize(outgoing, target) {
+    authorizeByBearer(outgoing, target);
+    outgoing.headers['x-runway-version'] = VERSION;
+  },
+});
+
+function seenIn({ status, progress, output, failure: sentence, failureCode }: JsonObject): Progress {
+  const state = stateOf(WORDS, status);
+  const urls = (Array.isArray(output) ? output : []).filter((one) => typeof one === 'string');
+  return {
+    state,
+    ...(typeof progress === 'number' && { percent: progress * 100 }),
+    ...(state === 'completed' && { found: urls.map((url) => ({ url })) }),
+    ...(state === 'failed' && { error: failure(failureCode, sentence) }),
+  };
+}

@@ -1,0 +1,162 @@
+/** What providers of videos share: a row of the table, JSON out and in, images and sizes in their words, and what was dropped. */
+import type { GatewayError } from '../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Image, TaskError, TaskState, VideoAsk } from '../../canonical/task.ts';
+import { readOpenaiError } from '../../dialects/shared/openai-errors.ts';
+import { authorizeByBearer } from '../chat/openai-compatible.ts';
+import type { Outgoing, Provider } from '../provider.ts';
+import { type Answered, unreadable } from './video.ts';
+
+type Row = Pick<Provider, 'name' | 'baseUrl' | 'credentialVariable' | 'video'> & Partial<Provider>;
+
+/** A provider that makes videos and nothing else. */
+export function videoVendor(row: Row): Provider {
+  return { needsCredential: true, speaks: {}, url: ({ baseUrl }) => baseUrl, authorize: authorizeByBearer, ...row };
+}
+
+export function posting(url: string, members: JsonObject, headers: { [name: string]: string } = {}): Outgoing {
+  const body = new TextEncoder().encode(JSON.stringify(members));
+  return { method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+export function asking(url: string, method = 'GET'): Outgoing {
+  return { method, url, headers: {}, body: undefined };
+}
+
+/** The answer's members. Throws the provider's refusal. */
+export function membersIn({ status, headers, body }: Answered): JsonObject {
+  if (status >= 300) throw readOpenaiError(status, headers, body);
+  try {
+    const members: unknown = JSON.parse(new TextDecoder().decode(body));
+    if (isObject(members)) return members;
+  } catch {
+    // Told below.
+  }
+  throw unreadable();
+}
+
+/** A refusal inside an answer that says 200. */
+export function refusalIn(status: number, { headers }: Answered, message: Json | undefined): GatewayError {
+  return readOpenaiError(status, headers, new TextEncoder().encode(JSON.stringify({ message: message ?? '' })));
+}
+
+export function memberOf(members: JsonObject, name: string): JsonObject {
+  const member = members[name];
+  return isObject(member) ? member : {};
+}
+
+export function requiredText(value: Json | undefined): string {
+  if (typeof value === 'string' && value !== '') return value;
+  if (typeof value === 'number') return String(value);
+  throw unreadable();
+}
+
+/** A word nobody has heard before means that the provider still works. */
+export function stateOf(words: { readonly [word: string]: TaskState }, word: Json | undefined): TaskState {
+  return words[String(word)] ?? 'in_progress';
+}
+
+/** Which words mean what. */
+export function wordsFor(states: Record<TaskState, readonly string[]>): { readonly [word: string]: TaskState } {
+  const pairs = Object.entries(states).flatMap(([state, words]) => words.map((word) => [word, state]));
+  return Object.fromEntries(pairs);
+}
+
+export function failure(code: Json | undefined, message: Json | undefined): TaskError {
+  return {
+    code: typeof code === 'string' && code !== '' ? code : 'generation_failed',
+    message: typeof message === 'string' && message !== '' ? message : 'The model could not make the video.',
+  };
+}
+
+export function imageOf({ images }: VideoAsk, role: Image['role']): Image | undefined {
+  return images.find((image) => image.role === role);
+}
+
+/** An address, or a data URL. */
+export function addressOf({ source }: Image): string {
+  return source.type === 'url' ? source.url : `data:${source.mimeType ?? 'image/png'};base64,${source.base64}`;
+}
+
+const RATIOS = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21'];
+/** Sides are rounded to what encoders like: 1248 by 704 is meant to be 16:9. */
+const ABOUT_THE_SAME = 0.03;
+
+/** `16:9`: the nearest that providers know, where a size is meant to be it. */
+export function ratioOf({ aspectRatio, width, height }: VideoAsk): string | undefined {
+  if (aspectRatio !== undefined || width === undefined || height === undefined) return aspectRatio;
+  const off = (ratio: string) => Math.abs(width / height / quotientOf(ratio) - 1);
+  const [nearest = ''] = RATIOS.toSorted((one, other) => off(one) - off(other));
+  if (off(nearest) <= ABOUT_THE_SAME) return nearest;
+  const divisor = greatestDivisor(width, height);
+  return `${width / divisor}:${height / divisor}`;
+}
+
+function quotientOf(ratio: string): number {
+  const [width = 1, height = 1] = ratio.split(':').map(Number);
+  return width / height;
+}
+
+function greatestDivisor(one: number, other: number): number {
+  return other === 0 ? one : greatestDivisor(other, one % other);
+}
+
+/** Lines of a image of 16:9. */
+const CLASSES: readonly number[] = [240, 360, 480, 540, 720, 768, 1080, 1440, 2160];
+
+/** `720p`: of a size the class whose images have as many points; 960 by 960 is 720p. */
+export function resolutionOf({ resolution, width, height }: VideoAsk, classes = CLASSES): string | undefined {
+  if (resolution !== undefined || width === undefined || height === undefined) return resolution;
+  const lines = Math.sqrt((width * height * 9) / 16);
+  const [nearest = lines] = classes.toSorted((one, other) => Math.abs(one - lines) - Math.abs(other - lines));
+  return `${nearest}p`;
+}
+
+const LOSSES = {
+  negativePrompt: '`negative_prompt` was dropped',
+  fps: '`fps` was dropped',
+  seed: '`seed` was dropped',
+  size: '`size` was dropped',
+  /** Its proportions are told all the same. */
+  exactSize: '`size` was told as its aspect ratio alone',
+  sizeShape: '`size` was told as its resolution alone',
+  aspectRatio: '`aspect_ratio` was dropped',
+  resolution: '`resolution` was dropped',
+  n: '`n` was dropped',
+  last: '`image_tail` was dropped',
+  reference: 'A image that neither begins nor ends the video was dropped',
+} as const;
+export type Loss = keyof typeof LOSSES;
+
+/** A video that begins with a image has its shape from that; of others a provider that knows proportions alone is told those. */
+export function shapeLosses(framed: boolean): readonly Loss[] {
+  return framed ? ['size', 'aspectRatio'] : ['exactSize'];
+}
+
+/** A sentence for each of these that was asked for. */
+export function dropped(ask: VideoAsk, ...unsayable: readonly Loss[]): string[] {
+  return unsayable
+    .filter((loss) => isAskedFor(ask, loss))
+    .map((loss) => `${LOSSES[loss]}: the model's vendor does not take it.`);
+}
+
+function isAskedFor(ask: VideoAsk, loss: Loss): boolean {
+  switch (loss) {
+    case 'n':
+      return ask.n !== 1;
+    case 'size':
+    case 'exactSize':
+    case 'sizeShape':
+      return ask.width !== undefined || ask.height !== undefined;
+    case 'last':
+    case 'reference':
+      return imageOf(ask, loss) !== undefined;
+    default:
+      return ask[loss] !== undefined;
+  }
+}
+
+/** The members that have a value. */
+export function said(members: { [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter((pair): pair is [string, Json] => pair[1] !== undefined));
+}

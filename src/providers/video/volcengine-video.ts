@@ -1,0 +1,87 @@
+/** Volcengine Ark's videos (Seedance), after its video generation reference: billed by tokens. */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Image, Progress } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { Target } from '../provider.ts';
+import type { VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  memberOf,
+  membersIn,
+  posting,
+  ratioOf,
+  requiredText,
+  resolutionOf,
+  said,
+  stateOf,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['queued'],
+  in_progress: ['running'],
+  completed: ['succeeded'],
+  failed: ['failed', 'cancelled', 'expired'],
+});
+const TASKS = '/contents/generations/tasks';
+const ROLES: { readonly [role in Image['role']]: string } = {
+  first: 'first_frame',
+  last: 'last_frame',
+  reference: 'reference_image',
+};
+const taskAt = (handle: unknown, { baseUrl }: Target) =>
+  joinUrl(baseUrl, `${TASKS}/${encodeURIComponent(String(handle))}`);
+
+/** Seedance reads settings in its prompt: `--dur 10 --rs 1080p`. */
+const SPOKEN = /\s*--(?:dur|duration|rs|resolution|frames|fps|framespersecond)(?:\s+|=)\S+/gi;
+
+export const volcengineVideo: VideoAdapter = {
+  defaultSeconds: 5,
+  start(ask, { baseUrl, model }) {
+    const prompt = ask.prompt?.replace(SPOKEN, '');
+    const text = prompt === undefined ? [] : [{ type: 'text', text: prompt }];
+    const images = ask.images.map((image) => ({
+      type: 'image_url',
+      image_url: { url: addressOf(image) },
+      role: ROLES[image.role],
+    }));
+    const members = said({
+      ...ask.metadata,
+      model,
+      content: [...text, ...images],
+      ratio: ratioOf(ask),
+      resolution: resolutionOf(ask),
+      duration: ask.seconds,
+      seed: ask.seed,
+    });
+    return {
+      outgoing: posting(joinUrl(baseUrl, TASKS), members),
+      warnings: [
+        ...dropped(ask, 'negativePrompt', 'fps', 'n'),
+        ...(prompt === ask.prompt
+          ? []
+          : ['What the prompt says of length and size was dropped: members of their own say it.']),
+      ],
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(membersIn(answered).id), seen: { state: 'queued' } }),
+  poll: (handle, target) => asking(taskAt(handle, target)),
+  readPoll: (answered) => seenIn(membersIn(answered)),
+  cancel: (handle, target) => asking(taskAt(handle, target), 'DELETE'),
+};
+
+function seenIn(task: JsonObject): Progress {
+  const state = stateOf(WORDS, task.status);
+  const { video_url: url } = memberOf(task, 'content');
+  const { completion_tokens: outputTokens } = memberOf(task, 'usage');
+  const error = memberOf(task, 'error');
+  return {
+    state,
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : [] }),
+    ...(state === 'completed' && typeof outputTokens === 'number' && { billed: { outputTokens } }),
+    ...(state === 'failed' && { error: failure(error.code, error.message) }),
+  };
+}

@@ -1,0 +1,73 @@
+/** xAI's videos (Grok Imagine), after its API reference (Videos). */
+import type { JsonObject } from '../../canonical/json.ts';
+import type { Progress } from '../../canonical/task.ts';
+import { joinUrl } from '../chat/openai-compatible.ts';
+import type { Answered, VideoAdapter } from './video.ts';
+import {
+  addressOf,
+  asking,
+  dropped,
+  failure,
+  imageOf,
+  memberOf,
+  membersIn,
+  posting,
+  ratioOf,
+  requiredText,
+  resolutionOf,
+  said,
+  stateOf,
+  wordsFor,
+} from './video-provider.ts';
+
+const WORDS = wordsFor({
+  queued: ['pending'],
+  in_progress: ['in_progress'],
+  completed: ['done'],
+  failed: ['failed', 'expired'],
+});
+
+export const xaiVideo: VideoAdapter = {
+  defaultSeconds: 8,
+  start(ask, { baseUrl, model }) {
+    const first = imageOf(ask, 'first');
+    const references = ask.images.filter(({ role }) => role === 'reference');
+    const members = said({
+      ...ask.metadata,
+      model,
+      prompt: ask.prompt,
+      duration: ask.seconds,
+      aspect_ratio: ratioOf(ask),
+      resolution: resolutionOf(ask),
+      image: first && { url: addressOf(first) },
+      reference_images: references.length === 0 ? undefined : references.map((one) => ({ url: addressOf(one) })),
+    });
+    return {
+      outgoing: posting(joinUrl(baseUrl, '/videos/generations'), members),
+      warnings: dropped(ask, 'negativePrompt', 'fps', 'seed', 'n', 'last'),
+    };
+  },
+  readStart: (answered) => ({ handle: requiredText(membersIn(answered).request_id), seen: { state: 'queued' } }),
+  poll: (handle, { baseUrl }) => asking(joinUrl(baseUrl, `/videos/${encodeURIComponent(String(handle))}`)),
+  readPoll: (answered) => (isUnderWay(answered) ? { state: 'in_progress' } : seenIn(membersIn(answered))),
+};
+
+/** It may say so by 202 alone, with nothing more. */
+function isUnderWay({ status, body }: Answered): boolean {
+  return status === 202 && body.length === 0;
+}
+
+function seenIn({ status, progress, error, ...members }: JsonObject): Progress {
+  const state = stateOf(WORDS, status);
+  const { url, duration, respect_moderation: isProper } = memberOf(members, 'video');
+  if (state === 'completed' && isProper === false)
+    return { state: 'failed', error: failure('content_policy', undefined) };
+  const { code = members.code, message = error } = memberOf({ ...(error !== undefined && { error }) }, 'error');
+  return {
+    state,
+    ...(typeof progress === 'number' && { percent: progress }),
+    ...(state === 'completed' && { found: typeof url === 'string' ? [{ url }] : [] }),
+    ...(state === 'completed' && typeof duration === 'number' && duration > 0 && { billed: { seconds: duration } }),
+    ...(state === 'failed' && { error: failure(code, message) }),
+  };
+}

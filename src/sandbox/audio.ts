@@ -1,0 +1,88 @@
+/** The sandbox's voice: a tone for each word, as samples or as a real WAV. */
+import { GatewayError } from '../canonical/errors.ts';
+import { tokensOf } from './tokens.ts';
+
+export interface AudioData {
+  /** The bytes in order, made as they are taken: a tone each, behind the head where the format has one. */
+  pieces(): Iterable<Uint8Array>;
+  mimeType: string;
+  /** What it is billed as. */
+  tokens: number;
+  seconds: number;
+}
+
+export const SAMPLE_RATE = 24_000;
+const WORD_SECONDS = 0.08;
+const TONE_SAMPLES = Math.round(WORD_SECONDS * SAMPLE_RATE);
+const TONE_BYTES = TONE_SAMPLES * 2;
+const LOUDNESS = 6000;
+const LOWEST_HZ = 110;
+/** Two octaves. */
+const PITCHES = 24;
+
+/** The same words in the same voice give the same bytes. */
+export function speak(words: string, voice: string, format: string, param = 'audio.format'): AudioData {
+  const form = FORMATS[format];
+  if (!form) {
+    const sentence = `The sandbox speaks ${Object.keys(FORMATS).join(', ')}, not \`${format}\`.`;
+    throw new GatewayError('invalid_request', sentence, { param });
+  }
+  const pitches: number[] = [];
+  for (const token of tokensOf(words))
+    if (/\w/.test(token)) pitches.push(Number(BigInt(Bun.hash(voice + token.trim())) % BigInt(PITCHES)));
+  return {
+    *pieces() {
+      if (form.head) yield form.head(pitches.length * TONE_BYTES);
+      for (const pitch of pitches) yield toneOf(pitch);
+    },
+    mimeType: form.mimeType,
+    tokens: pitches.length,
+    seconds: (pitches.length * TONE_SAMPLES) / SAMPLE_RATE,
+  };
+}
+
+/** The tones made so far, by pitch. */
+const tones: (Uint8Array | undefined)[] = [];
+
+function toneOf(pitch: number): Uint8Array {
+  const known = tones[pitch];
+  if (known) return known;
+  const hertz = LOWEST_HZ * 2 ** (pitch / 12);
+  const samples = Buffer.alloc(TONE_BYTES);
+  for (let at = 0; at < TONE_SAMPLES; at++) {
+    const swell = Math.sin((Math.PI * at) / TONE_SAMPLES);
+    const sample = Math.round(LOUDNESS * swell * Math.sin((2 * Math.PI * hertz * at) / SAMPLE_RATE));
+    samples.writeInt16LE(sample, at * 2);
+  }
+  tones[pitch] = samples;
+  return samples;
+}
+
+const raw = { mimeType: 'audio/pcm' };
+const FORMATS: { readonly [format: string]: { mimeType: string; head?: (bytes: number) => Uint8Array } } = {
+  wav: { mimeType: 'audio/wav', head: (bytes) => wavHead(bytes) },
+  pcm16: raw,
+  pcm: raw,
+};
+
+/** 16 bit samples, one channel, as a WAV. */
+export function wavOf(samples: Uint8Array, rate = SAMPLE_RATE): Uint8Array {
+  return Buffer.concat([wavHead(samples.length, rate), samples]);
+}
+
+function wavHead(bytes: number, rate = SAMPLE_RATE): Uint8Array {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(36 + bytes, 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(rate, 24);
+  header.writeUInt32LE(rate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(bytes, 40);
+  return header;
+}

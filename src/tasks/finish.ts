@@ -1,0 +1,105 @@
+/** How a task ends: paid for and there, or failed and released; and what is left to do after that. */
+import type { Money } from '../canonical/money.ts';
+import { end, isOver, type TaskError } from '../canonical/task.ts';
+import type { Usage } from '../canonical/usage.ts';
+import type { CallRow } from '../store/store.ts';
+import { siblingsOf, together } from './group.ts';
+import { type Held, save } from './held-task.ts';
+import { afterFailure } from './pace.ts';
+import type { Task } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
+import { tellWebhook } from './webhook.ts';
+
+/** Pays for what is kept, and only then says that it is there. The ledger takes a settlement once, however often it is tried. */
+export async function settle(deps: TaskDeps, held: Held): Promise<void> {
+  const { task } = held;
+  if (!task.due) return;
+  const now = deps.now();
+  const { cost, usage, disputed } = task.due;
+  await conclude(deps, task, cost, disputed ? 'disputed' : 'ok', usage);
+  held.task = { ...end(task, 'completed', now), expiresAt: now + deps.settings.keepMs };
+  await save(deps, held, now);
+  await rest(deps, held);
+}
+
+/** Ends a task without a result: what was held for it is free again. */
+export async function fail(deps: TaskDeps, held: Held, error: TaskError): Promise<void> {
+  held.task = end(held.task, { error }, deps.now());
+  // First the end, then the money: a crash between the two leaves a hold to release, never a video that nobody pays for.
+  if (!(await save(deps, held, deps.now(), { dropRequest: true }))) return;
+  await release(deps, held);
+  await rest(deps, held);
+}
+
+async function release(deps: TaskDeps, held: Held): Promise<void> {
+  await conclude(deps, held.task, 0n, 'failed', undefined, held.task.error?.code);
+  held.task = { ...held.task, released: true };
+}
+
+/** Telling a webhook may take long: that is done where nobody waits for it. */
+async function rest(deps: TaskDeps, held: Held): Promise<void> {
+  if (held.task.webhook) await save(deps, held, deps.now(), { release: true });
+  else await tidy(deps, held);
+}
+
+/** How often it is asked whether the other videos of an order are there. */
+const SIBLINGS_MS = 2000;
+
+/** What is left after the end: its money where a process died before that was free, telling the webhook, and at last letting the files go. */
+export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
+  const now = deps.now();
+  if (held.task.state === 'failed' && !held.task.released) await release(deps, held);
+  const { webhook } = held.task;
+  if (webhook && !webhook.told) {
+    const order = together(held.task, await siblingsOf(deps, held.task));
+    // The order is over when all of its videos are.
+    if (!isOver(order)) return void (await save(deps, held, now + SIBLINGS_MS));
+    held.task = { ...held.task, webhook: await tellWebhook(deps, order, webhook) };
+    const again = held.task.webhook;
+    if (again && !again.told) return void (await save(deps, held, now + afterFailure(again.tries, deps.random())));
+  }
+  const { expiresAt, files = [] } = held.task;
+  if (expiresAt !== undefined && now < expiresAt) return void (await save(deps, held, expiresAt));
+  for (const file of files) await deps.files.remove(file);
+  held.task = { ...held.task, files: [], ...(expiresAt !== undefined && { emptied: true as const }) };
+  await save(deps, held, undefined);
+}
+
+/** What a settlement needs to know of a task. */
+export type Payable = Pick<
+  Task,
+  'id' | 'account' | 'key' | 'createdAt' | 'door' | 'priceId' | 'held' | 'attempts' | 'target'
+> & { ask: Pick<Task['ask'], 'model'> };
+
+/** Settles the hold and records the call, once: a second time changes nothing. */
+export async function conclude(
+  deps: TaskDeps,
+  task: Payable,
+  cost: Money,
+  outcome: CallRow['outcome'],
+  usage?: Usage,
+  errorCode?: string,
+): Promise<void> {
+  const call: CallRow = {
+    id: task.id,
+    account: task.account,
+    key: task.key,
+    at: task.createdAt,
+    model: task.ask.model,
+    provider: task.target?.provider ?? '',
+    targetModel: task.target?.model ?? '',
+    dialect: task.door,
+    upstreamDialect: task.target ? 'video-task' : '',
+    stream: false,
+    status: 200,
+    outcome,
+    attempts: task.attempts,
+    cost,
+    priceId: task.priceId,
+    durationMs: Math.max(0, deps.now() - task.createdAt),
+    ...(usage !== undefined && { usage }),
+    ...(errorCode !== undefined && { errorCode }),
+  };
+  await deps.ledger.settle({ callId: task.id, account: task.account, key: task.key, amount: task.held }, call);
+  deps.log(call);
+}

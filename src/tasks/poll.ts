@@ -1,0 +1,89 @@
+/** How a task is looked at, and what came of it kept. */
+import { asGatewayError } from '../canonical/errors.ts';
+import { newId } from '../canonical/id.ts';
+import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
+import { readComponents } from '../catalog/price-text.ts';
+import { boundedProgress } from './bounded-answers.ts';
+import { download } from './download.ts';
+import { exchange } from './exchange.ts';
+import { fail, settle } from './finish.ts';
+import { type Held, save } from './held-task.ts';
+import { nextLook } from './pace.ts';
+import type { Task } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
+import { type Maker, makerOf, REMOVED } from './video-makers.ts';
+import { dueFor } from './video-price.ts';
+import { later, wait } from './waiting.ts';
+
+const VANISHED: TaskError = { code: 'upstream_failed', message: "The model's vendor knows of no such task any more." };
+const WITHHELD: TaskError = {
+  code: 'upstream_failed',
+  message: "The model's vendor made the video and did not hand it over.",
+};
+const OUT_OF_REACH: TaskError = {
+  code: 'upstream_failed',
+  message: 'The finished video could not be fetched from its vendor.',
+};
+
+/** With the pauses between them these are more than an hour. */
+const MOST_FETCHES = 20;
+
+/** Asks the provider how far it is; also when its time is over, for the last time: what is finished by then is kept. */
+export async function look(deps: TaskDeps, held: Held): Promise<void> {
+  const maker = makerOf(deps, held.task);
+  if (!maker) return fail(deps, held, REMOVED);
+  const { provider, video, target } = maker;
+  const handle = held.task.handle ?? null;
+  let seen: Progress;
+  try {
+    const answered = await exchange(deps, provider, video.poll(handle, target), target);
+    if (answered.status === 410) return fail(deps, held, VANISHED);
+    seen = boundedProgress(video.readPoll(answered, handle, target));
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    // Once is not enough: what was taken on a moment ago may not be known everywhere yet.
+    if (error.status === 404 && held.task.failures > 0) return fail(deps, held, VANISHED);
+    // A provider that fails, or refuses our key, for an hour is waited for: the task has its time limit.
+    return later(deps, held, error);
+  }
+  const { task } = held;
+  held.task = { ...advance(task, seen, deps.now()), looks: task.looks + 1 };
+  if (seen.handle !== undefined) held.task.handle = seen.handle;
+  if (isOver(held.task)) return fail(deps, held, held.task.error ?? VANISHED);
+  if (seen.state === 'completed') return keep(deps, held, seen, maker);
+  held.task.failures = 0;
+  await wait(
+    deps,
+    held,
+    deps.now() + nextLook(held.task.looks, deps.settings.pollMs || video.firstLookMs, deps.random()),
+  );
+}
+
+/** Keeps the results and what they come to; what cannot be fetched is asked for again, with a fresh address. */
+async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, target }: Maker): Promise<void> {
+  const found = seen.found ?? [];
+  if (found.length === 0) return fail(deps, held, WITHHELD);
+  // Named before they are there: whoever takes over from a process that dies meanwhile leaves nothing half kept behind.
+  const files = found.map((_, place) => held.task.files?.[place] ?? newId('file_', 32));
+  const fetches = (held.task.fetches ?? 0) + 1;
+  held.task = { ...held.task, files, fetches };
+  if (!(await save(deps, held, deps.now()))) return;
+  const outputs: Task['outputs'] = [];
+  try {
+    for (const [place, file] of files.entries()) {
+      const one = found[place];
+      if (one) outputs.push({ file, ...(await download(deps, provider, target, file, one)) });
+    }
+  } catch (thrown) {
+    const error = asGatewayError(thrown);
+    if (error.code === 'upstream_failed' && !error.retryable)
+      return fail(deps, held, { code: error.code, message: error.message });
+    return fetches < MOST_FETCHES ? later(deps, held, error) : fail(deps, held, OUT_OF_REACH);
+  }
+  const { task } = held;
+  // The price of the day it was ordered.
+  const price = await deps.store.price(task.priceId);
+  const components = price && readComponents(price.components);
+  held.task = { ...task, outputs, due: dueFor(task.ask, outputs.length, seen.billed, components, task.held) };
+  if (await save(deps, held, deps.now())) await settle(deps, held);
+}

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { inDatabase } from '../../test/stall.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { vendorVideo, videoAnswer } from '../../test/videos.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import { releaseOrphans } from './runner.ts';
+
+let bench: TaskBench;
+beforeAll(async () => {
+  bench = await startTaskBench(['saved', 'lost', 'absent', 'refused', 'doubt']);
+});
+afterAll(() => bench.close());
+
+const starts = (name: string) => bench.upstream.journal(`/${name}/`).filter(({ method }) => method === 'POST').length;
+const thrownBy = (work: Promise<unknown>): Promise<GatewayError> =>
+  work.then(
+    () => Promise.reject(new Error('nothing was thrown')),
+    (thrown) => (thrown instanceof GatewayError ? thrown : Promise.reject(thrown)),
+  );
+
+/** The database refuses this while `work` lasts. */
+async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
+  inDatabase(bench.dataFolder, (file) =>
+    file.run(`CREATE TRIGGER refuse BEFORE ${point} BEGIN SELECT RAISE(ABORT, 'no'); END`),
+  );
+  try {
+    return await work();
+  } finally {
+    inDatabase(bench.dataFolder, (file) => file.run('DROP TRIGGER IF EXISTS refuse'));
+  }
+}
+
+test('what the vendor knows it by is saved again until the database takes it', async () => {
+  bench.upstream.script('/saved/v1/videos/vid_upstream/content', videoAnswer);
+  bench.upstream.script('/saved/v1/videos/vid_upstream', vendorVideo('completed'));
+  bench.upstream.script('/saved/v1/videos', vendorVideo('queued'));
+  const task = await refusing(`UPDATE ON tasks WHEN NEW.body LIKE '%"handle"%'`, async () => {
+    const creating = bench.create('saved');
+    while (starts('saved') === 0) await Bun.sleep(10);
+    await Bun.sleep(600);
+    inDatabase(bench.dataFolder, (file) => file.run('DROP TRIGGER refuse'));
+    return creating;
+  });
+  await bench.lookAfter(60_000);
+  expect(await bench.task(task.id)).toMatchObject({ state: 'completed' });
+  expect(starts('saved')).toBe(1);
+  expect(await bench.held()).toBe(0n);
+});
+
+test('a task that the database does not take is not started; its client may not repeat it by itself', async () => {
+  const error = await refusing('INSERT ON tasks', () => thrownBy(bench.create('absent')));
+  expect(error.inDoubt).toBe(true);
+  expect(starts('absent')).toBe(0);
+  expect(await bench.held()).toBe(400_000_000n);
+  await releaseOrphans(bench.deps, bench.now() + 120_000);
+  expect(await bench.held()).toBe(0n);
+});
+
+test('a start that cannot be noted is not sent, and made once the database is well', async () => {
+  bench.upstream.script('/lost/v1/videos', vendorVideo('queued'));
+  const error = await refusing(`UPDATE ON tasks WHEN NEW.body LIKE '%"sent":true%'`, () =>
+    thrownBy(bench.create('lost')),
+  );
+  expect(error.inDoubt).toBe(true);
+  expect(starts('lost')).toBe(0);
+  bench.upstream.script('/lost/v1/videos/vid_upstream', vendorVideo('failed'));
+  await bench.lookAfter(60_000);
+  expect(starts('lost')).toBe(1);
+  expect(await bench.held()).toBe(0n);
+});
+
+test('of a refused one nothing stays, and it may be repeated', async () => {
+  bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
+  const error = await thrownBy(bench.create('refused'));
+  expect([error.inDoubt, error.message]).toEqual([false, 'Not this.']);
+  expect(bench.calls.at(-1)).toMatchObject({ outcome: 'refused', cost: 0n });
+  const id = bench.calls.at(-1)?.id ?? '';
+  expect(await bench.deps.store.tasks.task(id)).toBeUndefined();
+  expect(await bench.held()).toBe(0n);
+});
+
+test('where a refused one cannot be removed, its client may not repeat it by itself', async () => {
+  bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
+  const error = await refusing('DELETE ON tasks', () => thrownBy(bench.create('refused')));
+  expect(error.inDoubt).toBe(true);
+  bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
+  await bench.lookAfter(60_000);
+  expect(await bench.held()).toBe(0n);
+});
+
+test('one in doubt has failed, and its client is told before its webhook is', async () => {
+  bench.upstream.script('/doubt/v1/videos', { status: 504 });
+  bench.upstream.script('/told', { status: 204, fault: { before: 'headers', does: 500 } });
+  const { port } = new URL(bench.upstream.url);
+  const error = await thrownBy(bench.create('doubt', { webhook: `http://hook.test:${port}/told` }));
+  expect([error.inDoubt, error.status]).toEqual([true, 504]);
+  expect(bench.upstream.journal('/told')).toEqual([]);
+  const { id } = bench.calls.at(-1) ?? { id: '' };
+  expect(await bench.task(id)).toMatchObject({ state: 'failed', error: { code: 'upstream_failed' } });
+  await bench.lookAfter(0);
+  expect(bench.upstream.journal('/told')).toMatchObject([{ body: { type: 'video.failed', data: { id } } }]);
+  expect(starts('doubt')).toBe(1);
+});

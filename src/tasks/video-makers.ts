@@ -1,0 +1,91 @@
+/** Where tasks are made: a model's target, with the provider's own way to make videos. */
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../canonical/errors.ts';
+import { type AttemptedWith, textWithoutSecrets, withoutSecrets } from '../canonical/redaction.ts';
+import type { Progress } from '../canonical/task.ts';
+import type { ModelTarget } from '../catalog/catalog.ts';
+import type { Provider, Target } from '../providers/provider.ts';
+import type { Started, VideoAdapter } from '../providers/video/video.ts';
+import type { Task, TaskTarget } from './task.ts';
+import type { TaskDeps } from './task-deps.ts';
+
+/** A place where a task is made. */
+export interface Maker {
+  choice: ModelTarget;
+  provider: Provider;
+  video: VideoAdapter;
+  target: Target;
+}
+
+export const REMOVED = { code: 'upstream_failed', message: "The model's vendor is no longer configured." } as const;
+
+/** The task's own maker; `undefined` where it is configured no more. */
+export function makerOf(deps: TaskDeps, { ask, target }: Task): Maker | undefined {
+  const model = deps.catalog.find(ask.model);
+  const choice = model?.targets.find((one) => one.provider === target?.provider && one.model === target.model);
+  return choice && makerAt(deps, choice, target?.key);
+}
+
+/** With the credential that `key` tells of, where there still is such a one; else with `given`, or one whose turn it is. */
+export function makerAt(deps: TaskDeps, choice: ModelTarget, key?: string, given?: string): Maker | undefined {
+  const provider = deps.provider(choice.type);
+  const baseUrl = choice.baseUrl ?? provider?.baseUrl;
+  if (!provider?.video || baseUrl === undefined) return undefined;
+  const own = key === undefined ? undefined : choice.credentials.find((one) => digestOf(one) === key);
+  const target: Target = {
+    model: choice.model,
+    baseUrl,
+    credential: own ?? given ?? deps.catalog.credential(choice, deps.now()),
+    settings: choice.settings,
+  };
+  const usual = provider.baseUrl;
+  const addresses = baseUrl === usual ? [undefined, usual] : [baseUrl, usual];
+  const { credentials, settings } = choice;
+  return { choice, provider, video: withoutOurs(provider.video, { credentials, settings, addresses }), target };
+}
+
+/** The provider's way, and nothing that belongs to the operator in what it says. */
+function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapter {
+  const guarded = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (thrown) {
+      throw thrown instanceof GatewayError ? withoutSecrets(thrown, attempted) : thrown;
+    }
+  };
+  const seen = (progress: Progress): Progress => {
+    const { error } = progress;
+    if (!error) return progress;
+    const { code, message } = error;
+    const told = { code: textWithoutSecrets(code, attempted), message: textWithoutSecrets(message, attempted) };
+    return { ...progress, error: told };
+  };
+  const started = (one: Started): Started => ({ ...one, seen: seen(one.seen) });
+  const { find } = video;
+  return {
+    ...video,
+    readStart: (answered, ask) => started(guarded(() => video.readStart(answered, ask))),
+    readPoll: (answered, handle, target) => seen(guarded(() => video.readPoll(answered, handle, target))),
+    ...(find && {
+      find: {
+        ask: (id, target, ask) => find.ask(id, target, ask),
+        read(answered, ask) {
+          const one = guarded(() => find.read(answered, ask));
+          return one && started(one);
+        },
+      },
+    }),
+  };
+}
+
+/** By what a task finds its maker again. A provider knows a task by the key that it was started with: of several the one is noted. */
+export function nameOf({ choice: { provider, model, credentials }, target: { credential } }: Maker): TaskTarget {
+  const several = credentials.length > 1 && credential !== undefined;
+  return { provider, model, ...(several && { key: digestOf(credential) }) };
+}
+
+const DIGEST_LENGTH = 16;
+
+function digestOf(credential: string): string {
+  return createHash('sha256').update(credential).digest('hex').slice(0, DIGEST_LENGTH);
+}
