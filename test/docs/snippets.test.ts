@@ -47,6 +47,7 @@ function shellOf(folder: string): Shell {
     environment: {
       MODELPORT_KEY: gateway.apiKey,
       MODELPORT_ADMIN_KEY: gateway.adminKey,
+      MODELPORT_URL: gateway.url,
       MODELPORT_DATA_DIR: gateway.dataFolder,
       ...NAMED,
     },
@@ -69,7 +70,7 @@ async function runShell(snippet: Snippet, shell: Shell): Promise<string> {
   return ran.out;
 }
 
-/** `modelport.yaml` is applied to an empty database, what is a part of it inside a model; other YAML has its file's name in a comment. */
+/** `modelport.yaml` is applied, what is a part of it inside a model; other YAML has its file's name in a comment. */
 async function readYaml(snippet: Snippet, folder: string, shell: Shell): Promise<void> {
   const read = Bun.YAML.parse(snippet.code) as { [member: string]: unknown };
   if (/^# [\w.-]+\.ya?ml$/m.test(snippet.code) && !('models' in read || 'providers' in read)) return;
@@ -78,7 +79,7 @@ async function readYaml(snippet: Snippet, folder: string, shell: Shell): Promise
   const provider = { name: 'example', type: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' };
   const file = join(folder, 'modelport.yaml');
   writeFileSync(file, isPart ? JSON.stringify({ providers: [provider], models: [model] }) : snippet.code);
-  const ran = await shell.run(`MODELPORT_DATA_DIR='${newFolder()}' npx modelport apply -f modelport.yaml`);
+  const ran = await shell.run('npx modelport apply -f modelport.yaml');
   expect(ran).toMatchObject({ code: 0 });
 }
 
