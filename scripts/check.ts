@@ -12,6 +12,7 @@ const STEPS: readonly Step[] = [
   { name: 'lint', command: ['node_modules/@biomejs/biome/bin/biome', 'check', '--error-on-warnings'] },
   { name: 'arrows', command: ['scripts/check-arrows.ts'] },
   { name: 'sizes', command: ['scripts/check-sizes.ts'] },
+  { name: 'prices', command: ['scripts/check-prices.ts'] },
   { name: 'docs', command: ['scripts/check-docs.ts'] },
   { name: 'tables', command: ['scripts/reference-docs.ts', '--check'] },
   { name: 'unused', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
