@@ -89,6 +89,8 @@ export class CallContext implements Entrant, Admission {
   /** Sees the reply, where there is thinking in it. */
   collector: ReasoningCollector | undefined;
   firstByteMs: number | undefined;
+  /** Our own figures, where the provider's report was not believed. */
+  disputed: Usage | undefined;
   /** What the call was charged, once it is concluded. */
   concluded: Promise<Money> | undefined;
   /** The calls under way, of which this is one until it is concluded. */
@@ -155,6 +157,7 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   const doubted = used && !isBeyondDoubt(cost, context.hold.amount) && (await disputedUsage(deps, context, used, cost));
   if (doubted) {
     used = doubted;
+    context.disputed = doubted;
     cost = context.hold.amount;
     ending = { ...conclusion, outcome: 'disputed' };
   }

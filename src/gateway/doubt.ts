@@ -1,7 +1,9 @@
 /** Asks of a report that costs much more than was held whether it fits what was delivered. */
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
-import { isDisputed, mostOf } from '../ledger/doubt.ts';
+import type { Frame } from '../dialects/dialect.ts';
+import { charge } from '../ledger/charge.ts';
+import { isBeyondDoubt, isDisputed, mostOf } from '../ledger/doubt.ts';
 import { outputCeiling } from '../ledger/quote.ts';
 import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
@@ -22,4 +24,11 @@ export async function disputedUsage(
   const isCounted = call.kind === 'chat' || call.kind === 'image';
   const source = isCounted ? 'counted' : 'estimated';
   return { ...delivered, source, claimed: { cost: writeMoney(cost), usage: reported } };
+}
+
+/** Whether what it reports costs so much that it may be disputed. */
+export function claimsMuch({ model, hold }: CallContext, { events }: Frame): boolean {
+  for (const event of events)
+    if (event.type === 'usage') return !isBeyondDoubt(charge(event.usage, model.price), hold.amount);
+  return false;
 }

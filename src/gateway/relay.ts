@@ -9,8 +9,11 @@ import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { charge } from '../ledger/charge.ts';
 import { bearWitness, type CallContext, type Conclusion, conclude, isFinished, watch } from './call-context.ts';
+import { claimsMuch } from './doubt.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import { remember } from './prepare/save-conversation.ts';
+import type { IdleStreams } from './idle-streams.ts';
+import { withOwnFigures } from './own-figures.ts';
+import { concludeAndKeep, isKept, remember } from './prepare/save-conversation.ts';
 import { publicError } from './redaction.ts';
 import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
 import { warningsHeader } from './warnings-header.ts';
@@ -46,12 +49,13 @@ export async function relayWhole(
   for (const frame of frames) context.meter.see(frame.events);
   context.firstByteMs = performance.now() - context.startedMs;
   addWarnings(context, writer);
-  const keeping = client.hasLeft ? undefined : remember(deps, context, writer);
-  const cost = await conclude(deps, context, client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
-  if (keeping) await keeping;
+  const conclusion: Conclusion = client.hasLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
+  const isDoubted = isKept(context) && frames.some((frame) => claimsMuch(context, frame));
+  const cost = await concludeAndKeep(deps, context, client.hasLeft ? undefined : writer, conclusion, isDoubted);
   const headers = replyHeaders(context, writer);
   headers['x-modelport-cost'] = writeMoney(cost);
-  return { status: 200, headers, body: join(parts) };
+  const body = join(parts);
+  return { status: 200, headers, body: context.disputed ? withOwnFigures(body, context.disputed) : body };
 }
 
 /** A target that has answered, or the attempts to find one. */
@@ -76,6 +80,9 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private isBehind = false;
   private clientLeft = false;
   private last: Uint8Array = NOTHING;
+  /** A report has come that may be disputed: all from there on waits for the settlement, and is told with what was charged. */
+  private isDoubted = false;
+  private readonly heldBack: Uint8Array[] = [];
   /** The last frame, where it waits to be told what the call is billed. */
   private unbilled: Frame | undefined;
   /** The end is being written: the upstream may still say that it is over. */
@@ -193,6 +200,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
         throw failure;
       }
       const isLast = this.context.meter.complete;
+      if (!this.isDoubted && claimsMuch(this.context, frame)) this.isDoubted = true;
       if (isLast) this.context.call.completedSeconds = Math.floor(this.deps.now() / 1000);
       if (isLast && this.writer.bill && !this.context.meter.isReported) {
         this.unbilled = frame;
@@ -204,6 +212,11 @@ export class StreamRelay implements ByteSource, FrameTaker {
         break;
       }
       if (bytes.length === 0) continue;
+      if (this.isDoubted) {
+        this.heldBack.push(bytes);
+        this.context.load.count(bytes.length);
+        continue;
+      }
       if (parts) parts.push(bytes);
       else if (only.length > 0) parts = [only, bytes];
       else only = bytes;
@@ -231,14 +244,20 @@ export class StreamRelay implements ByteSource, FrameTaker {
       }
       addWarnings(this.context, this.writer);
       const ending = this.writer.end();
-      const keeping = remember(this.deps, this.context, this.writer);
-      await conclude(this.deps, this.context, this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 });
-      if (keeping) await keeping;
+      const conclusion: Conclusion = this.clientLeft ? CLIENT_GONE : { outcome: 'ok', status: 200 };
+      await concludeAndKeep(this.deps, this.context, this.writer, conclusion, this.isDoubted);
       this.idleStreams.delete(this);
-      if (!this.clientLeft) this.sink?.end(ending.length > 0 ? join([this.last, ending]) : this.last);
+      if (!this.clientLeft) this.sink?.end(this.ending(ending));
     } catch (thrown) {
       await this.breakOff(asGatewayError(thrown));
     }
+  }
+
+  /** The last bytes: with what was held back, and with what was charged. */
+  private ending(ending: Uint8Array): Uint8Array {
+    if (!this.isDoubted) return ending.length > 0 ? join([this.last, ending]) : this.last;
+    const bytes = join([...this.heldBack, this.last, ending]);
+    return this.context.disputed ? withOwnFigures(bytes, this.context.disputed) : bytes;
   }
 
   /** A dead stream never looks complete: an error in the client's words, no terminator. */
@@ -264,8 +283,9 @@ export class StreamRelay implements ByteSource, FrameTaker {
     try {
       const ending = this.writer.fail(told);
       await remember(this.deps, this.context, this.writer);
-      if (this.writer.lastWords) this.breakConnection(ending, this.writer.lastWords(told));
-      else this.sink?.end(ending);
+      const bytes = this.isDoubted ? this.ending(ending) : ending;
+      if (this.writer.lastWords) this.breakConnection(bytes, this.writer.lastWords(told));
+      else this.sink?.end(bytes);
     } catch (thrown) {
       this.sink?.fail(thrown);
     }
@@ -282,34 +302,6 @@ export class StreamRelay implements ByteSource, FrameTaker {
 
 /** How long a client has to read what it was told: a connection that breaks takes with it what was not read. */
 const READING_MS = 50;
-
-/** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
-export class IdleStreams {
-  private readonly streams = new Set<StreamRelay>();
-  private timer: ReturnType<typeof setInterval> | undefined;
-  private readonly keepAliveMs: number;
-
-  constructor(keepAliveMs: number) {
-    this.keepAliveMs = keepAliveMs;
-  }
-
-  add(stream: StreamRelay): void {
-    this.streams.add(stream);
-    this.timer ??= setInterval(() => this.nudgeAll(), Math.min(1000, this.keepAliveMs / 3));
-  }
-
-  delete(stream: StreamRelay): void {
-    this.streams.delete(stream);
-    if (this.streams.size > 0) return;
-    clearInterval(this.timer);
-    this.timer = undefined;
-  }
-
-  private nudgeAll(): void {
-    const now = performance.now();
-    for (const stream of this.streams) stream.tick(now, this.keepAliveMs);
-  }
-}
 
 const CLIENT_GONE: Conclusion = { outcome: 'aborted', status: CLIENT_GONE_STATUS };
 

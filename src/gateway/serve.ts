@@ -12,16 +12,9 @@ import { boundCall } from './call-bounds.ts';
 import { type CallContext, conclude } from './call-context.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { IdleStreams } from './idle-streams.ts';
 import { recall } from './prepare/load-conversation.ts';
-import {
-  abandon,
-  boundDrain,
-  CLIENT_GONE_STATUS,
-  IdleStreams,
-  limitHeaders,
-  relayWhole,
-  StreamRelay,
-} from './relay.ts';
+import { abandon, boundDrain, CLIENT_GONE_STATUS, limitHeaders, relayWhole, StreamRelay } from './relay.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new Set<CallContext>();

@@ -4,6 +4,7 @@ import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
 import { spawnModelport } from '../gateway-process.ts';
 import { nanoCost, nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
+import { VENDORS } from '../vendor-answers.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -99,6 +100,10 @@ describe.each([false, true])('stream: %p', (stream) => {
     expect(row.dispute).toEqual({ claimed: row.usage.claimed?.cost ?? '', charged: row.cost });
     expect(nanoOf(row.dispute?.claimed ?? '')).toBeGreaterThan(10n ** 11n);
     if (!stream) expect(headers.get('x-modelport-cost')).toBe(row.cost);
+    // The reply shows the figures of the record, and nothing of what was claimed.
+    expect(body).toContain(`"prompt_tokens":${row.usage.input},`);
+    expect(body).toContain(`"completion_tokens":${row.usage.output},`);
+    expect(body).not.toMatch(/"[a-z_]*tokens":\d{5,}/);
     expect(await metricOf('charged_usd_total', stage)).toEndWith(` ${Number(row.cost)}`);
     expect(await metricOf('disputed_calls_total', stage)).toEndWith(' 1');
     await logged(
@@ -159,6 +164,55 @@ test.each([{ completion_tokens: '1e999' }, { completion_tokens: 1_772_656_915 }]
   },
 );
 
+describe('the figures in a disputed reply are those of its record', () => {
+  const asks = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses', gemini: '' };
+  type Format = keyof typeof asks;
+  const formats = Object.keys(asks) as Format[];
+  const hello = [{ role: 'user', content: 'Hi' }];
+  const bodies = (model: string, stream: boolean): { readonly [format in Format]: object } => ({
+    chat: {
+      model,
+      messages: hello,
+      max_tokens: OUTPUT,
+      stream,
+      ...(stream && { stream_options: { include_usage: true } }),
+    },
+    messages: { model, messages: hello, max_tokens: OUTPUT, stream },
+    responses: { model, input: 'Hi', max_output_tokens: OUTPUT, stream },
+    gemini: { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }], generationConfig: { maxOutputTokens: OUTPUT } },
+  });
+  const tokens = { input: 11, cachedInput: 0, output: 1_772_656_915, reasoning: 0 };
+  const cases = formats.flatMap((client) =>
+    formats.flatMap((vendor) => [false, true].map((stream) => [client, vendor, stream] as const)),
+  );
+
+  test.each(cases)('%s from %s, stream: %p', async (client, vendor, stream) => {
+    const { type, upstreamModel, ...answers } = VENDORS[vendor];
+    const stage = await scene.stage({ type, upstreamModel });
+    stage.script(answers[stream ? 'stream' : 'whole']({ texts: ['A short ', 'reply.'], tokens }));
+    const action = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+    const path = client === 'gemini' ? `/v1beta/models/${stage.model}:${action}` : asks[client];
+    const authorization = `Bearer ${stage.caller.key}`;
+    const response = await fetch(scene.gateway.url + path, {
+      method: 'POST',
+      headers: { authorization, 'anthropic-version': '2023-06-01', 'content-type': 'application/json' },
+      body: JSON.stringify(bodies(stage.model, stream)[client]),
+    });
+    const body = await response.text();
+    expect(response.status).toBe(200);
+    expect(body).toContain('reply.');
+    const row = await rowOf(stage);
+    expect(row.outcome).toBe('disputed');
+    const counts = [...body.matchAll(/"[A-Za-z_]*(?:tokens|TokenCount)":(\d+)/g)].map(([, count]) => Number(count));
+    expect(counts).toContain(row.usage.output);
+    expect(Math.max(...counts)).toBeLessThan(OUTPUT + row.usage.input);
+    if (client !== 'responses') return;
+    const id = /"id":"(resp_[^"]+)"/.exec(body)?.[1] ?? '';
+    const kept = await fetch(`${scene.gateway.url}/v1/responses/${id}`, { headers: { authorization } });
+    expect(await kept.json()).toMatchObject({ usage: { output_tokens: row.usage.output } });
+  });
+});
+
 describe('the operator decides', () => {
   const CLAIM = { prompt_tokens: 11, completion_tokens: 1_000_000, total_tokens: 1_000_011 };
   const decide = (id: string, decision: string) =>
@@ -200,7 +254,12 @@ describe('the operator decides', () => {
   test('from a terminal, and bills recomputed still agree', async () => {
     const { row } = await disputed();
     const run = async (...words: string[]) => {
-      const command = spawnModelport(words, { MODELPORT_DATA_DIR: scene.gateway.dataFolder });
+      const { url, adminKey, dataFolder } = scene.gateway;
+      const command = spawnModelport(words, {
+        MODELPORT_DATA_DIR: dataFolder,
+        MODELPORT_URL: url,
+        MODELPORT_ADMIN_KEY: adminKey,
+      });
       const code = await command.exited;
       return { code, text: command.log() };
     };

@@ -1,0 +1,30 @@
+/** Keeps silent streams open. */
+import type { StreamRelay } from './relay.ts';
+
+/** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
+export class IdleStreams {
+  private readonly streams = new Set<StreamRelay>();
+  private timer: ReturnType<typeof setInterval> | undefined;
+  private readonly keepAliveMs: number;
+
+  constructor(keepAliveMs: number) {
+    this.keepAliveMs = keepAliveMs;
+  }
+
+  add(stream: StreamRelay): void {
+    this.streams.add(stream);
+    this.timer ??= setInterval(() => this.nudgeAll(), Math.min(1000, this.keepAliveMs / 3));
+  }
+
+  delete(stream: StreamRelay): void {
+    this.streams.delete(stream);
+    if (this.streams.size > 0) return;
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  private nudgeAll(): void {
+    const now = performance.now();
+    for (const stream of this.streams) stream.tick(now, this.keepAliveMs);
+  }
+}
