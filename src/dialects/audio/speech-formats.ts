@@ -14,7 +14,7 @@ const FORMATS = {
 
 export type SpeechFormat = keyof typeof FORMATS;
 
-export const SPEECH_FORMATS = Object.keys(FORMATS);
+export const SPEECH_FORMATS = Object.keys(FORMATS) as SpeechFormat[];
 /** What OpenAI takes where nothing is said. */
 const USUAL = 'mp3';
 

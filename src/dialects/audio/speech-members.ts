@@ -2,6 +2,8 @@
 import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import { parseBody } from '../shared/request-body.ts';
+import { saidMembers } from '../shared/request-shape.ts';
+import { SpeechRequest } from './openai-speech/request-schema.ts';
 
 /** A request for speech in OpenAI's words, in which all of them are held. */
 export function speechBody(
@@ -11,7 +13,7 @@ export function speechBody(
   return new TextEncoder().encode(JSON.stringify({ model, input, voice, instructions, response_format: format }));
 }
 
-const KNOWN = new Set(['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format']);
+const KNOWN = saidMembers(SpeechRequest);
 
 /** A sentence for each such member. */
 export function unknownSpeechMembers({ origin }: SpeechCall): string[] {

@@ -6,6 +6,7 @@ import type { Reply, ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Usage } from '../../canonical/usage.ts';
 import { vectorBase64, vectorNumbers } from '../../canonical/vectors.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
+import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
 import { billable, type MoneySpelling } from '../shared/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
@@ -13,15 +14,18 @@ import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../shared/quirks.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
+import { saidMembers } from '../shared/request-shape.ts';
 import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { patchMembers, pickMembers } from '../wire/json.ts';
 import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from './embedding-texts.ts';
+import { EmbeddingsRequest } from './request-schema.ts';
 
 const NAME = 'openai-embeddings';
-/** Members that the call says in its own words; all others are extras. */
 const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: ['input'], content: new Set(['input']) };
 
-const SAID = new Set(['model', 'input', 'encoding_format', 'dimensions', 'user']);
+/** All other members are extras. */
+const SAID = saidMembers(EmbeddingsRequest);
+const check = memberCheck(EmbeddingsRequest);
 
 export const openaiEmbeddings: Dialect<EmbedCall> = {
   name: NAME,
@@ -43,28 +47,19 @@ export const openaiEmbeddings: Dialect<EmbedCall> = {
 function readCall({ body: received, path }: WireRequest): EmbedCall {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
-  const { body, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model, dimensions, encoding_format: encoding, user } = body;
-  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  const { body: said, bytes, dropped } = billable(parsed, received, MONEY);
+  const { model, dimensions, encoding_format: encoding, user, input } = check(said);
   if (path.model !== undefined && path.model !== model) {
     throw wrong('model', `must be the model that the path names, \`${path.model}\``);
   }
-  if (encoding != null && encoding !== 'float' && encoding !== 'base64') {
-    throw wrong('encoding_format', 'must be `float` or `base64`');
-  }
-  if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
-    throw wrong('dimensions', 'must be a whole number above zero');
-  }
-  if (user != null && typeof user !== 'string') throw wrong('user', 'must be a text');
-  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
   return {
     kind: 'embed',
     model,
     stream: false,
     origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
-    extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
+    extras: extrasOf(said, SAID, NAME),
     headers: {},
-    inputs: readTexts(body.input, 'input', MOST_TEXTS),
+    inputs: readTexts(input as Json, 'input', MOST_TEXTS),
     encoding: encoding === 'base64' ? 'base64' : 'float',
     ...(typeof dimensions === 'number' && { dimensions }),
     ...(typeof user === 'string' && { user }),

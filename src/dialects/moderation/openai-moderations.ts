@@ -4,7 +4,9 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
+import { memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
+import { ModerationsRequest } from '../shared/moderations-schema.ts';
 import { billable, type MoneySpelling } from '../shared/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
@@ -17,6 +19,8 @@ const MONEY: MoneySpelling = { tier: ['service_tier'], model: ['model'], read: [
 const NAME = 'openai-moderations';
 /** What OpenAI asks where no model is named. */
 const USUAL_MODEL = 'omni-moderation-latest';
+
+const check = memberCheck(ModerationsRequest);
 
 export const openaiModerations: Dialect<ModerationCall> = {
   name: NAME,
@@ -38,8 +42,8 @@ function readCall({ body: received }: WireRequest): ModerationCall {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model = USUAL_MODEL, input } = body;
-  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
+  const { model = USUAL_MODEL, input: said } = check(body);
+  const input = said as Json;
   const inputs = Array.isArray(input) ? input : [input];
   if (inputs.length === 0) throw wrong('input', 'must not be empty');
   const texts = inputs.map((one, place) => textOf(one, Array.isArray(input) ? `input[${place}]` : 'input'));

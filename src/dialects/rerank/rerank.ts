@@ -1,17 +1,20 @@
 /** Rerank, `POST /v1/rerank`: Cohere's format, which Jina and most servers of one's own have taken over. */
 import type { RerankCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Reply, ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts';
+import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
 import { billable, type MoneySpelling } from '../shared/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../shared/quirks.ts';
-import { parseBody, wrong } from '../shared/request-body.ts';
+import { parseBody } from '../shared/request-body.ts';
+import { saidMembers } from '../shared/request-shape.ts';
 import { wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
+import { RerankRequest } from './request-schema.ts';
 
 const MONEY: MoneySpelling = {
   tier: ['service_tier'],
@@ -20,10 +23,9 @@ const MONEY: MoneySpelling = {
   content: new Set(['documents']),
 };
 const NAME = 'rerank';
-/** As many as the largest provider takes in one call. */
-const MOST_DOCUMENTS = 10_000;
-/** Members that the call says in its own words; all others are extras. */
-const SAID = new Set(['model', 'query', 'documents', 'top_n', 'return_documents', 'max_tokens_per_doc']);
+/** All other members are extras. */
+const SAID = saidMembers(RerankRequest);
+const check = memberCheck(RerankRequest);
 
 export const rerank: Dialect<RerankCall> = {
   name: NAME,
@@ -45,40 +47,20 @@ function readCall({ body: received }: WireRequest): RerankCall {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model, query, documents, top_n: topN, return_documents: returns, max_tokens_per_doc: most } = body;
-  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
-  if (typeof query !== 'string' || query === '') throw wrong('query', 'must be a text that is not empty');
-  if (!Array.isArray(documents) || documents.length === 0 || documents.length > MOST_DOCUMENTS) {
-    throw wrong('documents', `must be a list of 1 to ${MOST_DOCUMENTS} documents`);
-  }
-  if (topN != null && !isCount(topN)) throw wrong('top_n', 'must be a whole number above zero');
-  if (returns != null && typeof returns !== 'boolean') throw wrong('return_documents', 'must be true or false');
-  if (most != null && !isCount(most)) throw wrong('max_tokens_per_doc', 'must be a whole number above zero');
-  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
+  const { model, query, documents, top_n: topN, return_documents: returns, max_tokens_per_doc: most } = check(body);
   return {
     kind: 'rerank',
     model,
     stream: false,
     origin: { dialect: NAME, body: bytes, ...(dropped && { dropped }) },
-    extras: Object.keys(extras).length > 0 ? { [NAME]: extras } : {},
+    extras: extrasOf(body, SAID, NAME),
     headers: {},
     query,
-    documents: documents.map(readDocument),
+    documents: documents.map((document) => (typeof document === 'string' ? document : document.text)),
     returnDocuments: returns === true,
-    ...(isCount(topN) && { topN }),
-    ...(isCount(most) && { maxTokensPerDocument: most }),
+    ...(topN != null && { topN }),
+    ...(most != null && { maxTokensPerDocument: most }),
   };
-}
-
-function isCount(value: Json | undefined): value is number {
-  return Number.isSafeInteger(value) && Number(value) > 0;
-}
-
-/** A text, or an object that holds it. */
-function readDocument(document: Json, place: number): string {
-  const text = isObject(document) ? document.text : document;
-  if (typeof text === 'string') return text;
-  throw wrong(`documents[${place}]`, 'must be a text, or an object with a `text`');
 }
 
 function writeCall(call: RerankCall, model: string, all: Quirks): Written {

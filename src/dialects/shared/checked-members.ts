@@ -7,30 +7,35 @@ import { nodeOf, type SchemaNode } from './request-shape.ts';
 import { validatorOf } from './validator.ts';
 
 /** A check of bodies, compiled when the first one comes. It throws `invalid_request` for the first member of the schema that is wrong. */
-export function memberCheck<S extends TSchema>(schema: S): (body: JsonObject) => Static<S> & JsonObject {
+export function memberCheck<S extends TSchema>(schema: S): (body: JsonObject, at?: string) => Static<S> & JsonObject {
   const validator = validatorOf(schema);
-  return (body) => {
+  return (body, at = '') => {
     if (validator().Check(body)) return body as Static<S> & JsonObject;
     const places = validator()
       .Errors(body)
       .map(({ instancePath }) => instancePath.split('/').slice(1));
-    throw faultIn(nodeOf(schema), body, places);
+    throw faultIn(nodeOf(schema), body, places, at === '' ? at : `${at}.`);
   };
 }
 
-function faultIn({ properties = {}, required = [] }: SchemaNode, body: JsonObject, places: string[][]): GatewayError {
+function faultIn(
+  { properties = {}, required = [] }: SchemaNode,
+  body: JsonObject,
+  places: string[][],
+  at: string,
+): GatewayError {
   for (const [member, node] of Object.entries(properties)) {
     if (body[member] === undefined && required.includes(member)) {
-      return wrong(member, `is required: ${node.description ?? 'as the API describes it'}`);
+      return wrong(at + member, `is required: ${node.description ?? 'as the API describes it'}`);
     }
     const within = places.filter(([top]) => top === member);
     const [first, ...others] = within;
     if (!first) continue;
     const deepest = others.reduce((found, place) => (place.length > found.length ? place : found), first);
     const { path, description } = describedAlong(node, deepest);
-    return wrong(dotted(path), `must be ${description ?? 'of the right type'}`);
+    return wrong(at + dotted(path), `must be ${description ?? 'of the right type'}`);
   }
-  return wrong('', 'is wrong');
+  return wrong(at, 'is wrong');
 }
 
 /** The innermost place on the way to the fault of which the schema says what must stand there. */
@@ -50,6 +55,22 @@ function innerOf(node: SchemaNode, step: string): SchemaNode | undefined {
     if (inner) return inner;
   }
   return undefined;
+}
+
+const WHOLE = /^-?\d{1,15}$/;
+
+/** Texts of a form as what the schema has in their place: forms have texts alone, and clients send their texts in JSON too. */
+export function typedMembers(schema: TSchema, body: JsonObject): JsonObject {
+  const typed: JsonObject = { ...body };
+  for (const [member, node] of Object.entries(nodeOf(schema).properties ?? {})) {
+    const value = body[member];
+    if (typeof value !== 'string') continue;
+    const [{ type } = node] = node.anyOf ?? [];
+    if (type === 'boolean' && (value === 'true' || value === 'false')) typed[member] = value === 'true';
+    else if (type === 'integer' && WHOLE.test(value)) typed[member] = Number(value);
+    else if (type === 'number' && !Number.isNaN(Number(value))) typed[member] = Number(value);
+  }
+  return typed;
 }
 
 /** Members that no word of a call stands for; under the format's name, where there are any. */

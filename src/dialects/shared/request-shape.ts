@@ -40,6 +40,13 @@ export const number = (minimum: number, maximum: number, notes?: Notes) =>
   open(Type.Number({ minimum, maximum }), `a number from ${minimum} to ${maximum}`, notes);
 export const integerFrom = (minimum: number, notes?: Notes) =>
   open(Type.Integer({ minimum }), `an integer of at least ${minimum}`, notes);
+/** A whole number; `least` is 0 or 1 in most formats. */
+export const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER, notes?: Notes) => {
+  const range = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return open(Type.Integer({ minimum, maximum }), `a whole number ${range}`, notes);
+};
+export const oneOf = <Word extends string>(words: readonly Word[], notes?: Notes) =>
+  open(Type.Enum([...words]), `one of ${words.map((word) => `\`${word}\``).join(', ')}`, notes);
 export const boolean = (notes?: Notes) => open(Type.Boolean(), '`true` or `false`', notes);
 export const text = (notes?: Notes) => open(Type.String(), 'a string', notes);
 export const object = (notes?: Notes) => open(Type.Object({}), 'an object', notes);
@@ -65,6 +72,8 @@ export function byType(types: NonNullable<Notes['$types']>, notes: Notes = {}) {
 export interface SchemaNode extends Notes {
   type?: string | readonly string[];
   const?: unknown;
+  minimum?: number;
+  maximum?: number;
   anyOf?: readonly SchemaNode[];
   items?: SchemaNode;
   properties?: { readonly [member: string]: SchemaNode };

@@ -3,15 +3,8 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskState, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { saidOnce } from './money.ts';
-import {
-  type DoorRequest,
-  defined,
-  FieldReader,
-  RANGES,
-  readImage,
-  type TaskView,
-  type VideoDoor,
-} from './video-format.ts';
+import { JimengRequest } from './request-schemas.ts';
+import { type DoorRequest, defined, FieldReader, readImage, type TaskView, type VideoDoor } from './video-format.ts';
 
 export const vendorB: VideoDoor = {
   name: 'vendor-b',
@@ -33,17 +26,17 @@ const WORDS: { readonly [state in TaskState]: string } = {
 };
 
 function readAsk({ fields }: DoorRequest): VideoAsk {
-  const reader = new FieldReader(fields);
+  const reader = new FieldReader(fields, JimengRequest);
   const inline = reader.take('binary_data_base64') ?? [];
   const addresses = reader.take('image_urls') ?? [];
   if (!Array.isArray(inline)) throw wrong('binary_data_base64', 'must be a list of images in base64');
   if (!Array.isArray(addresses)) throw wrong('image_urls', 'must be a list of addresses');
-  const frames = reader.number({ least: 2, most: 100_000, whole: true }, 'frames');
+  const frames = reader.number('frames');
   const known = {
     prompt: reader.text('prompt'),
     seconds: frames === undefined ? undefined : Math.max(1, Math.round((frames - 1) / FRAMES_A_SECOND)),
     aspectRatio: reader.text('aspect_ratio'),
-    seed: reader.number(RANGES.seed, 'seed'),
+    seed: reader.number('seed'),
     webhook: reader.text('callback_url'),
   };
   const model = reader.text('req_key') ?? '';

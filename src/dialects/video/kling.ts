@@ -2,21 +2,22 @@
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { saidOnce } from './money.ts';
-import { type DoorRequest, defined, FieldReader, RANGES, type VideoDoor } from './video-format.ts';
+import { KlingRequest } from './request-schemas.ts';
+import { type DoorRequest, defined, FieldReader, type VideoDoor } from './video-format.ts';
 import { writeResult } from './video-generations.ts';
 
 export const vendorA: VideoDoor = { name: 'vendor-a', readAsk, writeTask: writeResult };
 
 function readAsk({ fields, fromImage }: DoorRequest): VideoAsk {
-  const reader = new FieldReader(fields);
+  const reader = new FieldReader(fields, KlingRequest);
   const images = [...reader.image('first', 'image'), ...reader.image('last', 'image_tail')];
   if (fromImage && images.length === 0) throw wrong('image', 'is missing: the video begins with it');
   const known = {
     prompt: reader.text('prompt'),
     negativePrompt: reader.text('negative_prompt'),
-    seconds: reader.number(RANGES.seconds, 'duration'),
+    seconds: reader.number('duration'),
     aspectRatio: reader.text('aspect_ratio'),
-    seed: reader.number(RANGES.seed, 'seed'),
+    seed: reader.number('seed'),
     webhook: reader.text('callback_url'),
   };
   const ask = {

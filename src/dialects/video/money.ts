@@ -4,7 +4,8 @@ import { pixelsOfResolution } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
-import { RANGES, readSize } from './video-format.ts';
+import { RANGES } from './ranges.ts';
+import { readSize } from './video-format.ts';
 
 /** Names without regard to case and separators. */
 const COUNTS: ReadonlySet<string> = new Set([

@@ -3,12 +3,12 @@ import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { saidOnce } from './money.ts';
+import { RemixRequest, VideoRequest } from './request-schemas.ts';
 import {
   type DoorRequest,
   defined,
   FieldReader,
   factsOf,
-  RANGES,
   readSize,
   type TaskView,
   type VideoDoor,
@@ -18,7 +18,7 @@ export const openaiVideos: VideoDoor = { name: 'openai-videos', readAsk: readVid
 
 /** Members nobody knows join `metadata`. */
 export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
-  const reader = new FieldReader(fields);
+  const reader = new FieldReader(fields, VideoRequest);
   const size = readSize(reader.text('size'), 'size');
   const images = [
     ...reader.image('first', 'input_reference', 'image'),
@@ -28,18 +28,18 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
   const known = {
     prompt: reader.text('prompt'),
     negativePrompt: reader.text('negative_prompt') ?? textIn(metadata, 'negative_prompt'),
-    seconds: reader.number(RANGES.seconds, 'seconds', 'duration'),
-    width: reader.number(RANGES.side, 'width') ?? size?.width,
-    height: reader.number(RANGES.side, 'height') ?? size?.height,
+    seconds: reader.number('seconds', 'duration'),
+    width: reader.number('width') ?? size?.width,
+    height: reader.number('height') ?? size?.height,
     aspectRatio: reader.text('aspect_ratio') ?? textIn(metadata, 'aspect_ratio'),
     resolution: reader.text('resolution') ?? textIn(metadata, 'resolution'),
-    fps: reader.number(RANGES.fps, 'fps'),
-    seed: reader.number(RANGES.seed, 'seed'),
+    fps: reader.number('fps'),
+    seed: reader.number('seed'),
     user: reader.text('user'),
     webhook: reader.text('webhook_url', 'callback_url'),
   };
   const model = reader.text('model') ?? '';
-  const n = reader.number(RANGES.n, 'n');
+  const n = reader.number('n');
   if (reader.text('response_format') === 'b64_json') {
     throw wrong('response_format', 'cannot be b64_json: a video comes as a file, by its address or by `/content`');
   }
@@ -51,7 +51,7 @@ export function readVideoAsk({ fields }: DoorRequest): VideoAsk {
 
 /** A video made anew is as the first one but for its prompt: whatever else a client would change is refused. */
 export function readRemix(fields: JsonObject, source: Omit<VideoAsk, 'images'>): VideoAsk {
-  const reader = new FieldReader(fields);
+  const reader = new FieldReader(fields, RemixRequest);
   const prompt = reader.text('prompt');
   if (prompt === undefined) throw wrong('prompt', 'is missing: it says what is to be different');
   const model = reader.text('model') ?? source.model;

@@ -1,7 +1,9 @@
 /** The contract of a door for video tasks: how its clients ask, and how they see a task; and what all doors read alike. */
+import type { TSchema } from 'typebox';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
+import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
 
 /** A request's members, from JSON or from a form, where each is a text and files are data URLs. */
 export interface DoorRequest {
@@ -36,7 +38,11 @@ export interface VideoDoor {
 export class FieldReader {
   private readonly left: Map<string, Json>;
 
-  constructor(fields: JsonObject) {
+  private readonly members: { readonly [name: string]: SchemaNode };
+
+  /** `schema`: that of the format, which has every member that is taken. */
+  constructor(fields: JsonObject, schema: TSchema) {
+    this.members = nodeOf(schema).properties ?? {};
     this.left = new Map(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
   }
 
@@ -44,6 +50,7 @@ export class FieldReader {
   take(...names: string[]): Json | undefined {
     let found: { name: string; value: Json } | undefined;
     for (const name of names) {
+      if (!this.members[name]) throw new Error(`The schema of the format has no member "${name}".`);
       const value = this.left.get(name);
       this.left.delete(name);
       if (value === undefined) continue;
@@ -67,15 +74,17 @@ export class FieldReader {
     throw wrong(names[0] ?? '', 'must be a text');
   }
 
-  /** A number, or the text of one, within the range. */
-  number(range: { least: number; most: number; whole?: boolean }, ...names: string[]): number | undefined {
+  /** A number, or the text of one, within the range that the schema has for it. */
+  number(...names: string[]): number | undefined {
     const said = names.find((name) => this.left.has(name)) ?? '';
     const value = this.take(...names);
     if (value === undefined) return undefined;
+    const { anyOf: [node] = [] } = this.members[said] ?? {};
+    const { type, minimum: least = -Infinity, maximum: most = Infinity } = node ?? {};
+    const isWhole = type === 'integer';
     const number = typeof value === 'number' ? value : typeof value === 'string' ? Number(value) : Number.NaN;
-    const fits = number >= range.least && number <= range.most && (!range.whole || Number.isInteger(number));
-    if (fits) return number;
-    throw wrong(said, `must be a ${range.whole ? 'whole ' : ''}number from ${range.least} to ${range.most}`);
+    if (number >= least && number <= most && (!isWhole || Number.isInteger(number))) return number;
+    throw wrong(said, `must be a ${isWhole ? 'whole ' : ''}number from ${least} to ${most}`);
   }
 
   /** An object, or the text of one. */
@@ -123,15 +132,6 @@ export function readSize(text: string | undefined, param: string): { width: numb
   if (!found) throw wrong(param, 'must be a size such as 1280x720');
   return { width: Number(found[1]), height: Number(found[2]) };
 }
-
-/** Bounds that hold at every door: far beyond what any provider makes, so that a price stays a number. */
-export const RANGES = {
-  seconds: { least: 0.1, most: 3600 },
-  side: { least: 16, most: 16_384, whole: true },
-  fps: { least: 1, most: 240 },
-  seed: { least: -1, most: 2 ** 53 - 1, whole: true },
-  n: { least: 1, most: 10, whole: true },
-} as const;
 
 /** A task's error as a number, where a door has only those. */
 export function errorNumber({ code }: { code: string }): number {

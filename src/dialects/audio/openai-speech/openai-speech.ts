@@ -1,18 +1,19 @@
 /** OpenAI's speech, `POST /v1/audio/speech`: a text in, bare audio out, or events that hold it. */
 import type { SpeechCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { isObject } from '../../../canonical/json.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
+import { memberCheck } from '../../shared/checked-members.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
 import { billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
-import { parseBody, wrong } from '../../shared/request-body.ts';
-import { isSpeechFormat, SPEECH_FORMATS } from '../speech-formats.ts';
+import { parseBody } from '../../shared/request-body.ts';
 import { speechBody } from '../speech-members.ts';
 import { voiceFor } from '../voices.ts';
 import { createReader } from './read-reply.ts';
+import { SpeechRequest } from './request-schema.ts';
 import { createWriter } from './write-reply.ts';
 
 const NAME = 'openai-speech';
@@ -22,9 +23,7 @@ const MONEY: MoneySpelling = {
   read: ['input', 'instructions', 'speed'],
   content: new Set(['voice']),
 };
-/** What the providers' own bounds of `speed` are. */
-const SLOWEST = 0.25;
-const FASTEST = 4;
+const check = memberCheck(SpeechRequest);
 
 export const openaiSpeech: Dialect<SpeechCall> = {
   name: NAME,
@@ -42,14 +41,20 @@ function readCall({ body: received }: WireRequest): SpeechCall {
   const parsed = parseBody(received);
   if (!isObject(parsed)) throw new GatewayError('invalid_request', 'The body must be a JSON object.');
   const { body, bytes, dropped } = billable(parsed, received, MONEY);
-  const { model, input, instructions, response_format: format, stream_format: delivery } = body;
-  if (typeof model !== 'string' || model === '') throw wrong('model', 'must be the name of a model');
-  if (typeof input !== 'string' || input === '') throw wrong('input', 'must be a text that is not empty');
-  if (instructions != null && typeof instructions !== 'string') throw wrong('instructions', 'must be a text');
-  if (format != null && !isSpeechFormat(format))
-    throw wrong('response_format', `must be one of ${SPEECH_FORMATS.join(', ')}`);
-  if (delivery != null && delivery !== 'audio' && delivery !== 'sse')
-    throw wrong('stream_format', 'must be `audio` or `sse`');
+  const {
+    model,
+    input,
+    voice,
+    speed,
+    instructions,
+    response_format: format,
+    stream_format: delivery,
+  } = check({
+    ...body,
+    // A speed in words is no tier of service here, and no speed.
+    ...(parsed.speed !== undefined && { speed: parsed.speed }),
+  });
+  const name = typeof voice === 'string' ? voice : voice?.id;
   const asEvents = delivery === 'sse';
   return {
     kind: 'speech',
@@ -61,19 +66,11 @@ function readCall({ body: received }: WireRequest): SpeechCall {
     headers: {},
     input,
     asEvents,
-    ...readVoice(parsed),
+    ...(name != null && { voice: name }),
+    ...(speed != null && { speed }),
     ...(instructions != null && { instructions }),
     ...(format != null && { format }),
   };
-}
-
-function readVoice({ voice, speed }: JsonObject): Pick<SpeechCall, 'voice' | 'speed'> {
-  const name = isObject(voice) ? voice.id : voice;
-  if (name != null && typeof name !== 'string')
-    throw wrong('voice', 'must be the name of a voice, or an object with its `id`');
-  if (speed != null && !(typeof speed === 'number' && speed >= SLOWEST && speed <= FASTEST))
-    throw wrong('speed', `must be a number from ${SLOWEST} to ${FASTEST}`);
-  return { ...(name != null && { voice: name }), ...(speed != null && { speed }) };
 }
 
 /** A request that was a conversation may ask for a voice of that format's provider, or for none. */

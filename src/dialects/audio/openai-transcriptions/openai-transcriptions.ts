@@ -2,6 +2,7 @@
 import type { TranscriptionCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
+import { memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
 import { billableFields } from '../../shared/form-money.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
@@ -10,11 +11,12 @@ import { wrong } from '../../shared/request-body.ts';
 import { formBoundary, formIn } from '../../wire/multipart.ts';
 import { lengthOf } from './audio-length.ts';
 import { createReader } from './read-reply.ts';
+import { TRANSCRIPT_FORMATS, TranscriptionFields } from './request-schema.ts';
 import { isTimed } from './transcript-formats.ts';
 import { createWriter } from './write-reply.ts';
 
 const NAME = 'openai-transcriptions';
-const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'];
+const check = memberCheck(TranscriptionFields);
 const NO_BYTES = new Uint8Array();
 
 export const openaiTranscriptions: Dialect<TranscriptionCall> = {
@@ -37,19 +39,13 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
   const { fields: said, files } = form ?? formIn(body, boundary);
   const file = files.find(({ name }) => name === 'file');
   if (!file || file.upload.size === 0) throw wrong('file', 'is required: the audio, as a file that is not empty');
-  const { model, response_format: format, stream, temperature } = Object.fromEntries(said);
-  if (!model) throw wrong('model', 'must be the name of a model');
-  if (format !== undefined && !FORMATS.includes(format))
-    throw wrong('response_format', `must be one of ${FORMATS.join(', ')}`);
-  if (stream !== undefined && stream !== 'true' && stream !== 'false')
-    throw wrong('stream', 'must be `true` or `false`');
-  if (temperature !== undefined && !(Number(temperature) >= 0 && Number(temperature) <= 1))
-    throw wrong('temperature', 'must be a number from 0 to 1');
+  const typed = typedMembers(TranscriptionFields, Object.fromEntries(said));
+  const { model, response_format: format, stream } = check(typed);
   const { fields, dropped } = billableFields(said.filter(([name]) => name !== 'model'));
   return {
     kind: 'transcription',
     model,
-    stream: stream === 'true',
+    stream: stream === true,
     origin: { dialect: NAME, body, foreign: true, ...(dropped && { dropped }) },
     extras: {},
     headers: {},
@@ -61,7 +57,7 @@ function readCall({ body, headers, path, form }: WireRequest): TranscriptionCall
     },
     length: lengthOf(file.upload),
     fields,
-    ...(format !== undefined && { format }),
+    ...(format != null && { format }),
   };
 }
 
@@ -72,7 +68,9 @@ function jsonAsked(
   format: string | undefined,
 ): TranscriptionCall['fields'] {
   if (format === 'diarized_json' || (writes === 'text' && isTimed(format))) {
-    const known = FORMATS.filter((one) => one !== 'diarized_json' && (writes === 'segments' || !isTimed(one)));
+    const known = TRANSCRIPT_FORMATS.filter(
+      (one) => one !== 'diarized_json' && (writes === 'segments' || !isTimed(one)),
+    );
     const sentence = `\`response_format\` must be one of ${known.join(', ')}: the model's vendor does not say enough for ${format}.`;
     throw new GatewayError('invalid_request', sentence, { param: 'response_format', retryable: true });
   }

@@ -6,17 +6,21 @@ import type { Reply, ReplyEvent, Vector } from '../../../canonical/reply.ts';
 import { vectorNumbers } from '../../../canonical/vectors.ts';
 import type { Dialect, WireRequest, Written } from '../../dialect.ts';
 import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../../embeddings/embedding-texts.ts';
+import { memberCheck } from '../../shared/checked-members.ts';
 import { googleError } from '../../shared/error-bodies.ts';
 import { type Billable, billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
+import { saidMembers } from '../../shared/request-shape.ts';
 import { unreadable, wholeReader, wholeWriter } from '../../shared/whole-reply.ts';
+import { EmbedContentRequest } from './embeddings-schema.ts';
 import { readError } from './read-error.ts';
 
 const BATCH = 'gemini-batch-embed';
 const SINGLE = 'gemini-embed';
 /** What a request says besides its content. */
-const SAID = new Set(['model', 'content', 'taskType', 'title', 'outputDimensionality']);
+const SAID = saidMembers(EmbedContentRequest);
+const check = memberCheck(EmbedContentRequest);
 
 const MONEY: MoneySpelling = {
   tier: ['serviceTier', 'service_tier'],
@@ -85,8 +89,8 @@ function objectIn(bytes: Uint8Array): Billable {
 function askedBy(request: Json, path: string): AskedText {
   const at = (member: string) => (path === '' ? member : `${path}.${member}`);
   if (!isObject(request)) throw wrong(path, 'must be an object with `content`');
-  const { content, taskType: task, title, outputDimensionality: dimensions } = request;
-  const parts = isObject(content) ? content.parts : undefined;
+  const { content, taskType: task, title, outputDimensionality: dimensions } = check(request, path);
+  const parts = isObject(content as Json) ? (content as JsonObject).parts : undefined;
   if (!Array.isArray(parts) || parts.length === 0) throw wrong(at('content.parts'), 'must hold at least one text');
   const items = parts.map((part, place) => {
     if (isObject(part)) return part;
@@ -95,9 +99,6 @@ function askedBy(request: Json, path: string): AskedText {
   const text = items.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
   const media = items.filter((part) => typeof part.text !== 'string');
   if (text === '' && media.length === 0) throw wrong(at('content.parts'), 'must hold a text that is not empty');
-  if (dimensions != null && !(Number.isSafeInteger(dimensions) && Number(dimensions) > 0)) {
-    throw wrong(at('outputDimensionality'), 'must be a whole number above zero');
-  }
   return {
     text,
     parts: items,

@@ -64,7 +64,7 @@ const Part = closed(
   { description: 'a part, which is an object', $name: 'GeminiPart' },
 );
 
-const Content = closed(
+export const Content = closed(
   {
     role: open(Type.Enum(['user', 'model', 'function']), '`user` or `model`'),
     parts: open(Type.Array(Part), 'an array of parts'),

@@ -5,37 +5,19 @@ import { type ImageSize, readImageSize } from '../../../canonical/image-size.ts'
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Upload } from '../../../canonical/upload.ts';
 import type { WireRequest } from '../../dialect.ts';
+import { extrasOf, memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
+import { saidMembers } from '../../shared/request-shape.ts';
 import { type Form, formBoundary, formIn } from '../../wire/multipart.ts';
 import { typeOfBase64 } from '../image-type.ts';
 import { OPENAI_IMAGES } from './name.ts';
 import { readNested } from './read-nested.ts';
+import { ImagesRequest } from './request-schema.ts';
 
-/** Members that the call says in its own words; all others are extras. */
-const SAID = new Set([
-  'model',
-  'prompt',
-  'n',
-  'size',
-  'aspect_ratio',
-  'quality',
-  'style',
-  'background',
-  'output_format',
-  'output_compression',
-  'response_format',
-  'stream',
-  'partial_images',
-  'negative_prompt',
-  'seed',
-  'user',
-  'image',
-  'images',
-  'mask',
-  'input',
-  'parameters',
-]);
+/** All other members are extras. */
+const SAID = saidMembers(ImagesRequest);
+const check = memberCheck(ImagesRequest);
 /** In the place of a form's bytes. */
 const NO_MEMBERS = new TextEncoder().encode('{}');
 const MONEY = {
@@ -48,9 +30,6 @@ const MONEY = {
 const inBoth = (names: readonly string[]) => [...names, ...names.map((name) => `parameters.${name}`)];
 /** The same where settings stand in `parameters` too. */
 const NESTED_MONEY: MoneySpelling = { ...MONEY, choices: inBoth(MONEY.choices), size: inBoth(MONEY.size) };
-
-const FORMATS = ['png', 'jpeg', 'webp', 'gif', 'svg'] as const;
-const MOST_PARTIALS = 3;
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ImageCall {
@@ -65,35 +44,31 @@ export function readCall(request: WireRequest): ImageCall {
     isNested(parsed) ? NESTED_MONEY : MONEY,
   );
   const nested = isNested(body) ? readNested(body) : undefined;
-  const flat = { ...body, ...nested?.members };
+  const flat = typedMembers(ImagesRequest, { ...body, ...nested?.members });
   const images: Image[] = nested?.images ?? (form ? imagesIn(form, 'image') : readImages(body));
   const mask = form ? imagesIn(form, 'mask')[0] : readMask(body.mask);
   if (edit && images.length === 0) throw wrong('image', 'is required: the image to work from');
-  const extras = Object.fromEntries(Object.entries(body).filter(([member]) => !SAID.has(member)));
-  const { model, prompt } = flat;
-  if (typeof model !== 'string' || model === '') throw wrong('model', 'is required: the name of a model');
-  if (typeof prompt !== 'string' || prompt.trim() === '')
-    throw wrong('prompt', 'is required: a text that is not empty');
+  const { model, prompt, n, stream, ...settings } = check(flat);
   const isOwnBody = !form && !nested && !edit && images.length === 0;
   return {
     kind: 'image',
     model,
-    stream: flat.stream === true || flat.stream === 'true',
+    stream: stream === true,
     origin: {
       dialect: OPENAI_IMAGES,
       body: form ? request.body : bytes,
       ...(dropped && { dropped }),
       ...(!isOwnBody && { foreign: true as const }),
     },
-    extras: Object.keys(extras).length > 0 ? { [OPENAI_IMAGES]: extras } : {},
+    extras: extrasOf(body, SAID, OPENAI_IMAGES),
     headers: {},
     prompt,
     images,
     ...(mask && { mask }),
     edit: edit || images.length > 0,
-    n: countAt(flat, 'n', 1, Number.MAX_SAFE_INTEGER) ?? 1,
-    size: readSize(flat),
-    ...settingsOf(flat),
+    n: n ?? 1,
+    size: readSize(settings),
+    ...settingsOf(settings),
   };
 }
 
@@ -101,61 +76,32 @@ function isNested({ input }: JsonObject): boolean {
   return isObject(input) && Array.isArray(input.messages);
 }
 
-function settingsOf(body: JsonObject): Partial<ImageCall> {
-  const settings: Partial<ImageCall> = {};
-  const texts = { quality: 'quality', style: 'style', background: 'background', user: 'user' } as const;
-  for (const [member, name] of Object.entries(texts) as [keyof typeof texts, (typeof texts)[keyof typeof texts]][]) {
-    const value = textAt(body, member);
-    if (value !== undefined) settings[name] = value;
-  }
-  const negativePrompt = textAt(body, 'negative_prompt');
-  if (negativePrompt !== undefined) settings.negativePrompt = negativePrompt;
-  const format = textAt(body, 'output_format');
-  if (format !== undefined) settings.format = oneOf('output_format', format === 'jpg' ? 'jpeg' : format, FORMATS);
-  const compression = countAt(body, 'output_compression', 0, 100);
-  if (compression !== undefined) settings.compression = compression;
-  const delivery = textAt(body, 'response_format');
-  if (delivery !== undefined) settings.delivery = oneOf('response_format', delivery, ['url', 'b64_json'] as const);
-  const partials = countAt(body, 'partial_images', 0, MOST_PARTIALS);
-  if (partials !== undefined) settings.partialImages = partials;
-  const seed = countAt(body, 'seed', 0, Number.MAX_SAFE_INTEGER);
-  if (seed !== undefined) settings.seed = seed;
-  return settings;
+function settingsOf(said: Omit<ImagesRequest, 'model' | 'prompt'>): Partial<ImageCall> {
+  const { quality, style, background, user, seed, negative_prompt: negativePrompt } = said;
+  const { output_format: format, output_compression: compression, response_format: delivery } = said;
+  const { partial_images: partialImages } = said;
+  return {
+    ...(quality != null && { quality }),
+    ...(style != null && { style }),
+    ...(background != null && { background }),
+    ...(user != null && { user }),
+    ...(negativePrompt != null && { negativePrompt }),
+    ...(format != null && { format: format === 'jpg' ? 'jpeg' : format }),
+    ...(compression != null && { compression }),
+    ...(delivery != null && { delivery }),
+    ...(partialImages != null && { partialImages }),
+    ...(seed != null && { seed }),
+  };
 }
 
-function oneOf<Word extends string>(member: string, value: string, words: readonly Word[]): Word {
-  const found = words.find((word) => word === value);
-  if (found) return found;
-  throw wrong(member, `must be one of ${words.map((word) => `\`${word}\``).join(', ')}`);
-}
-
-function readSize(body: JsonObject): ImageSize {
-  const said = textAt(body, 'size');
-  const size = said === undefined ? {} : readImageSize(said);
+function readSize({ size: said, aspect_ratio: ratio }: Pick<ImagesRequest, 'size' | 'aspect_ratio'>): ImageSize {
+  const size = said == null ? {} : readImageSize(said);
   if (!size)
     throw wrong('size', 'must be `<width>x<height>` such as `1024x1024`, an aspect ratio such as `16:9`, or `auto`');
-  const ratio = textAt(body, 'aspect_ratio');
-  if (ratio === undefined || ratio === 'auto') return size;
+  if (ratio == null || ratio === 'auto') return size;
   const shape = readImageSize(ratio);
   if (shape?.aspectRatio === undefined) throw wrong('aspect_ratio', 'must be two whole numbers such as `16:9`');
   return { ...shape, ...size };
-}
-
-/** A whole number, or the text of one: forms have texts alone. */
-function countAt(body: JsonObject, member: string, least: number, most: number): number | undefined {
-  const value = body[member];
-  if (value === undefined || value === null) return undefined;
-  const count = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-  if (Number.isSafeInteger(count) && Number(count) >= least && Number(count) <= most) return Number(count);
-  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  throw wrong(member, `must be a whole number ${range}`);
-}
-
-function textAt(body: JsonObject, member: string): string | undefined {
-  const value = body[member];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrong(member, 'must be a string');
-  return value;
 }
 
 /** `image`, `images`: addresses, data URLs or bare base64, alone, in a list, or in objects around them. */

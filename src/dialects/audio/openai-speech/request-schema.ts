@@ -1,0 +1,27 @@
+/** A request for speech. Descriptions are written to follow "must be". */
+import { Type } from 'typebox';
+import { number, oneOf, open } from '../../shared/request-shape.ts';
+import { SPEECH_FORMATS } from '../speech-formats.ts';
+
+/** What the providers' own bounds of `speed` are. */
+const SLOWEST = 0.25;
+const FASTEST = 4;
+
+export const SpeechRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, description: 'the name of a model' }),
+    input: Type.String({ minLength: 1, description: 'a text that is not empty' }),
+    voice: open(
+      Type.Union([Type.String(), Type.Object({ id: Type.Optional(Type.Union([Type.String(), Type.Null()])) })]),
+      'the name of a voice, or an object with its `id`',
+    ),
+    instructions: open(Type.String(), 'a text', { $about: 'How the text is to be spoken.' }),
+    response_format: oneOf(SPEECH_FORMATS, { default: 'mp3' }),
+    speed: number(SLOWEST, FASTEST, { default: 1 }),
+    stream_format: oneOf(['audio', 'sse'], {
+      default: 'audio',
+      $about: 'Whether the audio comes by itself, or in server-sent events.',
+    }),
+  },
+  { $name: 'SpeechRequest' },
+);

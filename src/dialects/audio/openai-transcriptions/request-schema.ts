@@ -1,0 +1,23 @@
+/** The fields of a form that hands over a audio to be written down. Descriptions are written to follow "must be". */
+import { type TProperties, Type } from 'typebox';
+import { boolean, number, oneOf, text } from '../../shared/request-shape.ts';
+
+export const TRANSCRIPT_FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt', 'diarized_json'] as const;
+
+const FIELDS = {
+  model: Type.String({ minLength: 1, description: 'the name of a model' }),
+  language: text({ $about: 'The language that is spoken, in two letters.' }),
+  prompt: text({ $about: 'Words that are likely to be spoken.' }),
+  response_format: oneOf(TRANSCRIPT_FORMATS, { default: 'json' }),
+  temperature: number(0, 1),
+  stream: boolean({ default: false, $about: 'Whether the text comes as server-sent events.' }),
+} satisfies TProperties;
+
+export const TranscriptionFields = Type.Object(FIELDS);
+
+/** The whole form, as the documentation shows it. */
+export const transcriptionForm = () =>
+  Type.Object(
+    { file: Type.String({ format: 'binary', $about: 'The audio.' }), ...FIELDS },
+    { $name: 'TranscriptionRequest' },
+  );

@@ -1,0 +1,23 @@
+/** A rerank request. Descriptions are written to follow "must be". */
+import { Type } from 'typebox';
+import { open, whole } from '../shared/request-shape.ts';
+
+/** As many as the largest provider takes in one call. */
+const MOST_DOCUMENTS = 10_000;
+
+export const RerankRequest = Type.Object(
+  {
+    model: Type.String({ minLength: 1, description: 'the name of a model' }),
+    query: Type.String({ minLength: 1, description: 'a text that is not empty' }),
+    documents: Type.Array(
+      Type.Union([Type.String(), Type.Object({ text: Type.String() })], {
+        description: 'a text, or an object with a `text`',
+      }),
+      { minItems: 1, maxItems: MOST_DOCUMENTS, description: `a list of 1 to ${MOST_DOCUMENTS} documents` },
+    ),
+    top_n: whole(1, undefined, { $about: 'How many documents are answered; absent: all.' }),
+    return_documents: open(Type.Boolean(), 'true or false', { default: false }),
+    max_tokens_per_doc: whole(1, undefined, { $about: 'How much of a document is read.' }),
+  },
+  { $name: 'RerankRequest' },
+);

@@ -1,0 +1,9 @@
+/** Bounds that hold in every format of videos: far beyond what any provider makes, so that a price stays a number. */
+export const RANGES = {
+  seconds: { least: 0.1, most: 3600 },
+  side: { least: 16, most: 16_384 },
+  fps: { least: 1, most: 240 },
+  seed: { least: -1, most: 2 ** 53 - 1 },
+  n: { least: 1, most: 10 },
+  frames: { least: 2, most: 100_000 },
+} as const;
