@@ -121,14 +121,23 @@ test('GET /metrics speaks the Prometheus text form', async () => {
 
 test('GET /openapi.json describes every route and refers to nothing that is not there', async () => {
   const response = await edge.ask('GET', '/openapi.json', { key: null });
-  const description = (await response.json()) as { openapi: string; paths: { [path: string]: object } };
+  const description = (await response.json()) as {
+    openapi: string;
+    paths: { [path: string]: object };
+    components: { schemas: object; responses: object };
+  };
   expect(description.openapi).toBe('3.1.0');
   expect(Object.keys(description.paths['/v1/chat/completions'] ?? {})).toEqual(['post']);
   expect(Object.keys(description.paths['/admin/v1/models/{name}'] ?? {}).sort()).toEqual(['delete', 'put']);
   for (const path of Object.keys(description.paths)) expect(path).not.toContain('/:');
   expect(Object.keys(description.paths)).toContain('/v1/models/{model}:generateContent');
-  const references = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g);
-  expect(new Set([...references].map(([, name]) => name))).toEqual(new Set(['Error']));
+  const references = JSON.stringify(description).matchAll(/"\$ref":"#\/components\/(\w+\/\w+)"/g);
+  const { schemas, responses } = description.components;
+  const there = [
+    ...Object.keys(schemas).map((name) => `schemas/${name}`),
+    ...Object.keys(responses).map((name) => `responses/${name}`),
+  ];
+  expect([...new Set([...references].map(([, name]) => name))].toSorted()).toEqual(there.toSorted());
 });
 
 /** What a route makes of a path, as its refusal says it. */

@@ -1,6 +1,5 @@
 /** The edge: the route table on the web framework, with keys, errors and browsers seen to in one place. */
 import { tryDecode } from 'hono/utils/url';
-import { Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import { type Load, UNCOUNTED } from '../access/work-bounds.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
@@ -19,7 +18,6 @@ import { errorWriterFor } from './families.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { incomingOf } from './incoming.ts';
 import { createJsonBodies, type JsonBodies } from './json-bodies.ts';
-import { describeRoutes } from './openapi.ts';
 import { requestError } from './request-error.ts';
 import { type AnsweredRoute, type Documented, type PathReading, type RelayedRoute, route } from './route.ts';
 import { createRouter, type Router } from './router.ts';
@@ -58,7 +56,7 @@ export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { sur
   const bodies = createJsonBodies(deps.settings.jsonBounds);
   const router = createRouter<TargetRoute>();
   const all = [...ANSWERED_ROUTES, metricsRoute];
-  all.push(descriptionRoute([...RELAYED_ROUTES, ...all]));
+  all.push(descriptionRoute(() => [...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
   // What is answered here goes first: of a path that both have it takes only what is its own.
   const add = ({ method, path, reading }: Documented, handle: Handler) =>
@@ -233,7 +231,6 @@ function failure(method: string, path: string, error: GatewayError, headers?: { 
 const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
   summary: 'Counters and gauges as Prometheus reads them (text, not JSON); for an admin key or the metrics token.',
-  reply: Type.String(),
   answer: async (deps, { headers, address }) => {
     await refuseStranger(deps.settings.metrics, deps, headers, address);
     return new Response(await deps.metrics.write(deps), {
@@ -242,11 +239,14 @@ const metricsRoute = route('GET', '/metrics', {
   },
 });
 
-function descriptionRoute(routes: readonly Documented[]): AnsweredRoute {
+function descriptionRoute(routes: () => readonly Documented[]): AnsweredRoute {
   return route('GET', '/openapi.json', {
     gate: 'open',
     summary: 'This description.',
-    reply: Type.Object({}),
-    answer: ({ settings }) => describeRoutes(routes, settings.version),
+    answer: async ({ settings: { version, publicUrl } }) => {
+      // Nobody waits for it at the start.
+      const { describeRoutes } = await import('./openapi/describe.ts');
+      return describeRoutes(routes(), { version, url: publicUrl });
+    },
   });
 }

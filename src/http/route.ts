@@ -29,16 +29,16 @@ export interface Documented {
   carriers: Carriers;
   summary: string;
   query: TObject;
+  /** What the edge checks. */
   body: TSchema | undefined;
-  reply: TSchema;
-  /** Where they are no JSON. */
-  bodyType?: string;
-  replyType?: string;
+  /** Absent: the description says it (`openapi/operations.ts`). */
+  reply?: TSchema;
 }
 
 /** A route that hands the call to the gateway, in the words of one dialect. */
 export interface RelayedRoute extends Documented {
-  body: TSchema;
+  /** Its dialect checks it. */
+  body: undefined;
   dialect: string;
   /** The files in its forms are not kept in memory. */
   uploads?: true;
@@ -78,7 +78,7 @@ interface RouteOptions<Q extends TObject, B extends TSchema> {
   carriers?: Carriers;
   query?: Q;
   body?: B;
-  reply: TSchema;
+  reply?: TSchema;
   answer: Answer<Static<Q>, Static<B>>;
 }
 
@@ -97,7 +97,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     gate,
     scope: options.scope,
     summary,
-    reply,
+    ...(reply && { reply }),
     carriers: options.carriers ?? {},
     ...(options.reading && { reading: options.reading }),
     query: options.query ?? NO_QUERY,

@@ -1,35 +1,5 @@
 /** The route table: what is handed to the gateway, in which dialect, and what the edge answers itself. */
-import type { TSchema } from 'typebox';
-import {
-  AudioData,
-  BatchEmbedRequest,
-  ChatReply,
-  ChatRequest,
-  CompactReply,
-  CompactRequest,
-  CompletionReply,
-  CompletionRequest,
-  EmbedContentRequest,
-  EmbedContentsReply,
-  EmbeddingsReply,
-  EmbeddingsRequest,
-  GenerateQuery,
-  GenerateReply,
-  GenerateRequest,
-  ImagesReply,
-  ImagesRequest,
-  MessagesReply,
-  MessagesRequest,
-  ModerationsReply,
-  ModerationsRequest,
-  RerankReply,
-  RerankRequest,
-  ResponsesReply,
-  ResponsesRequest,
-  SpeechRequest,
-  TranscriptionReply,
-  TranscriptionRequest,
-} from './public-schemas.ts';
+
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
 import { ACCOUNT_ROUTES } from './routes/admin/account-routes.ts';
@@ -42,7 +12,7 @@ import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { COUNT_ROUTES } from './routes/public/count-routes.ts';
 import { FILE_ROUTES } from './routes/public/file-routes.ts';
-import { googlePaths } from './routes/public/google-path.ts';
+import { GoogleQuery, googlePaths } from './routes/public/google-path.ts';
 import { MODEL_ROUTES } from './routes/public/model-routes.ts';
 import { RESPONSE_ROUTES } from './routes/public/response-routes.ts';
 import { VIDEO_ROUTES } from './routes/public/video-routes.ts';
@@ -58,8 +28,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Answers a conversation, whole or as a stream of server-sent events.',
     query: NO_QUERY,
-    body: ChatRequest,
-    reply: ChatReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -69,8 +38,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Completes a text, whole or as a stream of server-sent events.',
     query: NO_QUERY,
-    body: CompletionRequest,
-    reply: CompletionReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -80,8 +48,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: { anthropic: true },
     summary: 'Answers a conversation in the messages format, whole or streamed; needs a header `anthropic-version`.',
     query: NO_QUERY,
-    body: MessagesRequest,
-    reply: MessagesReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -91,8 +58,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Answers a conversation in the Responses format, whole or as a stream of server-sent events.',
     query: NO_QUERY,
-    body: ResponsesRequest,
-    reply: ResponsesReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -102,8 +68,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: "Compacts a conversation into the user's messages and a compaction item, by the model itself.",
     query: NO_QUERY,
-    body: CompactRequest,
-    reply: CompactReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -114,8 +79,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     uploads: true,
     summary: 'Draws images, in one of two shapes of request; streamed, with sketches first where the model has them.',
     query: NO_QUERY,
-    body: ImagesRequest,
-    reply: ImagesReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -127,8 +91,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     uploads: true,
     summary: 'Changes images, sent as a form or in JSON.',
     query: NO_QUERY,
-    body: ImagesRequest,
-    reply: ImagesReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -138,8 +101,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Turns texts into vectors, as numbers or as base64 of little-endian float32.',
     query: NO_QUERY,
-    body: EmbeddingsRequest,
-    reply: EmbeddingsReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -149,8 +111,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: "Turns texts into vectors; the body names the path's model again.",
     query: NO_QUERY,
-    body: EmbeddingsRequest,
-    reply: EmbeddingsReply,
+    body: undefined,
   },
   {
     method: 'POST',
@@ -160,9 +121,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Speaks a text: the audio as it comes, or in server-sent events.',
     query: NO_QUERY,
-    body: SpeechRequest,
-    reply: AudioData,
-    replyType: 'audio/*',
+    body: undefined,
   },
   ...['transcriptions', 'translations'].map(
     (action): RelayedRoute => ({
@@ -174,10 +133,8 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       carriers: {},
       summary: 'Writes down what is said in a audio, sent as a form; as JSON, text, subtitles or server-sent events.',
       query: NO_QUERY,
-      body: TranscriptionRequest,
-      bodyType: 'multipart/form-data',
+      body: undefined,
       uploads: true,
-      reply: TranscriptionReply,
     }),
   ),
   {
@@ -188,8 +145,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     summary: 'Judges texts and images by categories of harm.',
     query: NO_QUERY,
-    body: ModerationsRequest,
-    reply: ModerationsReply,
+    body: undefined,
   },
   ...['/v1/rerank', '/v2/rerank'].map(
     (path): RelayedRoute => ({
@@ -200,18 +156,17 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       carriers: {},
       summary: 'Puts documents in the order in which they answer a query.',
       query: NO_QUERY,
-      body: RerankRequest,
-      reply: RerankReply,
+      body: undefined,
     }),
   ),
-  ...embedRoutes('embedContent', 'gemini-embed', EmbedContentRequest, 'Turns one text into a vector.'),
-  ...embedRoutes('batchEmbedContents', 'gemini-batch-embed', BatchEmbedRequest, 'Turns texts into vectors.'),
+  ...embedRoutes('embedContent', 'gemini-embed', 'Turns one text into a vector.'),
+  ...embedRoutes('batchEmbedContents', 'gemini-batch-embed', 'Turns texts into vectors.'),
   ...generateRoutes('streamGenerateContent', 'Answers a conversation in the generateContent format, as a stream.'),
   // Its rows come last: an action that nobody knows is refused by the dialect.
   ...generateRoutes('generateContent', 'Answers a conversation in the generateContent format.'),
 ];
 
-function embedRoutes(action: string, dialect: string, body: TSchema, summary: string): RelayedRoute[] {
+function embedRoutes(action: string, dialect: string, summary: string): RelayedRoute[] {
   return googlePaths(action, (asked) => asked === action).map((place) => ({
     method: 'POST',
     ...place,
@@ -219,9 +174,8 @@ function embedRoutes(action: string, dialect: string, body: TSchema, summary: st
     gate: 'caller',
     carriers: { google: true },
     summary,
-    query: GenerateQuery,
-    body,
-    reply: EmbedContentsReply,
+    query: GoogleQuery,
+    body: undefined,
   }));
 }
 
@@ -234,9 +188,8 @@ function generateRoutes(action: 'generateContent' | 'streamGenerateContent', sum
     gate: 'caller',
     carriers: { google: true },
     summary,
-    query: GenerateQuery,
-    body: GenerateRequest,
-    reply: GenerateReply,
+    query: GoogleQuery,
+    body: undefined,
   }));
 }
 

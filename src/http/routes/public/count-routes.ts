@@ -7,9 +7,8 @@ import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { estimateInputTokens } from '../../../dialects/chat/estimate-input.ts';
 import type { Dialect, WireRequest } from '../../../dialects/dialect.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { GenerateQuery } from '../../public-schemas.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
-import { googlePaths } from './google-path.ts';
+import { GoogleQuery, googlePaths } from './google-path.ts';
 
 // The dialects say what is wrong with the rest of a conversation.
 const CountMessages = Type.Object({ model: Type.String(), messages: Type.Array(Type.Object({})) });
@@ -35,7 +34,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
       scope: 'chat',
       carriers: { google: true },
       summary: 'Estimates how many tokens a conversation in the generateContent format has.',
-      query: GenerateQuery,
+      query: GoogleQuery,
       body: CountGenerate,
       reply: Type.Object({ totalTokens: Type.Integer() }),
       answer: (deps, asked) => ({ totalTokens: countGenerate(deps, asked) }),

@@ -1,5 +1,4 @@
 /** Finished works by their unguessable names: who knows one needs no key. */
-import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { readImageName } from '../../../files/image-store.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -11,7 +10,6 @@ export const FILE_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/files/:file', {
     gate: 'open',
     summary: 'A finished video or image by its unguessable name, in whole or in part (`Range`).',
-    reply: Type.Unknown(),
     answer: (deps, { path, headers }) =>
       fileReply(deps.files, path.file ?? '', typeOf(path.file ?? '', deps.now()), headers),
   }),

@@ -1,5 +1,11 @@
 /** Google's paths, which say model and action in one: `{model}:{action}`, with or without a slash behind. */
+import { Type } from 'typebox';
 import type { PathReading } from '../../route.ts';
+
+export const GoogleQuery = Type.Object({
+  alt: Type.Optional(Type.String({ description: '`sse` for server-sent events; a JSON array otherwise' })),
+  key: Type.Optional(Type.String({ description: "a caller's key" })),
+});
 
 /** The framework's pattern for a name that may hold slashes, and the action behind it. */
 const CALL = ':call{.+}';

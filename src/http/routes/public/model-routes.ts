@@ -21,15 +21,6 @@ const Paging = Type.Object({
 });
 type Paging = Static<typeof Paging>;
 
-const ModelList = Type.Object(
-  {},
-  { description: 'A list in the OpenAI, Anthropic or Google shape, as the headers ask.' },
-);
-const OneModel = Type.Object(
-  {},
-  { description: 'A model in the OpenAI, Anthropic or Google shape, as the headers ask.' },
-);
-
 export const MODEL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/v1/models', {
     gate: 'caller',
@@ -37,7 +28,6 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models the key may call.',
     query: Paging,
-    reply: ModelList,
     answer: (deps, asked) => list(deps, asked, shapeAsked(asked)),
   }),
   route('GET', '/v1/models/:id{.+}', {
@@ -47,7 +37,6 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model.',
     reading: modelPath('/v1/models'),
     query: Paging,
-    reply: OneModel,
     answer: (deps, asked) => one(deps, asked, shapeAsked(asked)),
   }),
   route('GET', '/v1beta/models', {
@@ -56,7 +45,6 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     carriers: ANY_KEY,
     summary: 'Lists the models the key may call, in the Google shape.',
     query: Paging,
-    reply: ModelList,
     answer: (deps, asked) => list(deps, asked, 'google'),
   }),
   route('GET', '/v1beta/models/:id{.+}', {
@@ -66,7 +54,6 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Shows one model in the Google shape.',
     reading: modelPath('/v1beta/models'),
     query: Paging,
-    reply: OneModel,
     answer: (deps, asked) => one(deps, asked, 'google'),
   }),
 ];

@@ -7,7 +7,6 @@ import type { Dialect } from '../../../dialects/dialect.ts';
 import { recall } from '../../../gateway/prepare/load-conversation.ts';
 import type { ResponseRow } from '../../../store/kept.ts';
 import type { HttpDeps } from '../../http-deps.ts';
-import { ResponsesReply } from '../../public-schemas.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
 import { countTokens, readConversation } from './count-routes.ts';
 
@@ -54,7 +53,6 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
     scope: 'chat',
     summary: 'Shows a kept response, with `stream=true` as the stream that it may have been.',
     query: RetrieveQuery,
-    reply: ResponsesReply,
     answer: async (deps, { path, query, caller }) => {
       const row = await found(deps, caller, path.id);
       const reply: JsonObject = { ...(JSON.parse(row.reply) as JsonObject), output: JSON.parse(row.output) as Json };
@@ -96,7 +94,6 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'chat',
     summary: 'Refused: only responses made in the background could be cancelled, and none are.',
-    reply: ResponsesReply,
     answer: async (deps, { path, caller }) => {
       await found(deps, caller, path.id);
       throw new GatewayError(

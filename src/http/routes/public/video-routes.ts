@@ -16,35 +16,8 @@ import { type AnsweredRoute, type Asked, route } from '../../route.ts';
 import { fileReply } from './file-reply.ts';
 
 const text = () => Type.Optional(Type.String());
-const VideoTask = Type.Object({
-  id: Type.String(),
-  object: Type.Literal('video'),
-  model: Type.String(),
-  status: Type.String({ description: 'one of queued, in_progress, completed, failed' }),
-  progress: Type.Integer(),
-  created_at: Type.Integer(),
-  seconds: Type.String(),
-  completed_at: Type.Optional(Type.Integer()),
-  expires_at: Type.Optional(Type.Integer()),
-  size: text(),
-  error: Type.Optional(Type.Object({ message: Type.String(), code: Type.String() })),
-  urls: Type.Optional(
-    Type.Array(Type.String(), { description: 'where several were ordered: the videos that are there' }),
-  ),
-  metadata: Type.Optional(Type.Object({})),
-});
-const VideoResult = Type.Object({
-  task_id: Type.String(),
-  status: Type.String({ description: 'one of queued, in_progress, completed, failed' }),
-  url: text(),
-  urls: Type.Optional(Type.Array(Type.String(), { description: 'where several were ordered' })),
-  format: text(),
-  metadata: Type.Object({}),
-  error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() })),
-});
 const ListQuery = Type.Object({ limit: text(), after: text(), order: text() });
 const VendorBQuery = Type.Object({ Action: text(), Version: text() });
-const VendorBReply = Type.Object({ code: Type.Integer(), message: Type.String(), data: Type.Object({}) });
 
 type Any = Asked<unknown, unknown>;
 
@@ -55,7 +28,6 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'video',
     summary: `Begins to make a video. ${FORM}`,
-    reply: VideoTask,
     answer: (deps, asked) => create(deps, asked, openaiVideos),
   }),
   route('GET', '/v1/videos', {
@@ -63,14 +35,12 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     scope: 'video',
     summary: 'Lists your videos.',
     query: ListQuery,
-    reply: Type.Object({ object: Type.Literal('list'), data: Type.Array(VideoTask), has_more: Type.Boolean() }),
     answer: list,
   }),
   route('GET', '/v1/videos/:id', {
     gate: 'caller',
     scope: 'video',
     summary: 'Shows how far a video is.',
-    reply: VideoTask,
     answer: (deps, asked) => show(deps, asked, openaiVideos),
   }),
   route('DELETE', '/v1/videos/:id', {
@@ -88,28 +58,24 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
     scope: 'video',
     summary: 'The finished video, in whole or in part (`Range`).',
     query: Type.Object({ variant: text(), index: text() }),
-    reply: Type.Unknown(),
     answer: content,
   }),
   route('POST', '/v1/videos/:id/remix', {
     gate: 'caller',
     scope: 'video',
     summary: 'Makes a video anew by another prompt, where its model can.',
-    reply: VideoTask,
     answer: remix,
   }),
   route('POST', '/v1/video/generations', {
     gate: 'caller',
     scope: 'video',
     summary: `Begins to make a video. ${FORM}`,
-    reply: VideoResult,
     answer: (deps, asked) => create(deps, asked, videoGenerations),
   }),
   route('GET', '/v1/video/generations/:id', {
     gate: 'caller',
     scope: 'video',
     summary: 'Shows how far a video is, and where it is.',
-    reply: VideoResult,
     answer: (deps, asked) => show(deps, asked, videoGenerations),
   }),
   ...['/vendor-a', '/kling'].flatMap((prefix) =>
@@ -122,7 +88,6 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
       summary:
         '`Action=CVSync2AsyncSubmitTask` begins to make a video, `Action=CVSync2AsyncGetResult` shows how far it is.',
       query: VendorBQuery,
-      reply: VendorBReply,
       answer: answerVendorB,
     }),
   ),
@@ -136,14 +101,12 @@ function vendorARoutes(prefix: string, kind: string): AnsweredRoute[] {
       gate: 'caller',
       scope: 'video',
       summary: "Begins to make a video, by Kling's body.",
-      reply: VideoResult,
       answer: (deps, asked) => create(deps, asked, vendorA, { fromImage }),
     }),
     route('GET', `${path}/:id`, {
       gate: 'caller',
       scope: 'video',
       summary: 'Shows how far a video is, and where it is.',
-      reply: VideoResult,
       answer: (deps, asked) => show(deps, asked, vendorA),
     }),
   ];

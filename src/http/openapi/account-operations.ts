@@ -1,0 +1,116 @@
+/** The operations on models, money, keys and records: those of a caller, and the admin API. */
+import {
+  AnyModel,
+  AnyModelList,
+  Description,
+  GoogleModelList,
+  Metrics,
+  modelEntry,
+  OneGoogleModel,
+  providerEntry,
+} from './account-replies.ts';
+import type { Operation, Operations, Tag } from './operation.ts';
+
+const ACCOUNT = { id: 'acct_1Zk3v9' };
+const KEY = { id: 'key_1Zk3v9' };
+
+/** Rows of one tag: by route, the operation's id and what else there is to say. */
+function tagged(tag: Tag, rows: { readonly [route: string]: readonly [string, Partial<Operation>?] }): Operations {
+  return Object.fromEntries(Object.entries(rows).map(([route, [id, more]]) => [route, { id, tag, ...more }]));
+}
+
+const PROVIDER = {
+  type: 'openai-compatible',
+  baseUrl: 'http://127.0.0.1:8000/v1',
+  credentials: ['example-credential'],
+};
+const MODEL = {
+  kind: 'chat',
+  price: { input: 1, output: 2 },
+  maxOutputTokens: 4096,
+  targets: [{ provider: 'local', model: 'llama' }],
+};
+
+export const ACCOUNT_OPERATIONS: Operations = {
+  ...tagged('Models', {
+    'GET /v1/models': ['listModels', { reply: AnyModelList }],
+    'GET /v1/models/{id}': ['getModel', { reply: AnyModel, path: { id: 'sandbox-chat' } }],
+    'GET /v1beta/models': ['listGoogleModels', { reply: GoogleModelList }],
+    'GET /v1beta/models/{id}': ['getGoogleModel', { reply: OneGoogleModel, path: { id: 'sandbox-chat' } }],
+  }),
+  ...tagged('Billing', {
+    'GET /v1/balance': ['getBalance'],
+    'GET /v1/usage': ['getUsage', { query: { group_by: 'model' } }],
+    'POST /v1/redeem': ['redeemCode', { request: { code: 'mp-4J7K-9Q2M-XW3T' } }],
+    'GET /v1/dashboard/billing/subscription': ['getSubscription'],
+    'GET /v1/dashboard/billing/usage': ['getDashboardUsage'],
+    'GET /dashboard/billing/subscription': ['getBareSubscription'],
+    'GET /dashboard/billing/usage': ['getBareDashboardUsage'],
+  }),
+  ...tagged('Status', {
+    'GET /': ['getName'],
+    'GET /health': ['getHealth'],
+    'GET /ready': ['getReadiness'],
+    'GET /metrics': ['getMetrics', { reply: Metrics, replyType: 'text/plain' }],
+    'GET /openapi.json': ['getDescription', { reply: Description }],
+  }),
+  ...tagged('Accounts', {
+    'POST /admin/v1/accounts': ['createAccount', { request: { name: 'acme', budget: { month: '100.00' } } }],
+    'GET /admin/v1/accounts': ['listAccounts'],
+    'GET /admin/v1/accounts/{id}': ['getAccount', { path: ACCOUNT }],
+    'PATCH /admin/v1/accounts/{id}': ['changeAccount', { path: ACCOUNT, request: { requestsPerMinute: 600 } }],
+    'POST /admin/v1/accounts/{id}/disable': ['disableAccount', { path: ACCOUNT }],
+    'POST /admin/v1/accounts/{id}/enable': ['enableAccount', { path: ACCOUNT }],
+    'GET /admin/v1/accounts/{id}/webhook-secret': ['getWebhookSecret', { path: ACCOUNT }],
+    'GET /admin/v1/accounts/{id}/entries': ['listEntries', { path: ACCOUNT }],
+    'POST /admin/v1/accounts/{id}/top-ups': ['topUp', { path: ACCOUNT, request: { amount: '25.00' } }],
+    'POST /admin/v1/accounts/{id}/refunds': ['refund', { path: ACCOUNT, request: { amount: '0.50', note: 'Sorry.' } }],
+    'POST /admin/v1/accounts/{id}/adjustments': [
+      'adjust',
+      { path: ACCOUNT, request: { amount: '-0.25', note: 'A mistake corrected.' } },
+    ],
+    'POST /admin/v1/codes': ['createCode', { request: { amount: '10.00', note: 'Spring campaign' } }],
+    'GET /admin/v1/codes': ['listCodes'],
+  }),
+  ...tagged('Keys', {
+    'POST /admin/v1/keys': ['createKey', { request: { account: 'acme', name: 'laptop', models: ['sandbox-chat'] } }],
+    'GET /admin/v1/keys': ['listKeys'],
+    'GET /admin/v1/keys/{id}': ['getKey', { path: KEY }],
+    'PATCH /admin/v1/keys/{id}': ['changeKey', { path: KEY, request: { tokensPerMinute: 100_000 } }],
+    'POST /admin/v1/keys/{id}/disable': ['disableKey', { path: KEY }],
+    'POST /admin/v1/keys/{id}/enable': ['enableKey', { path: KEY }],
+    'POST /admin/v1/keys/{id}/rotate': ['rotateKey', { path: KEY, request: { graceSeconds: 3600 } }],
+    'DELETE /admin/v1/keys/{id}': ['deleteKey', { path: KEY }],
+  }),
+  ...tagged('Catalog', {
+    'GET /admin/v1/providers': ['listProviders'],
+    'POST /admin/v1/providers': [
+      'createProvider',
+      { body: providerEntry('named'), request: { name: 'local', ...PROVIDER } },
+    ],
+    'PUT /admin/v1/providers/{name}': [
+      'saveProvider',
+      { body: providerEntry('in path'), path: { name: 'local' }, request: PROVIDER },
+    ],
+    'DELETE /admin/v1/providers/{name}': ['deleteProvider', { path: { name: 'local' } }],
+    'GET /admin/v1/models': ['listCatalogModels'],
+    'POST /admin/v1/models': ['createModel', { body: modelEntry('named'), request: { name: 'llama', ...MODEL } }],
+    'PUT /admin/v1/models/{name}': [
+      'saveModel',
+      { body: modelEntry('in path'), path: { name: 'llama' }, request: MODEL },
+    ],
+    'DELETE /admin/v1/models/{name}': ['deleteModel', { path: { name: 'llama' } }],
+    'GET /admin/v1/prices': ['listPrices', { query: { model: 'sandbox-chat' } }],
+  }),
+  ...tagged('Records', {
+    'GET /admin/v1/calls': ['listCalls', { query: { limit: 1 } }],
+    'GET /admin/v1/calls/{id}': ['getCall', { path: { id: 'req_1Zk3v9' } }],
+    'POST /admin/v1/calls/{id}/dispute': [
+      'settleDispute',
+      { path: { id: 'req_1Zk3v9' }, request: { decision: 'accept' } },
+    ],
+    'GET /admin/v1/audit': ['listAudit', { query: { limit: 1 } }],
+    'GET /admin/v1/ledger/verify': ['verifyLedger'],
+    'POST /admin/v1/ledger/repair': ['repairLedger', { request: { enter: false } }],
+  }),
+};

@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test';
+import { route } from '../route.ts';
+import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../routes.ts';
+import { describeRoutes, shownPath } from './describe.ts';
+import { OPERATIONS } from './operations.ts';
+
+const open = (path: string) => route('GET', path, { gate: 'open', summary: 'Of the edge itself.', answer: () => ({}) });
+const ROWS = [...RELAYED_ROUTES, ...ANSWERED_ROUTES, open('/metrics'), open('/openapi.json')];
+
+interface Operation {
+  operationId: string;
+  summary: string;
+  tags: string[];
+  security: { [scheme: string]: string[] }[];
+  parameters?: { name: string; in: string }[];
+  responses: { [status: string]: object };
+}
+interface Described {
+  info: { license: object };
+  servers: { url: string }[];
+  tags: { name: string; description: string }[];
+  paths: { [path: string]: { [method: string]: Operation } };
+  components: { securitySchemes: object };
+}
+const described = describeRoutes(ROWS, { version: '1.2.3' }) as Described;
+const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
+  Object.values(methods).map((operation) => ({ path, ...operation })),
+);
+
+test('every route has its operation, and every operation its route', () => {
+  const routes = new Set(ROWS.map((row) => `${row.method} ${shownPath(row)}`));
+  expect(Object.keys(OPERATIONS).filter((one) => !routes.has(one))).toEqual([]);
+  expect(operations).toHaveLength(Object.keys(OPERATIONS).length);
+  expect(() => describeRoutes([open('/unknown')], { version: '1' })).toThrow('GET /unknown');
+});
+
+/** What Redocly's recommended rules look at, without its examples: those are run (`test/e2e/openapi.test.ts`). */
+test('the rules of a good description hold', () => {
+  const schemes = Object.keys(described.components.securitySchemes);
+  for (const { path, operationId, summary, tags, security, parameters = [], responses } of operations) {
+    expect(operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
+    expect(summary).toMatch(/^[A-Z`].*\.$/s);
+    expect(tags).toHaveLength(1);
+    expect(Object.keys(responses)).toEqual(['200', '4XX', '5XX']);
+    expect(security.flatMap((one) => Object.keys(one)).filter((scheme) => !schemes.includes(scheme))).toEqual([]);
+    const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
+    expect([...path.matchAll(/\{\w+\}/g)].map(([found]) => found)).toEqual(inPath);
+    expect(new Set(parameters.map((parameter) => `${parameter.in} ${parameter.name}`)).size).toBe(parameters.length);
+    expect(path === '/' || !path.endsWith('/')).toBe(true);
+  }
+  expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
+  const used = new Set(operations.flatMap(({ tags }) => tags));
+  expect(described.tags.map(({ name }) => name).toSorted()).toEqual([...used].toSorted());
+  expect(described.info.license).toBeDefined();
+});
+
+test('its server is where clients reach the gateway, or where they got it', () => {
+  expect(described.servers[0]?.url).toBe('/');
+  const known = describeRoutes([], { version: '1', url: 'https://models.example' }) as Described;
+  expect(known.servers[0]?.url).toBe('https://models.example');
+});
+
+test('what streams says so, in events that are described', () => {
+  const streaming = operations.filter(({ responses }) => JSON.stringify(responses[200]).includes('text/event-stream'));
+  expect(streaming.map(({ operationId }) => operationId).toSorted()).toEqual(
+    [
+      ...['createChatCompletion', 'createCompletion', 'createMessage', 'createResponse', 'getResponse'],
+      ...['createImage', 'editImage', 'createSpeech', 'createTranscription', 'createTranslation'],
+      ...['streamGenerateContent', 'streamGenerateContentV1'],
+    ].toSorted(),
+  );
+});

@@ -1,0 +1,161 @@
+/** The route table as an OpenAPI 3.1 description. */
+import type { TSchema } from 'typebox';
+import { Type } from 'typebox';
+import type { Json } from '../../canonical/json.ts';
+import { anthropicError, type ErrorWriter, googleError, openaiError } from '../../dialects/shared/error-bodies.ts';
+import { errorWriterFor } from '../families.ts';
+import type { Documented } from '../route.ts';
+import { ERRORS } from './errors.ts';
+import type { Operation } from './operation.ts';
+import { TAGS } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import replies from './replies.json' with { type: 'json' };
+import { SchemaWriter } from './schemas.ts';
+
+export interface About {
+  version: string;
+  /** Where clients reach the gateway; absent: where they got the description. */
+  url?: string | undefined;
+}
+
+const DESCRIPTION =
+  'A model gateway: one service, one address, one key, in front of every AI provider. ' +
+  'Any model is reached in any format that can express the request; errors come in the format of the path.';
+
+export function describeRoutes(rows: readonly Documented[], { version, url }: About): object {
+  const schemas = new SchemaWriter();
+  const paths: { [path: string]: { [method: string]: object } } = {};
+  for (const row of rows) {
+    const path = shownPath(row);
+    // The same route once more, for clients that write a slash behind it.
+    if (path.length > 1 && path.endsWith('/')) continue;
+    const operation = OPERATIONS[`${row.method} ${path}`];
+    if (!operation) throw new Error(`The description has no operation for ${row.method} ${path}.`);
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describe(row, path, operation, schemas) };
+  }
+  const responses = Object.fromEntries(
+    [...FAMILIES.values()].map((family) => {
+      const { description, schema, example } = ERRORS[family];
+      return [family, { description, content: contentOf(schemas.write(schema), example) }];
+    }),
+  );
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Modelport',
+      version,
+      description: DESCRIPTION,
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: url ?? '/', description: 'This installation.' }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas: schemas.components, responses, securitySchemes: SECURITY_SCHEMES },
+  };
+}
+
+const SECURITY_SCHEMES = {
+  caller: { type: 'http', scheme: 'bearer', description: "A caller's key, `sk-…`." },
+  admin: { type: 'http', scheme: 'bearer', description: "An admin's key, `sk-admin-…`." },
+  anthropic: { type: 'apiKey', in: 'header', name: 'x-api-key', description: "A caller's key." },
+  google: { type: 'apiKey', in: 'header', name: 'x-goog-api-key', description: "A caller's key." },
+  googleQuery: { type: 'apiKey', in: 'query', name: 'key', description: "A caller's key." },
+};
+
+type Family = keyof typeof ERRORS;
+const FAMILIES: ReadonlyMap<ErrorWriter, Family> = new Map([
+  [openaiError, 'OpenAiError'],
+  [anthropicError, 'AnthropicError'],
+  [googleError, 'GoogleError'],
+]);
+
+/** A parameter of a path as the framework writes it: `:id`, `:name{.+}`. */
+const PARAMETER = /:(\w+)(?:\{[^}]*\})?/g;
+const SHOWN_PARAMETER = /\{(\w+)\}/g;
+
+export function shownPath({ path, reading }: Pick<Documented, 'path' | 'reading'>): string {
+  return reading?.shown ?? path.replace(PARAMETER, '{$1}');
+}
+
+function describe(row: Documented, path: string, operation: Operation, schemas: SchemaWriter): object {
+  const parameters = [...pathParameters(path, operation), ...queryParameters(row, operation, schemas)];
+  const error = { $ref: `#/components/responses/${FAMILIES.get(errorWriterFor(row.method, path))}` };
+  const body = bodyOf(row, operation, schemas);
+  return {
+    operationId: operation.id,
+    summary: row.summary,
+    tags: [operation.tag],
+    security: security(row),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: {
+      200: { description: 'The answer.', content: replyOf(row, operation, schemas) },
+      '4XX': error,
+      '5XX': error,
+    },
+  };
+}
+
+function pathParameters(path: string, { path: examples = {} }: Operation): object[] {
+  return [...path.matchAll(SHOWN_PARAMETER)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+    ...(examples[name] !== undefined && { example: examples[name] }),
+  }));
+}
+
+function queryParameters({ query }: Documented, operation: Operation, schemas: SchemaWriter): object[] {
+  const required: readonly string[] = query.required ?? [];
+  return Object.entries<TSchema>(query.properties).map(([name, schema]) => {
+    const { description, ...written } = schemas.write(schema);
+    const example = operation.query?.[name];
+    return {
+      name,
+      in: 'query',
+      ...(required.includes(name) && { required: true }),
+      ...(description !== undefined && { description }),
+      schema: written,
+      ...(example !== undefined && { example }),
+    };
+  });
+}
+
+function bodyOf(row: Documented, { body, form, request }: Operation, schemas: SchemaWriter): object | undefined {
+  const json = body ?? row.body;
+  if (!json && !form) return undefined;
+  const content = {
+    ...(json && contentOf(schemas.write(json), request)),
+    ...(form && contentOf(schemas.write(form), json ? undefined : request, 'multipart/form-data')),
+  };
+  const required = [json, form].some(
+    (schema) => ((schema as { required?: string[] } | undefined)?.required ?? []).length > 0,
+  );
+  return { ...(required && { required: true }), content };
+}
+
+function replyOf(row: Documented, operation: Operation, schemas: SchemaWriter): object {
+  const reply = schemas.write(operation.reply ?? row.reply ?? Type.Unknown());
+  const events = operation.events && schemas.write(operation.events);
+  const examples: { readonly [id: string]: { reply?: Json; event?: Json } } = replies;
+  const { reply: example, event } = examples[operation.id] ?? {};
+  return {
+    ...contentOf(reply, example, operation.replyType),
+    ...(events && contentOf({ ...events, description: EVENT }, event, 'text/event-stream')),
+  };
+}
+
+const EVENT = 'The data of each event, as JSON.';
+
+function contentOf(schema: object, example: Json | undefined, type = 'application/json'): { [type: string]: object } {
+  return { [type]: { schema, ...(example !== undefined && { example }) } };
+}
+
+function security({ gate, carriers }: Documented): object[] {
+  if (gate === 'open') return [];
+  const schemes: object[] = [{ [gate]: [] }];
+  if (carriers.anthropic) schemes.push({ anthropic: [] });
+  if (carriers.google) schemes.push({ google: [] }, { googleQuery: [] });
+  return schemes;
+}

@@ -1,0 +1,106 @@
+/** Schemas as OpenAPI 3.1 writes them: notes become descriptions, names become components. */
+import type { TSchema } from 'typebox';
+import { nodeOf, type SchemaNode } from '../../dialects/shared/request-shape.ts';
+
+type Written = { [keyword: string]: unknown };
+
+/** Keywords that are taken as they are. */
+const PLAIN = [
+  ...['type', 'const', 'enum', 'format', 'default', 'minimum', 'maximum', 'minLength', 'maxLength'],
+  ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
+] as const;
+
+export class SchemaWriter {
+  readonly components: { [name: string]: Written } = {};
+
+  write(schema: TSchema): Written {
+    return this.#node(nodeOf(schema));
+  }
+
+  #node(node: SchemaNode, about?: string): Written {
+    const said = about ?? sentenceOf(node);
+    if (node.$name === undefined) return this.#inner(node, said);
+    if (!(node.$name in this.components)) {
+      const component: Written = {};
+      // It may hold itself.
+      this.components[node.$name] = component;
+      Object.assign(component, this.#inner(node, said));
+    }
+    return { $ref: `#/components/schemas/${node.$name}` };
+  }
+
+  #inner(node: SchemaNode, about: string | undefined): Written {
+    const described = about === undefined ? {} : { description: about };
+    if (node.$inside) return { ...this.#node(nodeOf(node.$inside())), ...described };
+    if (node.$types) return { ...this.#byType(node), ...described };
+    if (node.anyOf) return { ...this.#choice(node.anyOf), ...this.#plain(node), ...described };
+    const written: Written = { ...this.#plain(node), ...described };
+    if (node.items) written.items = this.#node(node.items);
+    const members = Object.entries(node.properties ?? {});
+    if (members.length > 0) {
+      written.properties = Object.fromEntries(members.map(([name, inner]) => [name, this.#node(inner)]));
+      const { required = [] } = node;
+      if (required.length > 0) written.required = [...required];
+    }
+    return written;
+  }
+
+  #plain(node: SchemaNode): Written {
+    const keywords = node as Written;
+    const written: Written = {};
+    for (const keyword of PLAIN) if (keywords[keyword] !== undefined) written[keyword] = keywords[keyword];
+    const { maximum, pattern } = keywords;
+    if (maximum === Number.MAX_SAFE_INTEGER) delete written.maximum;
+    if (pattern !== undefined) written.pattern = pattern instanceof RegExp ? pattern.source : pattern;
+    return written;
+  }
+
+  /** A choice between constants is an enumeration, one with null a type more. */
+  #choice(choices: readonly SchemaNode[]): Written {
+    const [first, ...others] = choices;
+    if (first && others.length === 0) return this.#node(first);
+    if (choices.every(({ const: value }) => value !== undefined)) {
+      return { type: 'string', enum: choices.map(({ const: value }) => value) };
+    }
+    const [second] = others;
+    if (first && second?.type === 'null' && others.length === 1) {
+      const written = this.#node(first);
+      if (typeof written.type === 'string' && written.enum === undefined)
+        return { ...written, type: [written.type, 'null'] };
+      if (Array.isArray(written.enum)) return { ...written, type: ['string', 'null'], enum: [...written.enum, null] };
+      return { anyOf: [written, { type: 'null' }] };
+    }
+    return { anyOf: choices.map((choice) => this.#node(choice)) };
+  }
+
+  #byType({ $types, $otherwise, $others }: SchemaNode): Written {
+    const variants = Object.entries($types?.() ?? {}).map(([type, schema]) => {
+      const written = this.#inner(nodeOf(schema), undefined);
+      const required = [
+        ...(type === $otherwise ? [] : ['type']),
+        ...((written.required as string[] | undefined) ?? []),
+      ];
+      return {
+        ...written,
+        type: 'object',
+        properties: { type: { type: 'string', const: type }, ...(written.properties as Written | undefined) },
+        ...(required.length > 0 && { required: [...new Set(required)] }),
+      };
+    });
+    if (!$others) return { anyOf: variants };
+    const other = {
+      type: 'object',
+      description: 'Of another type: passed as it is, to providers of the same format.',
+      properties: { type: { type: 'string' } },
+      additionalProperties: true,
+    };
+    return { anyOf: [...variants, other] };
+  }
+}
+
+/** Descriptions are written to follow "must be". */
+function sentenceOf({ $about, description }: SchemaNode): string | undefined {
+  if ($about !== undefined || description === undefined) return $about;
+  const sentence = description.charAt(0).toUpperCase() + description.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}

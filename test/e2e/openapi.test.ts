@@ -1,0 +1,117 @@
+/** The public description says what is there: its examples fit its schemas, and the sandbox answers them as it says. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { type ApiDocument, type Content, faultsOf, operationsOf } from '../openapi/document.ts';
+import { type Ran, REFUSED, readDocument, runOperations } from '../openapi/run.ts';
+
+const RUN_TIMEOUT_MS = 120_000;
+
+let gateway: GatewayProcess;
+let document: ApiDocument;
+let ran: Ran[];
+beforeAll(async () => {
+  gateway = await startGateway();
+  document = await readDocument(gateway);
+  ran = await runOperations(gateway, document);
+}, RUN_TIMEOUT_MS);
+afterAll(async () => {
+  await gateway?.stop();
+});
+
+/** `undefined` where all is well, so that a failure shows what is wrong with what. */
+const listed = (faults: { [place: string]: string[] }) =>
+  Object.fromEntries(Object.entries(faults).filter(([, found]) => found.length > 0));
+
+const faultsIn = (content: { [type: string]: Content } = {}) =>
+  Object.values(content).flatMap(({ schema, example }) =>
+    example === undefined ? [] : faultsOf(document, schema, example),
+  );
+
+describe('the document', () => {
+  test('names every operation once, under a tag that it describes', () => {
+    const operations = operationsOf(document);
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(document.tags.map(({ name }) => name));
+    expect(operations.filter(({ operation }) => operation.tags.some((tag) => !tags.has(tag)))).toEqual([]);
+    expect(document.servers.length).toBeGreaterThan(0);
+  });
+
+  test('describes the body of whatever takes one, and gives an example of it', () => {
+    const without = operationsOf(document)
+      .filter(({ method }) => method === 'POST' || method === 'PUT' || method === 'PATCH')
+      .filter(({ operation: { requestBody } }) => {
+        const contents = Object.values(requestBody?.content ?? {});
+        return !contents.some(({ example }) => example !== undefined);
+      })
+      .map(({ operation }) => operation.operationId);
+    // These take no body.
+    expect(without).toEqual(['cancelResponse', 'disableAccount', 'enableAccount', 'disableKey', 'enableKey']);
+  });
+
+  test('gives an example of every answer in JSON', () => {
+    const without = operationsOf(document)
+      .filter(({ operation: { responses } }) => {
+        const json = responses['200']?.content?.['application/json'];
+        return json && json.example === undefined;
+      })
+      .map(({ operation }) => operation.operationId);
+    expect(without.toSorted()).toEqual(['getDescription', ...Object.keys(REFUSED)].toSorted());
+  });
+
+  test('has schemas that its examples fit, with no member that they do not describe', () => {
+    const faults: { [place: string]: string[] } = {};
+    for (const { operation } of operationsOf(document)) {
+      faults[`${operation.operationId} request`] = faultsIn(operation.requestBody?.content);
+      faults[`${operation.operationId} reply`] = faultsIn(operation.responses['200']?.content);
+    }
+    for (const [name, { content }] of Object.entries(document.components.responses)) faults[name] = faultsIn(content);
+    expect(listed(faults)).toEqual({});
+  });
+
+  test('says which errors each family has', () => {
+    const families = operationsOf(document).map(({ path, operation: { responses } }) => [path, responses['4XX']?.$ref]);
+    expect(families).toContainEqual(['/v1/chat/completions', '#/components/responses/OpenAiError']);
+    expect(families).toContainEqual(['/v1/messages', '#/components/responses/AnthropicError']);
+    expect(families).toContainEqual(['/v1/models/{model}:generateContent', '#/components/responses/GoogleError']);
+    expect(families.filter(([, ref]) => ref === undefined)).toEqual([]);
+  });
+});
+
+describe('the sandbox', () => {
+  test('answers every example with success', () => {
+    const failed = ran.filter(({ status, operation }) => status >= 300 && !REFUSED[operation.operationId]);
+    expect(
+      failed.map(({ operation, status, body, type }) => ({ id: operation.operationId, status, type, body })),
+    ).toEqual([]);
+    const refused = ran.filter(({ status }) => status >= 300).map(({ operation }) => operation.operationId);
+    expect(refused.toSorted()).toEqual(Object.keys(REFUSED).toSorted());
+  });
+
+  test('answers as the description says, errors too', () => {
+    const faults: { [place: string]: string[] } = {};
+    for (const { operation, status, body, type } of ran) {
+      if (body === undefined) continue;
+      const { $ref, content } = operation.responses[status < 300 ? '200' : '4XX'] ?? {};
+      const described = $ref ? document.components.responses[$ref.split('/').at(-1) ?? '']?.content : content;
+      const schema = described?.[type]?.schema;
+      faults[operation.operationId] = schema ? faultsOf(document, schema, body) : [`answers ${type}`];
+    }
+    expect(listed(faults)).toEqual({});
+  });
+
+  test('streams where the description says so, events as it describes them', () => {
+    const faults: { [place: string]: string[] } = {};
+    const streams = ran.filter(({ events }) => events);
+    for (const { operation, events = [] } of streams) {
+      const schema = operation.responses['200']?.content?.['text/event-stream']?.schema;
+      const found = events.flatMap((event) => (schema ? faultsOf(document, schema, event) : ['no events']));
+      faults[operation.operationId] = [...new Set(found.slice(0, 5)), ...(events.length === 0 ? ['no event'] : [])];
+    }
+    expect(listed(faults)).toEqual({});
+    const described = operationsOf(document).filter(
+      ({ operation: { responses } }) => responses['200']?.content?.['text/event-stream'],
+    );
+    expect(streams).toHaveLength(described.length);
+  });
+});

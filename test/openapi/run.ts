@@ -1,0 +1,176 @@
+/** Does what the description's examples say, one operation after the other, as a client that has read it. */
+import type { Json, JsonObject } from '../../src/canonical/json.ts';
+import type { GatewayProcess } from '../gateway-process.ts';
+import { type ApiDocument, operationsOf, type PlacedOperation } from './document.ts';
+
+export interface Ran extends PlacedOperation {
+  status: number;
+  type: string;
+  /** Of an answer in JSON. */
+  body?: Json;
+  /** Of a stream. */
+  events?: Json[];
+}
+
+/** Refused on purpose: what they need is not made by an example. */
+export const REFUSED: { readonly [id: string]: string } = {
+  cancelResponse: 'no response is made in the background',
+  settleDispute: 'no call is disputed',
+};
+
+/** What others need goes last. */
+const LAST = new Set(['deleteResponse', 'deleteVideo', 'deleteProvider', 'deleteModel', 'deleteKey']);
+
+const VIDEO_TIMEOUT_MS = 60_000;
+
+export async function readDocument({ url }: GatewayProcess): Promise<ApiDocument> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
+}
+
+/** Every operation once, and once more as a stream where it has one. */
+export async function runOperations(gateway: GatewayProcess, document: ApiDocument): Promise<Ran[]> {
+  const client = new Client(gateway, await gateway.newCaller('100.00'));
+  const all = operationsOf(document);
+  const isLast = ({ operation }: PlacedOperation) => LAST.has(operation.operationId);
+  const deletions = all.filter(isLast);
+  // A provider goes after its models.
+  deletions.sort(
+    (a, b) =>
+      Number(a.operation.operationId === 'deleteProvider') - Number(b.operation.operationId === 'deleteProvider'),
+  );
+  const ran: Ran[] = [];
+  const makers = all.filter(({ operation }) => MAKERS[operation.operationId]);
+  const others = all.filter((one) => !isLast(one) && !MAKERS[one.operation.operationId]);
+  for (const one of [...makers, ...others, ...deletions]) {
+    ran.push(await client.run(one, false));
+    if (hasStream(one)) ran.push(await client.run(one, true));
+  }
+  return ran;
+}
+
+function hasStream({ operation: { responses } }: PlacedOperation): boolean {
+  return 'text/event-stream' in (responses['200']?.content ?? {});
+}
+
+/** What an answer is needed for: the parameter that later paths take from it, by what they begin with. */
+const MAKERS: { readonly [id: string]: (made: JsonObject) => { [place: string]: string } } = {
+  createResponse: ({ id }) => ({ '/v1/responses/': String(id) }),
+  createVideo: ({ id }) =>
+    Object.fromEntries(['/v1/videos/', '/v1/video/', '/kling/', '/vendor-a/'].map((place) => [place, String(id)])),
+  createAccount: ({ id }) => ({ '/admin/v1/accounts/': String(id) }),
+  createKey: ({ id }) => ({ '/admin/v1/keys/': String(id) }),
+  createCode: ({ code }) => ({ '/v1/redeem': String(code) }),
+  createSpeech: () => ({}),
+  createProvider: () => ({}),
+  createModel: () => ({}),
+};
+
+class Client {
+  readonly #gateway: GatewayProcess;
+  readonly #key: string;
+  readonly #made: { [place: string]: string } = {};
+  #speech: Blob = new Blob();
+
+  constructor(gateway: GatewayProcess, { key }: { key: string }) {
+    this.#gateway = gateway;
+    this.#key = key;
+  }
+
+  async run(placed: PlacedOperation, asStream: boolean): Promise<Ran> {
+    const { operation } = placed;
+    if (operation.operationId === 'getVideoContent') await this.#untilVideo();
+    const response = await fetch(await this.#address(placed, asStream), {
+      method: placed.method,
+      headers: this.#headers(operation.security, this.#isForm(placed)),
+      ...this.#body(placed, asStream),
+    });
+    const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+    const ran = { ...placed, status: response.status, type };
+    if (type === 'text/event-stream') return { ...ran, events: eventsIn(await response.text()) };
+    if (type !== 'application/json') {
+      const bytes = await response.blob();
+      if (operation.operationId === 'createSpeech') this.#speech = bytes;
+      return ran;
+    }
+    const body = (await response.json()) as Json;
+    if (response.ok) Object.assign(this.#made, MAKERS[operation.operationId]?.(body as JsonObject));
+    return { ...ran, body };
+  }
+
+  #isForm({ operation: { requestBody } }: PlacedOperation): boolean {
+    return requestBody !== undefined && !('application/json' in requestBody.content);
+  }
+
+  #headers(security: readonly { [scheme: string]: unknown }[], isForm: boolean): { [name: string]: string } {
+    const key = security.some((schemes) => 'admin' in schemes) ? this.#gateway.adminKey : this.#key;
+    return {
+      authorization: `Bearer ${security.length === 0 ? this.#gateway.adminKey : key}`,
+      'anthropic-version': '2023-06-01',
+      ...(!isForm && { 'content-type': 'application/json' }),
+    };
+  }
+
+  #body({ path, operation }: PlacedOperation, asStream: boolean): { body?: string | FormData } {
+    const { content } = operation.requestBody ?? {};
+    if (!content) return {};
+    const json = content['application/json'];
+    if (json) {
+      if (json.example === undefined) return {};
+      const body = { ...(json.example as JsonObject) };
+      if (path === '/v1/redeem') body.code = this.#made[path] ?? '';
+      if (asStream && operation.operationId === 'createSpeech') body.stream_format = 'sse';
+      else if (asStream && !path.includes('Content')) body.stream = true;
+      return { body: JSON.stringify(body) };
+    }
+    const form = new FormData();
+    for (const [name, value] of Object.entries((content['multipart/form-data']?.example ?? {}) as JsonObject)) {
+      if (name === 'file') form.append(name, this.#speech, 'speech.wav');
+      else form.append(name, String(value));
+    }
+    if (asStream) form.append('stream', 'true');
+    return { body: form };
+  }
+
+  async #address({ path, operation }: PlacedOperation, asStream: boolean): Promise<string> {
+    const filled: { [name: string]: string } = {};
+    const query = new URLSearchParams();
+    for (const parameter of operation.parameters ?? []) {
+      const { name, in: where, example } = parameter;
+      if (where === 'path') filled[name] = (await this.#parameter(path)) ?? String(example);
+      else if (example !== undefined) query.set(name, String(example));
+    }
+    if (asStream && path.includes('streamGenerateContent')) query.set('alt', 'sse');
+    else if (asStream && operation.operationId === 'getResponse') query.set('stream', 'true');
+    const whole = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(filled[name] ?? ''));
+    return `${this.#gateway.url}${whole}${query.size > 0 ? `?${query}` : ''}`;
+  }
+
+  async #parameter(path: string): Promise<string | undefined> {
+    if (path === '/files/{file}') return (await this.#untilVideo()).split('/').at(-1);
+    if (path.startsWith('/admin/v1/calls/')) {
+      const { data } = await this.#gateway.admin<{ data: { id: string }[] }>('GET', '/calls?limit=1');
+      return data[0]?.id;
+    }
+    const place = Object.keys(this.#made).find((one) => path.startsWith(one));
+    return place === undefined ? undefined : this.#made[place];
+  }
+
+  /** Resolves with its address once the video is finished. */
+  async #untilVideo(): Promise<string> {
+    const address = `${this.#gateway.url}/v1/video/generations/${this.#made['/v1/video/']}`;
+    for (const deadline = Date.now() + VIDEO_TIMEOUT_MS; Date.now() < deadline; ) {
+      const response = await fetch(address, { headers: { authorization: `Bearer ${this.#key}` } });
+      const task = (await response.json()) as { status: string; url?: string };
+      if (task.status === 'completed') return task.url ?? '';
+      await Bun.sleep(100);
+    }
+    throw new Error('The video was not finished in time.');
+  }
+}
+
+function eventsIn(stream: string): Json[] {
+  return stream
+    .split('\n')
+    .filter((line) => line.startsWith('data:') && !line.includes('[DONE]'))
+    .map((line) => JSON.parse(line.slice('data:'.length)) as Json);
+}
