@@ -15,11 +15,15 @@ export interface Errand {
   apiKey: string;
   model: string;
   task: string;
+  /** It takes the server for one that offers WebSockets, as Codex takes OpenAI's own. */
+  triesWebSockets?: true;
 }
 
 export interface Outcome {
   code: number | null;
   output: string;
+  /** How many WebSockets it asked for. */
+  webSockets: number;
 }
 
 /** Where the agent works, and what has to be set up for it. */
@@ -71,7 +75,7 @@ const AGENTS: { readonly [name in AgentName]: Agent } = {
         'model_reasoning_effort = "low"',
         'model_reasoning_summary = "auto"',
         'check_for_update_on_startup = false',
-        `${provider}\nenv_key = "GATEWAY_KEY"`,
+        `${provider}\nenv_key = "GATEWAY_KEY"\nsupports_websockets = ${errand.triesWebSockets === true}`,
         '[analytics]\nenabled = false',
       ];
       writeFileSync(join(home, 'config.toml'), settings.join('\n'));
@@ -112,7 +116,10 @@ export async function installAgents(): Promise<void> {
 export async function runAgent(errand: Errand, folder: string): Promise<Outcome> {
   const home = mkdtempSync(join(tmpdir(), 'modelport-agent-'));
   const socketFile = join(home, 'gateway.sock');
-  const bridge = await openBridge(socketFile, errand.gatewayPort);
+  let webSockets = 0;
+  const bridge = await openBridge(socketFile, errand.gatewayPort, (text) => {
+    webSockets += text.match(/^upgrade: *websocket\r?$/gim)?.length ?? 0;
+  });
   const room: Room = { home, url: `http://127.0.0.1:${PORT}`, errand };
   const { command, environment } = AGENTS[errand.agent];
   const env = { PATH: process.env.PATH, HOME: home, TERM: 'dumb', NO_COLOR: '1', ...environment(room) };
@@ -133,7 +140,7 @@ export async function runAgent(errand: Errand, folder: string): Promise<Outcome>
     const late = setTimeout(() => child.pid && process.kill(-child.pid, 'SIGKILL'), LIMIT_MS);
     const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
     clearTimeout(late);
-    return { code, output };
+    return { code, output, webSockets };
   } finally {
     bridge.close();
     rmSync(home, { recursive: true, force: true });
@@ -141,9 +148,10 @@ export async function runAgent(errand: Errand, folder: string): Promise<Outcome>
 }
 
 /** A file leads through the wall where no network does. */
-function openBridge(socketFile: string, port: number): Promise<Server> {
+function openBridge(socketFile: string, port: number, see: (text: string) => void): Promise<Server> {
   const server = createServer((inside) => {
     const gateway = connect(port, '127.0.0.1');
+    inside.on('data', (bytes: Buffer) => see(bytes.toString('latin1')));
     inside.pipe(gateway).pipe(inside);
     inside.on('error', () => gateway.destroy());
     gateway.on('error', () => inside.destroy());

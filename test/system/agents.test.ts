@@ -34,7 +34,14 @@ afterAll(async () => {
   if (canWall) await scene.close();
 }, 30_000);
 
-async function runErrand(agent: AgentName, vendor: VendorName, publicName?: string): Promise<Sent[]> {
+interface Way {
+  /** The public name of its model. */
+  publicName?: string;
+  triesWebSockets?: true;
+}
+
+async function runErrand(agent: AgentName, vendor: VendorName, way: Way): Promise<Sent[]> {
+  const { publicName, triesWebSockets } = way;
   const folder = mkdtempSync(join(tmpdir(), 'modelport-errand-'));
   const file = join(folder, 'hello.txt');
   const model = startTaskModel(vendor, ({ tools }) => {
@@ -46,10 +53,19 @@ async function runErrand(agent: AgentName, vendor: VendorName, publicName?: stri
     const setup = { type, upstreamModel, baseUrls: [`${model.url}/v1`] };
     const stage = await scene.stage(publicName === undefined ? setup : { ...setup, model: publicName });
     const gatewayPort = Number(new URL(scene.gateway.url).port);
-    const errand = { agent, gatewayPort, apiKey: stage.caller.key, model: stage.model, task: TASK };
-    const { code, output } = await runAgent(errand, folder);
+    const errand = {
+      agent,
+      gatewayPort,
+      apiKey: stage.caller.key,
+      model: stage.model,
+      task: TASK,
+      ...(triesWebSockets && { triesWebSockets }),
+    };
+    const { code, output, webSockets } = await runAgent(errand, folder);
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(DONE) });
     expect(readFileSync(file, 'utf8')).toBe(TEXT);
+    // The first answer of 426 sends it to plain HTTP for good.
+    expect(webSockets).toBe(triesWebSockets ? 1 : 0);
     const calls = await stage.settled();
     expect(calls.length).toBe(model.sent.length);
     for (const call of calls) {
@@ -75,19 +91,30 @@ function assertGoesOn(sent: Sent | undefined, vendor: VendorName): void {
 }
 
 describe.skipIf(!canWall)('an errand of', () => {
-  const ways: [string, AgentName, VendorName, string?][] = [
+  const ways: [string, AgentName, VendorName, Way?][] = [
     ['Claude Code on an OpenAI-format model', 'claude', 'chat'],
     ['Claude Code on a Gemini model', 'claude', 'gemini'],
     ['Claude Code on a Responses model', 'claude', 'responses'],
     ['Codex on a Claude model', 'codex', 'messages'],
     ['Codex on a Gemini model', 'codex', 'gemini'],
-    ['Codex, with its own model’s tools in groups, on a Claude model', 'codex', 'messages', 'gpt-6-sol'],
-    ['Codex, with its own model’s tools in groups, on an OpenAI-format model', 'codex', 'chat', 'gpt-6-luna'],
+    [
+      'Codex, with its own model’s tools in groups, on a Claude model',
+      'codex',
+      'messages',
+      { publicName: 'gpt-6-sol' },
+    ],
+    [
+      'Codex, with its own model’s tools in groups, on an OpenAI-format model',
+      'codex',
+      'chat',
+      { publicName: 'gpt-6-luna' },
+    ],
+    ['Codex, which asks for a WebSocket first, on a Claude model', 'codex', 'messages', { triesWebSockets: true }],
     ['Gemini CLI on a Claude model', 'gemini', 'messages'],
   ];
-  for (const [name, agent, vendor, publicName] of ways) {
+  for (const [name, agent, vendor, way = {}] of ways) {
     test(name, async () => {
-      const sent = await runErrand(agent, vendor, publicName);
+      const sent = await runErrand(agent, vendor, way);
       assertGoesOn(sent.at(-1), vendor);
     }, 90_000);
   }
