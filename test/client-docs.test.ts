@@ -1,7 +1,7 @@
 /** Holds docs/reference/clients.md and the client matrix equal. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { clientsTable } from './clients/matrix-client.ts';
+import { clientsTable } from './clients/clients-table.ts';
 
 test('docs/reference/clients.md has the table of the matrix as the suite runs it', async () => {
   const text = await Bun.file(join(import.meta.dir, '../docs/reference/clients.md')).text();

@@ -6,7 +6,7 @@ import { clientNode, clientsFolder, installClients } from './install.ts';
 
 export interface ClientChild<Scenario, View> {
   /** Rejects where the child does not answer in time. */
-  run(scenario: Scenario): Promise<View>;
+  run(scenario: Scenario, withinMs?: number): Promise<View>;
   /** Ends the child. Throws where it saw an unhandled rejection. */
   stop(): void;
 }
@@ -30,7 +30,12 @@ export async function startChild<Scenario, View>(
   ...args: string[]
 ): Promise<ClientChild<Scenario, View>> {
   await installClients();
-  const child = spawn(clientNode(), [join(clientsFolder, script), ...args], {
+  return talkTo(clientNode(), [join(clientsFolder, script), ...args]);
+}
+
+/** Starts a program that answers each line with a line. */
+export function talkTo<Scenario, View>(program: string, args: readonly string[]): ClientChild<Scenario, View> {
+  const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     timeout: MOST_MS,
     env: { ...process.env, ...NO_TELEMETRY },
@@ -44,13 +49,15 @@ export async function startChild<Scenario, View>(
     else waiting.get(id)?.(view as View);
   });
   return {
-    run(scenario) {
+    run(scenario, withinMs = ANSWER_TIMEOUT_MS) {
       const id = ++last;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(id);
-          reject(new Error(`the client did not answer within ${ANSWER_TIMEOUT_MS} ms: ${JSON.stringify(scenario)}`));
-        }, ANSWER_TIMEOUT_MS);
+          reject(
+            new Error(`the client did not answer within ${withinMs} ms: ${JSON.stringify(scenario).slice(0, 1000)}`),
+          );
+        }, withinMs);
         waiting.set(id, (view) => {
           clearTimeout(timer);
           waiting.delete(id);

@@ -142,23 +142,3 @@ export function versionsOf({ packages }: MatrixClient): string[] {
 function dependencies(file: string): { [name: string]: string } {
   return JSON.parse(readFileSync(join(clientsFolder, file), 'utf8')).dependencies;
 }
-
-const FORMAT_NAMES: { readonly [format in MatrixFormat]: string } = {
-  'openai-chat': 'Chat Completions',
-  'openai-responses': 'Responses',
-  'anthropic-messages': 'Messages',
-  gemini: 'generateContent',
-};
-
-/** The table of docs/reference/clients.md. */
-export function clientsTable(): string {
-  const rows = MATRIX.map((row) => {
-    const loop = row.wholeCallsOnly ? 'tool loop (whole)' : 'tool loop';
-    const run = ['text', 'stream', loop, ...(row.structured ? ['structured output'] : []), 'errors'];
-    const cases = row.formats.reduce((sum, format) => sum + casesOf(row, format).length, 0);
-    const formats = row.formats.map((format) => FORMAT_NAMES[format]);
-    const packages = versionsOf(row).map((version) => `\`${version}\``);
-    return `| ${row.library} | ${packages.join('<br>')} | ${formats.join(', ')} | ${run.join(', ')} | ${cases} |`;
-  });
-  return ['| Client | Packages | API formats | What was run | Cases |', '|---|---|---|---|---|', ...rows].join('\n');
-}

@@ -72,8 +72,9 @@ function sourceOf(recorded: RecordedCase, dialect: VendorDialect<ChatCall>): Sou
 }
 
 /** With thinking asked for, proofs of text are carried too. */
-function callFor(stream: boolean) {
+function callFor(stream: boolean, members: Partial<ChatCall> = {}) {
   return chatCall({
+    ...members,
     stream,
     reasoning: { adaptive: true },
     origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' },
@@ -84,14 +85,28 @@ const NO_BYTES = new Uint8Array(0);
 
 /** The source in another format, whole and streamed; in its own as it was recorded, passed on. */
 export function translationsOf(source: Source): Translation[] {
-  return TARGETS.flatMap((target) => {
+  return translationsInto(TARGETS, source);
+}
+
+/** The same in these formats alone, for a client whose calls have these members. */
+export function translationsInto(
+  targets: readonly Dialect<ChatCall>[],
+  source: Source,
+  members: Partial<ChatCall> = {},
+): Translation[] {
+  return targets.flatMap((target) => {
     const isOwn = target.name === source.dialect.name;
     const ways = isOwn ? [source.recorded.stream] : [true, false];
-    return ways.map((stream) => translate(source, target, stream));
+    return ways.map((stream) => translate(source, target, stream, members));
   });
 }
 
-function translate(source: Source, target: Dialect<ChatCall>, stream: boolean): Translation {
+function translate(
+  source: Source,
+  target: Dialect<ChatCall>,
+  stream: boolean,
+  members: Partial<ChatCall>,
+): Translation {
   const { events, error, frames } = source;
   // What fails before the reply has begun is an answer of its own; so is all that fails in a whole one.
   const hasBegun = events.some((event) => event.type === 'part-delta' || event.type === 'choice-end');
@@ -100,7 +115,7 @@ function translate(source: Source, target: Dialect<ChatCall>, stream: boolean): 
     const contentType = headers['content-type'] ?? '';
     return { source, target, stream, status, contentType, body, warnings: [], faults: [] };
   }
-  const writer = target.writer(callFor(stream));
+  const writer = target.writer(callFor(stream, members));
   const isOwn = target.name === source.dialect.name;
   const pieces = isOwn
     ? frames.map((frame) => (frame.events.some(({ type }) => type === 'error') ? NO_BYTES : writer.pass(frame)))

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../../src/canonical/errors.ts';
-import type { ReplyEvent } from '../../src/canonical/reply.ts';
-import { dialectNamed } from '../../src/dialects/index.ts';
-import { chatCall } from '../chat-call.ts';
-import { AGES, type AgesClient, startAgesClient } from '../clients/ages-client.ts';
-import { type Source, sources } from '../conformance/translate-replies.ts';
-import { hasFixtures } from '../fixtures.ts';
-import { type GatewayProcess, startGateway } from '../gateway-process.ts';
+import { GatewayError } from '../../../src/canonical/errors.ts';
+import type { ReplyEvent } from '../../../src/canonical/reply.ts';
+import { dialectNamed } from '../../../src/dialects/index.ts';
+import { chatCall } from '../../chat-call.ts';
+import { AGES, type AgesClient, startAgesClient } from '../../clients/ages-client.ts';
+import { type Source, sources } from '../../conformance/translate-replies.ts';
+import { hasFixtures } from '../../fixtures.ts';
+import { type GatewayProcess, startGateway } from '../../gateway-process.ts';
 
 const INSTALL_MS = 300_000;
 const SUITE_MS = 120_000;

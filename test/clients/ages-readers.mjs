@@ -1,0 +1,315 @@
+// Official libraries of several ages: what the user of each sees of a reply. `fetch`, where it is given, is asked in the network's place.
+const prompt = 'Hello';
+const messages = [{ role: 'user', content: prompt }];
+
+const once = (load) => {
+  let loaded;
+  return () => {
+    loaded ??= load();
+    return loaded;
+  };
+};
+const pick = async (loading, name) => {
+  const loaded = await loading;
+  return loaded[name] ?? loaded.default?.[name] ?? loaded.default;
+};
+
+/** What a user sees of a reply: its text, its calls and why it ended. */
+const view = (text, calls, finish, usage) => ({
+  text: text ?? '',
+  calls,
+  finish: finish ?? null,
+  usage: usage ?? null,
+});
+const parsed = (text) => {
+  try {
+    return JSON.parse(text === '' ? '{}' : text);
+  } catch {
+    return text;
+  }
+};
+
+function openai(load) {
+  const library = once(load);
+  const client = async ({ url, apiKey, fetch }) => {
+    const OpenAI = await pick(library(), 'OpenAI');
+    return new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0, ...(fetch && { fetch }) });
+  };
+  const chatView = ({ choices, usage }) => {
+    const [{ message, finish_reason }] = choices;
+    const calls = (message.tool_calls ?? []).map((call) => [
+      call.function?.name,
+      parsed(call.function?.arguments ?? ''),
+    ]);
+    return view(message.content, calls, finish_reason, usage);
+  };
+  return {
+    async 'openai-chat'(at) {
+      const { stream, model } = at;
+      const { chat, beta } = await client(at);
+      const asked = { model, messages };
+      if (!stream) return chatView(await chat.completions.create(asked));
+      const helper = chat.completions.stream ? chat.completions : beta.chat.completions;
+      return chatView(await helper.stream({ ...asked, stream_options: { include_usage: true } }).finalChatCompletion());
+    },
+    async 'openai-chat, chunk by chunk'(at) {
+      const { model } = at;
+      const { chat } = await client(at);
+      let text = '';
+      let finish = null;
+      let usage = null;
+      for await (const chunk of await chat.completions.create({ model, messages, stream: true })) {
+        text += chunk.choices[0]?.delta.content ?? '';
+        finish = chunk.choices[0]?.finish_reason ?? finish;
+        usage = chunk.usage ?? usage;
+      }
+      return view(text, [], finish, usage);
+    },
+    async 'openai-completions'(at) {
+      const { stream, model } = at;
+      const { completions } = await client(at);
+      if (!stream) {
+        const { choices, usage } = await completions.create({ model, prompt });
+        return view(choices[0].text, [], choices[0].finish_reason, usage);
+      }
+      let text = '';
+      let finish = null;
+      for await (const { choices } of await completions.create({ model, prompt, stream: true })) {
+        text += choices[0]?.text ?? '';
+        finish = choices[0]?.finish_reason ?? finish;
+      }
+      return view(text, [], finish);
+    },
+    async 'openai-responses'(at) {
+      const { stream, model } = at;
+      const { responses } = await client(at);
+      const asked = { model, input: prompt };
+      const reply =
+        stream && responses.stream
+          ? await responses.stream(asked).finalResponse()
+          : stream
+            ? await lastResponse(await responses.create({ ...asked, stream: true }))
+            : await responses.create(asked);
+      if (reply.status === 'failed') throw new Error(`failed: ${reply.error?.message}`);
+      const calls = reply.output.flatMap((item) =>
+        item.type === 'function_call' ? [[item.name, parsed(item.arguments)]] : [],
+      );
+      const text = reply.output.flatMap((item) => (item.content ?? []).map((piece) => piece.text ?? '')).join('');
+      return view(text, calls, reply.incomplete_details?.reason ?? reply.status, reply.usage);
+    },
+  };
+}
+
+async function lastResponse(events) {
+  let last;
+  for await (const event of events) {
+    if (event.type === 'error') throw new Error(event.message ?? 'error');
+    if (/^response\.(completed|incomplete|failed)$/.test(event.type)) last = event.response;
+  }
+  if (!last) throw new Error('no last response');
+  return last;
+}
+
+function anthropic(load) {
+  const library = once(load);
+  const client = async ({ url, apiKey, fetch }) => {
+    const Anthropic = await pick(library(), 'Anthropic');
+    return new Anthropic({ apiKey, baseURL: url, maxRetries: 0, ...(fetch && { fetch }) });
+  };
+  return {
+    async 'anthropic-messages'(at) {
+      const { stream, model } = at;
+      const { messages: resource } = await client(at);
+      const asked = { model, max_tokens: 100, messages };
+      const reply = stream ? await resource.stream(asked).finalMessage() : await resource.create(asked);
+      const blocks = (type) => reply.content.filter((block) => block.type === type);
+      return view(
+        blocks('text')
+          .map((block) => block.text)
+          .join(''),
+        blocks('tool_use').map(({ name, input }) => [name, input]),
+        reply.stop_reason,
+        reply.usage,
+      );
+    },
+  };
+}
+
+function genai(load) {
+  const library = once(load);
+  return {
+    async gemini({ url, apiKey, model, stream }) {
+      const GoogleGenAI = await pick(library(), 'GoogleGenAI');
+      const { models } = new GoogleGenAI({ apiKey, vertexai: false, httpOptions: { baseUrl: url } });
+      const asked = { model, contents: prompt };
+      const answers = [];
+      if (stream) for await (const answer of await models.generateContentStream(asked)) answers.push(answer);
+      else answers.push(await models.generateContent(asked));
+      return googleView(answers);
+    },
+  };
+}
+
+function googleView(answers) {
+  let text = '';
+  let finish = null;
+  let usage = null;
+  const calls = [];
+  for (const { candidates = [], usageMetadata } of answers) {
+    usage = usageMetadata ?? usage;
+    finish = candidates[0]?.finishReason ?? finish;
+    for (const part of candidates[0]?.content?.parts ?? []) {
+      if (part.functionCall) calls.push([part.functionCall.name, part.functionCall.args ?? {}]);
+      else if (!part.thought) text += part.text ?? '';
+    }
+  }
+  return view(text, calls, finish, usage);
+}
+
+function generativeAi(load) {
+  const library = once(load);
+  return {
+    async gemini({ url, apiKey, model, stream }) {
+      const GoogleGenerativeAI = await pick(library(), 'GoogleGenerativeAI');
+      const wanted = new GoogleGenerativeAI(apiKey).getGenerativeModel({ model }, { baseUrl: url });
+      if (!stream) return googleView([(await wanted.generateContent(prompt)).response]);
+      const answers = [];
+      const { stream: coming, response } = await wanted.generateContentStream(prompt);
+      response.catch(() => {});
+      for await (const answer of coming) answers.push(answer);
+      return googleView(answers);
+    },
+  };
+}
+
+/** Named otherwise from one major to the next. */
+function toolsOf(jsonSchema) {
+  const schema = jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] });
+  return { weather: { description: 'The weather of a city', parameters: schema, inputSchema: schema } };
+}
+
+/** The AI SDK, and the providers of its age. */
+function aiSdk(load, providers) {
+  const library = once(load);
+  const run = async (wanted, { stream, tools }) => {
+    const { generateText, streamText, jsonSchema } = await library();
+    const asked = { model: wanted, prompt, maxRetries: 0, ...(tools && { tools: toolsOf(jsonSchema) }) };
+    const calls = (list) => list.map((call) => [call.toolName, call.input ?? call.args]);
+    if (!stream) {
+      const { text, toolCalls, finishReason, usage } = await generateText(asked);
+      return view(text, calls(toolCalls), finishReason, usage);
+    }
+    let failure;
+    const reply = streamText({
+      ...asked,
+      onError: ({ error }) => {
+        failure ??= error;
+      },
+    });
+    let text = '';
+    try {
+      for await (const part of reply.fullStream) {
+        if (part.type === 'error') failure ??= part.error;
+        if (part.type === 'text-delta') text += part.text ?? part.textDelta ?? part.delta ?? '';
+      }
+    } catch (thrown) {
+      // What is thrown last hides what was told first.
+      failure ??= thrown;
+    }
+    if (failure) throw failure;
+    return view(text, calls(await reply.toolCalls), await reply.finishReason, await reply.usage);
+  };
+  const made = async (name, create, { url, apiKey, model, fetch }, path) => [
+    (await pick(providers[name](), create))({ apiKey, baseURL: `${url}${path}`, ...(fetch && { fetch }) }),
+    model,
+  ];
+  const openaiAt = (scenario) => made('openai', 'createOpenAI', scenario, '/v1');
+  return {
+    async 'openai-chat'(scenario) {
+      const [provider, model] = await openaiAt(scenario);
+      return run(provider.chat(model), scenario);
+    },
+    async 'openai-completions'(scenario) {
+      const [provider, model] = await openaiAt(scenario);
+      return run(provider.completion(model), scenario);
+    },
+    async 'openai-responses'(scenario) {
+      const [provider, model] = await openaiAt(scenario);
+      return run(provider.responses(model), scenario);
+    },
+    async 'anthropic-messages'(scenario) {
+      const [provider, model] = await made('anthropic', 'createAnthropic', scenario, '/v1');
+      return run(provider(model), scenario);
+    },
+    async gemini(scenario) {
+      const [provider, model] = await made('google', 'createGoogleGenerativeAI', scenario, '/v1beta');
+      return run(provider(model), scenario);
+    },
+  };
+}
+
+function mistral(load) {
+  const library = once(load);
+  return {
+    async 'openai-chat'({ url, apiKey, model, stream }) {
+      const Mistral = await pick(library(), 'Mistral');
+      const { chat } = new Mistral({ apiKey, serverURL: url });
+      const asked = { model, messages };
+      if (!stream) {
+        const { choices, usage } = await chat.complete(asked);
+        const calls = (choices[0].message.toolCalls ?? []).map((call) => [
+          call.function.name,
+          parsed(call.function.arguments),
+        ]);
+        return view(choices[0].message.content, calls, choices[0].finishReason, usage);
+      }
+      let text = '';
+      let finish = null;
+      let usage = null;
+      for await (const { data } of await chat.stream(asked)) {
+        text += data.choices[0]?.delta.content ?? '';
+        finish = data.choices[0]?.finishReason ?? finish;
+        usage = data.usage ?? usage;
+      }
+      return view(text, [], finish, usage);
+    },
+  };
+}
+
+export const LIBRARIES = {
+  'openai 4': openai(() => import('openai-4')),
+  'openai 5': openai(() => import('openai-5')),
+  'openai 6': openai(() => import('openai-6')),
+  'openai 7': openai(() => import('openai')),
+  'anthropic 0.32': anthropic(() => import('anthropic-sdk-0.32')),
+  'anthropic 0.60': anthropic(() => import('anthropic-sdk-0.60')),
+  'anthropic 0.137': anthropic(() => import('anthropic-sdk-0.137')),
+  'anthropic 1': anthropic(() => import('@anthropic-ai/sdk')),
+  'genai 0': genai(() => import('google-genai-0')),
+  'genai 1': genai(() => import('google-genai-1')),
+  'genai 2': genai(() => import('google-genai-2')),
+  'genai 3': genai(() => import('@google/genai')),
+  'generative-ai 0': generativeAi(() => import('google-generative-ai-0')),
+  'ai 4': aiSdk(() => import('ai-4'), {
+    openai: () => import('ai-sdk-openai-1'),
+    anthropic: () => import('ai-sdk-anthropic-1'),
+    google: () => import('ai-sdk-google-1'),
+  }),
+  'ai 5': aiSdk(() => import('ai-5'), {
+    openai: () => import('ai-sdk-openai-2'),
+    anthropic: () => import('ai-sdk-anthropic-2'),
+    google: () => import('ai-sdk-google-2'),
+  }),
+  'ai 6': aiSdk(() => import('ai-6'), {
+    openai: () => import('ai-sdk-openai-3'),
+    anthropic: () => import('ai-sdk-anthropic-3'),
+    google: () => import('ai-sdk-google-3'),
+  }),
+  'ai 7': aiSdk(() => import('ai'), {
+    openai: () => import('@ai-sdk/openai'),
+    anthropic: () => import('@ai-sdk/anthropic'),
+    google: () => import('@ai-sdk/google'),
+  }),
+  'mistral 1': mistral(() => import('mistralai-1')),
+  'mistral 2': mistral(() => import('mistralai-2')),
+};

@@ -1,0 +1,109 @@
+/**
+ * Installs the Python libraries into a folder of the user's cache, once for each set of pinned versions: with uv, or with pip where uv
+ * cannot be had. Run as a program it installs them ahead of the tests (`.ci/run` does so in the background).
+ */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+const FOLDER = import.meta.dirname;
+export const REQUIREMENTS = join(FOLDER, 'requirements.txt');
+
+/** What the installation may take, and what a test waits for one that is under way. */
+const BOUND_MS = 240_000;
+const SKIPPED = 'the Python clients are skipped.';
+
+/** The libraries need it. */
+const LEAST_MINOR = 10;
+
+export interface Python {
+  /** Runs with the libraries; absent: the reason why there is none. */
+  program?: string;
+  missing?: string;
+}
+
+export async function installPython(): Promise<Python> {
+  const version = versionOf('python3');
+  if (version === undefined) return missing(`No Python of at least 3.${LEAST_MINOR}`);
+  const key = createHash('sha256').update(readFileSync(REQUIREMENTS)).update(version).digest('hex').slice(0, 16);
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  const folder = join(cache, 'modelport-test', `python-${key}`);
+  const done = join(folder, '.done');
+  const installing = `${folder}.installing`;
+  const program = join(folder, 'venv', 'bin', 'python');
+  const deadline = Date.now() + BOUND_MS;
+  mkdirSync(join(cache, 'modelport-test'), { recursive: true });
+  while (!existsSync(done)) {
+    if (Date.now() > deadline) return missing(`Their installation did not end within ${BOUND_MS / 1000} s`);
+    if (!claim(installing)) {
+      await Bun.sleep(500);
+      continue;
+    }
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder);
+      const failure = install(folder, program, deadline);
+      if (failure !== undefined) return missing(failure);
+      writeFileSync(done, '');
+    } finally {
+      rmSync(installing, { recursive: true, force: true });
+    }
+  }
+  return { program };
+}
+
+function missing(reason: string): Python {
+  console.warn(`${reason}: ${SKIPPED}`);
+  return { missing: reason };
+}
+
+/** One process installs; what a killed one left behind is taken over. */
+function claim(folder: string): boolean {
+  try {
+    mkdirSync(folder);
+    return true;
+  } catch {
+    const age = Date.now() - (statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (age > BOUND_MS) rmSync(folder, { recursive: true, force: true });
+    return false;
+  }
+}
+
+function versionOf(python: string): string | undefined {
+  const { status, stdout } = spawnSync(python, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], {
+    encoding: 'utf8',
+  });
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(stdout ?? '') ?? [];
+  return status === 0 && major === '3' && Number(minor) >= LEAST_MINOR ? `3.${minor}` : undefined;
+}
+
+/** Why it failed, where it did. */
+function install(folder: string, python: string, deadline: number): string | undefined {
+  const run = (program: string, ...args: string[]) =>
+    spawnSync(program, args, {
+      stdio: ['ignore', 'ignore', 'ignore'],
+      timeout: Math.max(1, deadline - Date.now()),
+      env: { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', UV_CACHE_DIR: join(folder, 'uv-cache') },
+    }).status === 0;
+  const tools = join(folder, 'tools');
+  const uv = join(tools, 'bin', 'uv');
+  const venv = join(folder, 'venv');
+  const more = ['--compile-bytecode', '--quiet', '--requirement', REQUIREMENTS];
+  if (
+    run('python3', '-m', 'pip', 'install', '--quiet', '--target', tools, 'uv==0.13.9') &&
+    run(uv, 'venv', '--quiet', '--python', 'python3', venv) &&
+    run(uv, 'pip', 'install', '--python', python, ...more)
+  )
+    return undefined;
+  rmSync(venv, { recursive: true, force: true });
+  if (
+    run('python3', '-m', 'venv', venv) &&
+    run(python, '-m', 'pip', 'install', '--quiet', '--requirement', REQUIREMENTS)
+  )
+    return undefined;
+  return 'Neither uv nor pip could install the Python libraries in time';
+}
+
+if (import.meta.main) await installPython();
