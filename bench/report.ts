@@ -126,6 +126,7 @@ ${[harness(result), ...result.missing].join('\n\n')}
 - *CPU per streamed chunk*: 40 streams of a chunk every 5 ms.
 - *Added latency*: 200 requests a second, evenly spaced; *first token*: 100 short streams a second; both less what the upstream takes when asked directly.
 - *Memory at 500 streams*: the highest seen while 500 streams of a chunk every 50 ms are open. A chunk is *late* when it arrives more than 50 ms after it was sent.
+  That is after the requests and chunks above, so garbage lies about as it does in service. What takes the memory: decision 0034.
 - *Cold start*: from the start of the process, on an empty database, to its first answer to a chat request.
 `;
 }

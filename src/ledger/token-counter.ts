@@ -53,7 +53,7 @@ export function createTokenCounter({
 
   function thread(): Worker {
     if (worker) return worker;
-    worker = new Worker(programUrl().href);
+    worker = new Worker(programUrl().href, { smol: true });
     worker.onmessage = ({ data }: MessageEvent<CountAnswered>) => settle(data.id, data.tokens);
     worker.onerror = (event) => {
       event.preventDefault();

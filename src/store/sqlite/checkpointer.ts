@@ -32,7 +32,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   }
 
   function start(): void {
-    const thread = new Worker(program.href);
+    const thread = new Worker(program.href, { smol: true });
     worker = thread;
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       // It may come to speak when nobody needs it any more.
