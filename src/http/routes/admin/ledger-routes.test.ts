@@ -17,3 +17,32 @@ test('the books are verified and repaired over the admin API', async () => {
   expect((await ask('GET', '/admin/v1/ledger/verify?full=perhaps')).status).toBe(400);
   await edge.stop();
 });
+
+test('who does not want to wait is told how far the verification is, and gets the report once it has ended', async () => {
+  const edge = await startLoopback();
+  const key = await edge.issue('admin');
+  const startedAt = Date.UTC(2026, 10, 22, 12);
+  // Another process verifies: there is one verification at a time.
+  const lease = { owner: 'another', startedAt, done: 5, total: 20, leaseUntil: Date.now() + 60_000 };
+  expect(await edge.store.leaseVerification(lease, Date.now())).toBe(true);
+  const ask = (method: string, path: string, body?: object) => edge.ask(method, path, { key, ...(body && { body }) });
+  for (const answer of [
+    await ask('GET', '/admin/v1/ledger/verify?wait=0'),
+    await ask('POST', '/admin/v1/ledger/repair?wait=0', {}),
+  ]) {
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([202, '5']);
+    expect(await answer.json()).toEqual({
+      state: 'running',
+      startedAt: '2026-11-22T12:00:00.000Z',
+      done: 5,
+      total: 20,
+    });
+  }
+  expect((await ask('GET', '/admin/v1/ledger/verify?wait=11')).status).toBe(400);
+  await edge.store.endVerification('another');
+  let last = await ask('GET', '/admin/v1/ledger/verify?wait=10');
+  while (last.status === 202) last = await ask('GET', '/admin/v1/ledger/verify?wait=10');
+  expect(last.status).toBe(200);
+  expect(await last.json()).toMatchObject({ ok: true, accounts: 1, faults: [] });
+  await edge.stop();
+}, 60_000);

@@ -9,8 +9,12 @@ import { Usd, writeTime } from '../../fields.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 
-/** A client waits so long for the whole answer; then it is told how far the verification is. */
-const WAIT_MS = 10_000;
+/** A client waits so long for the whole answer, unless it says less; then it is told how far the verification is. */
+const WAIT_SECONDS = 10;
+const Wait = Type.Optional(
+  Type.String({ pattern: '^([0-9]|10)$', description: 'seconds to wait for the report before a 202; 10 where absent' }),
+);
+const waitMs = (wait: string | undefined) => (wait === undefined ? WAIT_SECONDS : Number(wait)) * 1000;
 const RETRY_AFTER_SECONDS = 5;
 
 const Verified = Type.Object({
@@ -35,10 +39,11 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
       full: Type.Optional(
         Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: reads everything anew' }),
       ),
+      wait: Wait,
     }),
     reply: Verified,
     answer: async ({ verifier }, { query }) => {
-      const answer = await verifier.ask({ full: query.full === 'true' }, WAIT_MS);
+      const answer = await verifier.ask({ full: query.full === 'true' }, waitMs(query.wait));
       return 'ok' in answer ? writeReport(answer) : writeRunning(answer);
     },
   }),
@@ -46,14 +51,15 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
     gate: 'admin',
     summary:
       'Verifies, and corrects what follows from the rows beside it: sums by the hour, what keys and accounts have spent and hold, balances. Without `enter` it says what it would do. Accounts with altered or missing rows are left as they are, for a person. 202 while the verification goes on.',
+    query: Type.Object({ wait: Wait }),
     body: Type.Object({ enter: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     reply: Type.Object({
       entered: Type.Boolean(),
       corrections: Type.Array(Type.String()),
       left: Type.Array(Type.String(), { description: 'what needs a person' }),
     }),
-    answer: async (deps, { body, caller }) => {
-      const answer = await deps.verifier.ask({}, WAIT_MS);
+    answer: async (deps, { body, query, caller }) => {
+      const answer = await deps.verifier.ask({}, waitMs(query.wait));
       if (!('ok' in answer)) return writeRunning(answer);
       const entered = body.enter === true;
       const audit = ({ account }: Correction) => audited(deps, caller, 'ledger.repaired', account);
