@@ -59,7 +59,6 @@ const MAKERS: { readonly [id: string]: (made: JsonObject) => { [place: string]: 
     Object.fromEntries(['/v1/videos/', '/v1/video/', '/kling/', '/vendor-a/'].map((place) => [place, String(id)])),
   createAccount: ({ id }) => ({ '/admin/v1/accounts/': String(id) }),
   createKey: ({ id }) => ({ '/admin/v1/keys/': String(id) }),
-  createCode: ({ code }) => ({ '/v1/redeem': String(code) }),
   createSpeech: () => ({}),
   createProvider: () => ({}),
   createModel: () => ({}),
@@ -82,7 +81,7 @@ class Client {
     const response = await fetch(await this.#address(placed, asStream), {
       method: placed.method,
       headers: this.#headers(operation.security, this.#isForm(placed)),
-      ...this.#body(placed, asStream),
+      ...(await this.#body(placed, asStream)),
     });
     const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
     const ran = { ...placed, status: response.status, type };
@@ -110,14 +109,15 @@ class Client {
     };
   }
 
-  #body({ path, operation }: PlacedOperation, asStream: boolean): { body?: string | FormData } {
+  async #body({ path, operation }: PlacedOperation, asStream: boolean): Promise<{ body?: string | FormData }> {
     const { content } = operation.requestBody ?? {};
     if (!content) return {};
     const json = content['application/json'];
     if (json) {
       if (json.example === undefined) return {};
       const body = { ...(json.example as JsonObject) };
-      if (path === '/v1/redeem') body.code = this.#made[path] ?? '';
+      // A code is redeemed once.
+      if (body.code !== undefined) body.code = await this.#newCode();
       if (asStream && operation.operationId === 'createSpeech') body.stream_format = 'sse';
       else if (asStream && !path.includes('Content')) body.stream = true;
       return { body: JSON.stringify(body) };
@@ -129,6 +129,11 @@ class Client {
     }
     if (asStream) form.append('stream', 'true');
     return { body: form };
+  }
+
+  async #newCode(): Promise<string> {
+    const { code } = await this.#gateway.admin<{ code: string }>('POST', '/codes', { amount: '1.00' });
+    return code;
   }
 
   async #address({ path, operation }: PlacedOperation, asStream: boolean): Promise<string> {

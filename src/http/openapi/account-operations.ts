@@ -2,6 +2,7 @@
 import {
   AnyModel,
   AnyModelList,
+  catalogFile,
   Description,
   GoogleModelList,
   Metrics,
@@ -69,6 +70,10 @@ export const ACCOUNT_OPERATIONS: Operations = {
       'adjust',
       { path: ACCOUNT, request: { amount: '-0.25', note: 'A mistake corrected.' } },
     ],
+    'POST /admin/v1/accounts/{id}/redemptions': [
+      'redeemForAccount',
+      { path: ACCOUNT, request: { code: 'mp-4J7K-9Q2M-XW3T' } },
+    ],
     'POST /admin/v1/codes': ['createCode', { request: { amount: '10.00', note: 'Spring campaign' } }],
     'GET /admin/v1/codes': ['listCodes'],
   }),
@@ -100,6 +105,15 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { body: modelEntry('in path'), path: { name: 'llama' }, request: MODEL },
     ],
     'DELETE /admin/v1/models/{name}': ['deleteModel', { path: { name: 'llama' } }],
+    'POST /admin/v1/apply': [
+      'applyFile',
+      {
+        body: catalogFile(),
+        query: { file: 'modelport.yaml' },
+        request: { providers: [{ name: 'local', ...PROVIDER }], models: [{ name: 'llama', ...MODEL }] },
+      },
+    ],
+    'POST /admin/v1/secrets/rotate': ['rotateSecrets'],
     'GET /admin/v1/prices': ['listPrices', { query: { model: 'sandbox-chat' } }],
   }),
   ...tagged('Records', {

@@ -109,3 +109,9 @@ export const modelEntry = (name: 'named' | 'in path') =>
     },
     { $name: name === 'named' ? 'NewModel' : 'ModelEntry' },
   );
+
+export const catalogFile = () =>
+  Type.Object(
+    { providers: some(Type.Array(providerEntry('named'))), models: some(Type.Array(modelEntry('named'))) },
+    { $name: 'CatalogFile' },
+  );

@@ -30,8 +30,10 @@ const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
 test('every route has its operation, and every operation its route', () => {
   const routes = new Set(ROWS.map((row) => `${row.method} ${shownPath(row)}`));
   expect(Object.keys(OPERATIONS).filter((one) => !routes.has(one))).toEqual([]);
-  expect(operations).toHaveLength(Object.keys(OPERATIONS).length);
-  expect(() => describeRoutes([open('/unknown')], { version: '1' })).toThrow('GET /unknown');
+  const ids = new Set(Object.values(OPERATIONS).map(({ id }) => id));
+  expect(operations.filter(({ operationId }) => !ids.has(operationId)).map(({ path }) => path)).toEqual([]);
+  const { paths } = describeRoutes([open('/not/yet-known')], { version: '1' }) as Described;
+  expect(paths['/not/yet-known']?.get?.operationId).toBe('getNotYetKnown');
 });
 
 /** What Redocly's recommended rules look at, without its examples: those are run (`test/e2e/openapi.test.ts`). */
