@@ -50,6 +50,8 @@ try {
   }
   const text = JSON.stringify(examples, undefined, 2).replaceAll(gateway.url, 'https://gateway.example');
   writeFileSync(FILE, `${text}\n`);
+  // As the linter would have it.
+  Bun.spawnSync([join(ROOT, 'node_modules/.bin/biome'), 'format', '--write', FILE]);
   console.log(`${Object.keys(examples).length} examples are in ${FILE}.`);
 } finally {
   await gateway.stop();
