@@ -1,9 +1,9 @@
 /** Any reply, not the recorded ones alone, means the same in every format, up to what is reported. */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import type { FinishReason, ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
 import { chatCall } from '../chat-call.ts';
+import fc from '../property.ts';
 import { replyOf } from './dialect-laws.ts';
 import { MANNERS, meaningOf, unsaidOf } from './meaning.ts';
 import { TARGETS } from './translate-replies.ts';

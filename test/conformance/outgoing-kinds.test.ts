@@ -3,11 +3,11 @@
  * client writes beside a plain request, what leaves asks for no more than as many times as is held for it.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import type { Kind } from '../../src/canonical/call.ts';
 import { uploadOf } from '../../src/canonical/upload.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import { modelOf, type OutgoingCalls, startOutgoing, type Target } from '../outgoing-calls.ts';
+import fc from '../property.ts';
 
 const WORD = 'lorem';
 const TEXT = `${WORD} `.repeat(20);

@@ -4,7 +4,6 @@
  * larger size and no dearer mode either.
  */
 import { describe, expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
 import type { VideoAsk } from '../../src/canonical/task.ts';
@@ -17,6 +16,7 @@ import { PROVIDERS } from '../../src/providers/index.ts';
 import { toldTo } from '../../src/providers/told-to.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
 import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
+import fc from '../property.ts';
 
 /** Nano-USD for a token, which is so many pixels of a frame. */
 const PRICE = { output: 1_000_000n };

@@ -176,7 +176,7 @@ describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
             if (!isMended && withoutAdditions(text, wanted) !== wanted) throw new Error(firstDifference(text, wanted));
           },
         ),
-      60_000,
+      180_000,
     );
   }
 });

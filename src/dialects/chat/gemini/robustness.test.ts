@@ -1,8 +1,8 @@
 /** No bytes crash a reader, no body the reading of a call. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { cutBytes } from '../../../../test/fixtures.ts';
+import fc from '../../../../test/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';

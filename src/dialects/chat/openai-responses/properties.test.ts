@@ -1,8 +1,8 @@
 /** What holds of every call, every reply and every byte, and not of the recorded ones alone. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf } from '../../../../test/conformance/dialect-laws.ts';
+import fc from '../../../../test/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
