@@ -9,7 +9,7 @@ import { ROOT } from './source-files.ts';
 
 /** Most of the tests' time is waiting (processes that start, time limits), so more files run at once than there are processors. */
 const FILES_PER_CORE = 2;
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 
 /** The test files of this run: those below the given paths, or all; `test/system/` only where it is asked for. */

@@ -3,4 +3,4 @@ import fc from 'fast-check';
 
 fc.configureGlobal({ interruptAfterTimeLimit: 15_000 });
 
-export default fc;
+export { fc };

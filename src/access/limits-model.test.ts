@@ -1,6 +1,6 @@
 /** Both ways of counting against the reference: any order of calls, ends and seconds is let in and refused alike. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import fc from '../../test/property.ts';
+import { fc } from '../../test/property.ts';
 import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Admitted, Limits, Paced } from './limits.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import fc from '../../test/property.ts';
+import { fc } from '../../test/property.ts';
 import { bytesEqualAt, copyStretch, sliceBytes, textIn } from './bytes.ts';
 
 /** Bytes of both kinds that come by, and two places in them in order; long ones are more than is copied. */

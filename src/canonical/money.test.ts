@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import fc from '../../test/property.ts';
+import { fc } from '../../test/property.ts';
 import { RateSum, readMoney, roundUp, writeMoney } from './money.ts';
 
 test('a sum of counts at rates is what bigints say, below and beyond what a number holds', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
-import fc from '../../test/property.ts';
+import { fc } from '../../test/property.ts';
 import { type Books, callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
 const ACCOUNTS = ['acc_a', 'acc_b'] as const;

@@ -72,7 +72,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       await Promise.all(waiting);
       await close();
     },
-    30_000,
+    60_000,
   );
 
   test('what is noted and marked of calls stays in its order', async () => {

@@ -1,7 +1,7 @@
 /** Several processes on one database, several keys of an account, admins in between: the books beside a model of their own. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
-import fc from '../../test/property.ts';
+import { fc } from '../../test/property.ts';
 import type { GatewayError } from '../canonical/errors.ts';
 import { type Books, callRecord, holdRequest, openBooks } from './random-load.ts';
 

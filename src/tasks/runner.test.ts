@@ -124,7 +124,7 @@ test('webhooks that never answer hold up nobody’s video', async () => {
   await runner.stop(300);
   expect(performance.now() - begun).toBeLessThan(3000);
   upstream.forget('/never');
-}, 30_000);
+}, 60_000);
 
 test('a stop waits for the look under way, and begins no other', async () => {
   const { upstream } = bench;
@@ -138,7 +138,7 @@ test('a stop waits for the look under way, and begins no other', async () => {
   await runner.stop(5000);
   expect(await bench.task(id)).toMatchObject({ state: 'in_progress', percent: 40, looks: 1 });
   expect(looks('stop')).toBe(1);
-}, 30_000);
+}, 60_000);
 
 test('a process that was held up for longer than a lease does not take up what it has in hand', async () => {
   const { upstream } = bench;
@@ -153,4 +153,4 @@ test('a process that was held up for longer than a lease does not take up what i
     await Bun.sleep(1000);
     expect(looks('twice')).toBe(1);
   });
-}, 30_000);
+}, 60_000);

@@ -9,7 +9,7 @@ import type { Kind } from '../../src/canonical/call.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { modelOf, type OutgoingCalls, startOutgoing } from '../outgoing-calls.ts';
-import fc from '../property.ts';
+import { fc } from '../property.ts';
 
 const MODEL_CEILING = 1000;
 /** A token of output at 1 USD per million, and a image. */

@@ -16,7 +16,7 @@ import { PROVIDERS } from '../../src/providers/index.ts';
 import { toldTo } from '../../src/providers/told-to.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
 import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
-import fc from '../property.ts';
+import { fc } from '../property.ts';
 
 /** Nano-USD for a token, which is so many pixels of a frame. */
 const PRICE = { output: 1_000_000n };

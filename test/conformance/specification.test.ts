@@ -112,7 +112,7 @@ afterAll(async () => {
   const { gateway } = world.scene;
   for (let tries = 0; tries < 200 && (await gateway.verify()).holds > 0; tries++) await Bun.sleep(50);
   await world.scene.close();
-}, 20_000);
+}, 60_000);
 
 const ENDPOINTS = Object.keys(REQUEST_FIELDS) as Endpoint[];
 const RULES = {

@@ -29,7 +29,7 @@ const at = (path: string) => `http://127.0.0.1:${images.port}${path}`;
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.1', MODELPORT_FETCH_TIMEOUT_MS: '2000' } });
-}, 30_000);
+}, 60_000);
 afterEach(async () => {
   asked.length = 0;
   await scene.assertClean();
@@ -37,7 +37,7 @@ afterEach(async () => {
 afterAll(async () => {
   await images.stop(true);
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const content = (...urls: string[]) => [
   { type: 'text', text: 'What is it?' },

@@ -24,7 +24,7 @@ const FRAMES = { 'content-type': 'application/vnd.amazon.eventstream' };
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 const ask = asker(() => scene);
 

@@ -5,7 +5,7 @@ import { type Scene, startScene } from '../scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const SAID = 'The quick brown fox jumps over the lazy dog.';

@@ -6,7 +6,7 @@ import { VENDORS } from '../vendor-answers.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 test('a warning names the member that the caller sent', async () => {

@@ -107,11 +107,11 @@ beforeAll(async () => {
     },
   });
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await scene.close();
   await vendor.stop(true);
-}, 30_000);
+}, 60_000);
 
 const ask = asker(() => scene);
 

@@ -8,7 +8,7 @@ import { LIMIT_SETTINGS, TEXTS } from './calls.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { ...LIMIT_SETTINGS, MODELPORT_DISCONNECT_DRAIN_MS: '800' } });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -118,7 +118,7 @@ describe('the client leaves', () => {
     expect(call.usage?.output).toBeLessThan(20);
     expect(stage.journal()[0]?.aborted).toBe(true);
     expect(performance.now() - started).toBeGreaterThan(800);
-  }, 30_000);
+  }, 60_000);
 
   test('of several choices that the vendor gives one by one: what has finished is charged as it reported', async () => {
     const stage = await scene.stage({ type: 'anthropic' });

@@ -7,7 +7,7 @@ import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_DISCONNECT_DRAIN_MS: '1000' } });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -147,7 +147,7 @@ test.each([false, true])(
     expect(statuses).toEqual([499, 429, 429, 429]);
     expect(stage.journal()).toHaveLength(1);
   },
-  20_000,
+  60_000,
 );
 
 /** Every text has come, usage not yet. */

@@ -14,7 +14,7 @@ let elsewhere: string;
 beforeAll(async () => {
   elsewhere = mkdtempSync(join(tmpdir(), 'modelport-elsewhere-'));
   gateway = await startGateway();
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await gateway.stop();
   rmSync(elsewhere, { recursive: true });
@@ -39,7 +39,7 @@ test('another folder, with address and key file: the server is asked, and no dat
   const listed = await run(['accounts', 'list'], { MODELPORT_URL: gateway.url, MODELPORT_ADMIN_KEY_FILE: keyFile });
   expect(listed.log).toContain('from afar');
   expect(readdirSync(elsewhere)).toEqual(['admin.key']);
-}, 30_000);
+}, 60_000);
 
 test('the first start leaves a key, with which commands on the same machine need nothing', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-first-'));
@@ -79,9 +79,9 @@ test.skipIf(process.platform === 'win32')(
       expect({ command, stderr }).toEqual({ command, stderr: 'status 0\n' });
     }
   },
-  30_000,
+  60_000,
 );
 
 test('--version is that of the package', async () => {
   expect(await run(['--version'], {})).toEqual({ code: 0, log: `${version}\n` });
-}, 30_000);
+}, 60_000);

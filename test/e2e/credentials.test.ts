@@ -52,7 +52,7 @@ beforeAll(async () => {
     })),
   });
   caller = await gateway.newCaller();
-}, 30_000);
+}, 60_000);
 beforeEach(() => {
   refusals = {};
   used = [];
@@ -61,7 +61,7 @@ afterAll(async () => {
   expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
   await gateway.stop();
   await provider.stop(true);
-}, 30_000);
+}, 60_000);
 
 function call(model: string): Promise<Response> {
   return fetch(`${gateway.url}/v1/chat/completions`, {

@@ -9,7 +9,7 @@ import { VENDORS } from '../vendor-answers.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -267,7 +267,7 @@ describe('the operator decides', () => {
     expect((await run('disputes', 'reject', row.id)).code).toBe(0);
     expect((await run('disputes', 'accept', row.id)).code).toBe(1);
     expect((await run('ledger', 'replay', '--since', '2020-01-01')).code).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test('a call that is not disputed, or not there, cannot be settled', async () => {
     const stage = await scene.stage();

@@ -9,7 +9,7 @@ const MAX_BODY_BYTES = 200_000;
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_MAX_BODY_BYTES: String(MAX_BODY_BYTES) } });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -103,7 +103,7 @@ describe('clients', () => {
     const call = await stage.settledCall();
     expect(call.outcome).toBe('aborted');
     expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
-  }, 15_000);
+  }, 60_000);
 
   test('a hundred at once are served and charged one by one', async () => {
     const stage = await scene.stage();
@@ -117,7 +117,7 @@ describe('clients', () => {
     const calls = await stage.settled();
     expect(calls).toHaveLength(100);
     for (const call of calls) expect(nanoCost(call)).toBe(costOf(USED));
-  }, 15_000);
+  }, 60_000);
 
   test('one that asks again with the same connection after an error is served', async () => {
     const stage = await scene.stage();

@@ -127,7 +127,7 @@ const MENDED = [
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 function post(stage: Stage, path: string, body: object): Promise<Response> {

@@ -10,7 +10,7 @@ const CONTENTS = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 

@@ -69,7 +69,7 @@ describe('DashScope', () => {
     ]);
     expect(asked.every(({ headers }) => headers.authorization?.startsWith('Bearer '))).toBe(true);
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
-  }, 20_000);
+  }, 60_000);
 
   test('one that fails is charged for nothing', async () => {
     const stage = await drawing('dashscope', 'wan2.2-t2i-flash');
@@ -77,7 +77,7 @@ describe('DashScope', () => {
     const { status, body } = await ask(stage);
     expect([status, body.error?.code]).toEqual([400, 'DataInspectionFailed']);
     expect((await stage.settledCall()).cost).toBe('0');
-  }, 20_000);
+  }, 60_000);
 
   test('a client that leaves ends the asking', async () => {
     const stage = await drawing('dashscope', 'wan2.2-t2i-flash');
@@ -92,7 +92,7 @@ describe('DashScope', () => {
     const asked = stage.journal().length;
     await Bun.sleep(1500);
     expect(stage.journal().length).toBe(asked);
-  }, 20_000);
+  }, 60_000);
 });
 
 test('Stability: a form, and a image a call', async () => {

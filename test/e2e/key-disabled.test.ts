@@ -7,7 +7,7 @@ import { TEXTS } from './calls.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 test.each([

@@ -9,7 +9,7 @@ const VERSION = { 'anthropic-version': '2023-06-01' };
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 

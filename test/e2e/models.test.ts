@@ -5,7 +5,7 @@ import { type Scene, type Stage, startScene } from '../scene.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 describe('model lists in three shapes', () => {

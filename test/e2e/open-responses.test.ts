@@ -8,7 +8,7 @@ import { VENDORS, type VendorName } from '../vendor-answers.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const user = (content: unknown) => ({ type: 'message', role: 'user', content });

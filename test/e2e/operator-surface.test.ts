@@ -44,7 +44,7 @@ describe.each([['1'], ['2']])('with %s processes', (processes) => {
     expect(await statusAs('localhost', main, '/v1/models', apiKey)).toBe(200);
     expect(await statusAs('localhost', port, '/v1/models', apiKey)).toBe(404);
     expect(gateway.log()).toContain(`The admin API and the metrics are on http://127.0.0.1:${port}`);
-  }, 30_000);
+  }, 60_000);
 
   test('and answers under the operator’s names alone', async () => {
     const { gateway, port } = await started;
@@ -64,5 +64,5 @@ describe.each([['1'], ['2']])('with %s processes', (processes) => {
       headers: { origin: 'https://page.invalid', 'access-control-request-method': 'GET' },
     });
     expect([...preflight.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 });

@@ -6,7 +6,7 @@ import { VENDORS } from '../vendor-answers.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -115,4 +115,4 @@ test("Kling's modes: the plain one by the usual price, others by their own or no
   const sent = stage.journal().filter(({ method }) => method === 'POST');
   expect(sent.map(({ body }) => (body as { mode?: string }).mode)).toEqual(['pro', undefined]);
   await stage.settled();
-}, 30_000);
+}, 60_000);

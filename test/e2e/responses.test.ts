@@ -9,7 +9,7 @@ const SAID = { texts: ['Hello ', 'there'] };
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const provider = { name: 'v', type: 'openai-compatible', baseUrl: `${upstream.url}/v/v1`, credential: CANARY };
   await gateway.admin('POST', '/providers', provider);
   await gateway.admin('POST', '/models', { name: 'm', kind: 'chat', price: PRICE, targets: [{ provider: 'v' }] });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await gateway.stop();
   await upstream.close();
@@ -73,7 +73,7 @@ test('a rotation changes the key, and a gateway that runs goes on', async () => 
   await gateway.admin('POST', '/providers', settings);
   expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
   expect(gateway.log()).not.toContain('could not be looked after');
-}, 20_000);
+}, 60_000);
 
 test('a start without the key is one sentence', async () => {
   await gateway.stop('keep');
@@ -88,4 +88,4 @@ test('a start without the key is one sentence', async () => {
   const key = readFileSync(join(folder, 'elsewhere'), 'utf8').trim();
   gateway = await startGateway({ dataFolder: folder, environment: { MODELPORT_SECRET_KEY: key } });
   expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
-}, 30_000);
+}, 60_000);

@@ -9,7 +9,7 @@ import { assertBroken, LIMIT_SETTINGS, LIMITS, streamed, TEXTS, whole } from './
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: LIMIT_SETTINGS });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 

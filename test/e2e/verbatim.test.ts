@@ -46,7 +46,7 @@ let scene: Scene;
 let stages = 0;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 /** Asks as the recorded request does, and for usage, so that nothing has to be held back. */

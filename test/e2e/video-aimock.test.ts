@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await aimock.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 // biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
 type Body = any;

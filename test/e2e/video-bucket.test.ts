@@ -18,11 +18,11 @@ beforeAll(async () => {
       MODELPORT_FILES_SECRET_KEY: secretAccessKey,
     },
   });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await scene.close();
   await bucket.close();
-}, 30_000);
+}, 60_000);
 
 /** Of several parts. */
 const FILM = Buffer.alloc(11 << 20, 'a video of its own kind ');

@@ -7,7 +7,7 @@ import { authorized, FILM, SECOND_PRICE, videoAnswer, watch } from '../videos.ts
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const LONG_MS = 60_000;

@@ -55,11 +55,11 @@ let vendor: ReturnType<typeof startJimeng>;
 beforeAll(async () => {
   vendor = startJimeng();
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await scene.close();
   await vendor.stop();
-}, 30_000);
+}, 60_000);
 
 const jimengStage = (credential = `AKLTexample:${SECRET}`) =>
   scene.stage({

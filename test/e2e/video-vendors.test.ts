@@ -7,7 +7,7 @@ import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswe
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_FILES_MAX_BYTES: '2000', MODELPORT_MAX_BODY_BYTES: '200000' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const videoStage = (more = {}) =>

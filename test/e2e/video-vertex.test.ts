@@ -9,11 +9,11 @@ let scene: Scene;
 let buckets: ScriptedUpstream;
 beforeAll(async () => {
   [scene, buckets] = await Promise.all([startScene(), startScriptedUpstream()]);
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await scene.close();
   await buckets.close();
-}, 30_000);
+}, 60_000);
 
 const LONG_MS = 60_000;
 const OPERATION = 'projects/my-project/locations/us-central1/publishers/google/models/veo-3.1/operations/op-1';

@@ -6,7 +6,7 @@ import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const sandboxStage = (more = {}) =>
@@ -91,7 +91,7 @@ describe('every door', () => {
       expect(content.headers.get('content-type')).toBe('video/mp4');
       expect(Buffer.from(await content.arrayBuffer()).equals(video)).toBe(true);
     },
-    30_000,
+    60_000,
   );
 
   test('a form: its files are images, numbers are texts, what nobody knows joins metadata', async () => {
@@ -110,7 +110,7 @@ describe('every door', () => {
     expect(video).toMatchObject({ object: 'video', seconds: '3', size: '128x96', metadata: { mood: 'calm' } });
     expect((await watch(scene.gateway.url, stage, video.id)).last.status).toBe('completed');
     expect(nanoCost(await stage.settledCall())).toBe(300_000_000n);
-  }, 30_000);
+  }, 60_000);
 
   test('without a length the default of its vendor is made and paid', async () => {
     const stage = await sandboxStage();
@@ -118,7 +118,7 @@ describe('every door', () => {
     expect(video.seconds).toBe('4');
     await watch(scene.gateway.url, stage, video.id);
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('refused, with nothing held and nothing on record but refusals', () => {
@@ -199,7 +199,7 @@ describe('tasks belong to who made them', () => {
     expect((await stranger.post(`/v1/videos/${id}/remix`, { prompt: 'x' })).status).toBe(404);
     await watch(scene.gateway.url, stage, id);
     await stage.settledCall();
-  }, 30_000);
+  }, 60_000);
 
   test('the same idempotency key is the same task; with another request it is a conflict', async () => {
     const stage = await sandboxStage();
@@ -216,7 +216,7 @@ describe('tasks belong to who made them', () => {
     await watch(scene.gateway.url, stage, ids[0] ?? '');
     const paid = (await stage.settled()).filter(({ cost }) => cost !== '0');
     expect(paid).toHaveLength(1);
-  }, 30_000);
+  }, 60_000);
 
   test('listed newest first, page by page; removed, it is gone with its file', async () => {
     const stage = await sandboxStage();
@@ -247,7 +247,7 @@ describe('tasks belong to who made them', () => {
     expect((await get(stage, `/v1/videos/${id}`)).status).toBe(404);
     expect((await fetch(url)).status).toBe(404);
     expect((await page('')).data).toHaveLength(2);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('made anew', () => {
@@ -279,7 +279,7 @@ describe('made anew', () => {
     });
     expect((await watch(scene.gateway.url, stage, anew.id)).last.status).toBe('completed');
     expect((await stage.settled()).map(nanoCost)).toEqual([200_000_000n, 200_000_000n]);
-  }, 30_000);
+  }, 60_000);
 
   test('of a vendor that cannot it is refused, and costs nothing', async () => {
     const stage = await scene.stage({ type: 'kling', kind: 'video', price: SECOND_PRICE });
@@ -293,7 +293,7 @@ describe('made anew', () => {
     expect(refused).toMatchObject({ status: 400, type: 'invalid_request_error', param: 'id' });
     expect(refused.message).toContain('cannot make a video anew');
     expect(await stage.settled()).toHaveLength(1);
-  }, 30_000);
+  }, 60_000);
 });
 
 test('a video in parts: the beginning, the middle, the end, beyond it', async () => {
@@ -324,7 +324,7 @@ test('a video in parts: the beginning, the middle, the end, beyond it', async ()
   const changed = await get(stage, path, { range: 'bytes=0-9', 'if-range': '"another"' });
   expect(changed.status).toBe(200);
   expect((await get(stage, `${path}?variant=thumbnail`)).status).toBe(400);
-}, 30_000);
+}, 60_000);
 
 describe('what its vendor cannot be told', () => {
   const ask = (stage: Stage, more: object, headers: { [name: string]: string } = {}) =>
@@ -345,7 +345,7 @@ describe('what its vendor cannot be told', () => {
       await watch(scene.gateway.url, stage, ((await response.json()) as VideoView).id);
     }
     expect(await stage.settled()).toHaveLength(2);
-  }, 30_000);
+  }, 60_000);
 
   test("and so is one vendor's own word before another", async () => {
     const stage = await sandboxStage();
@@ -363,7 +363,7 @@ describe('what its vendor cannot be told', () => {
     const { last } = await watch(scene.gateway.url, stage, id);
     expect(last).toMatchObject({ status: 'completed', metadata: { mode: 'pro' } });
     expect(await stage.settled()).toHaveLength(1);
-  }, 30_000);
+  }, 60_000);
 
   test('is refused where the client wants all of it told, and nothing is charged', async () => {
     const stage = await sandboxStage();

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   if (canWall) await scene.close();
-}, 30_000);
+}, 60_000);
 
 interface Way {
   /** The public name of its model. */

@@ -14,7 +14,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => {
   client.stop();
   return scene.close();
-}, 30_000);
+}, 60_000);
 
 const TEXTS = ['A cat sleeps.', 'A cat is sleeping.', 'Interest rates rose.'];
 

@@ -54,7 +54,7 @@ afterAll(async () => {
   libraries.stop();
   await Promise.all([calm.stop(), wild.stop()]);
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 function stageAt(vendor: VendorName, mock: Aimock): Promise<Stage> {
   const { type, upstreamModel } = VENDORS[vendor];

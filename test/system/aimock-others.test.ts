@@ -35,7 +35,7 @@ afterAll(async () => {
   client.stop();
   await Promise.all([calm.stop(), wild.stop()]);
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const stageAt = (kind: string, price: object, ...mocks: Aimock[]) =>
   scene.stage({ type: 'openai', kind, price: { ...price }, baseUrls: mocks.map(({ url }) => `${url}/v1`) });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   libraries.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 /** A block as the provider holds it, and the deltas that it streams as. */
 interface Block {

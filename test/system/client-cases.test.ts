@@ -18,7 +18,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   libraries.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const stageFor = (vendor: VendorName, more: StageSetup = {}) => {
   const { type, upstreamModel } = VENDORS[vendor];

@@ -39,7 +39,7 @@ afterEach(() => Promise.all([scene.assertClean(), quick.assertClean()]));
 afterAll(async () => {
   libraries.stop();
   await Promise.all([scene.close(), quick.close()]);
-}, 30_000);
+}, 60_000);
 
 type Asked = Partial<Conversation> & Pick<Conversation, 'client' | 'stream'>;
 
@@ -273,7 +273,7 @@ for (const client of CLIENTS) {
             expect(nanoCost(call)).toBeGreaterThan(0n);
           },
         ),
-      30_000,
+      60_000,
     );
 
     test(
@@ -302,7 +302,7 @@ for (const client of CLIENTS) {
             expect(nanoCost(call)).toBeGreaterThan(0n);
           },
         ),
-      30_000,
+      60_000,
     );
 
     test(
@@ -321,7 +321,7 @@ for (const client of CLIENTS) {
             expect(ok && nanoCost(ok)).toBe(costOf({ input: 11, output: 7 }));
           },
         ),
-      30_000,
+      60_000,
     );
 
     test('an empty balance is not tried again', async () => {
@@ -353,7 +353,7 @@ for (const client of CLIENTS) {
             expect(await stage.settled()).toHaveLength(2);
           },
         ),
-      30_000,
+      60_000,
     );
   });
 }

@@ -49,7 +49,7 @@ afterAll(async () => {
   await jumpy?.stop('keep');
   await steady?.stop();
   await upstream?.close();
-}, 30_000);
+}, 60_000);
 
 async function post(gateway: GatewayProcess, key: string, stream = false) {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {

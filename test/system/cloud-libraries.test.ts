@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   libraries.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 interface Sent {
   /** Below the address that was configured. */

@@ -17,7 +17,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const NAMES = Object.keys(VENDORS) as VendorName[];
 /** Those without an endpoint for it. */

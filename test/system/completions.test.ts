@@ -16,7 +16,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const OPENAI = { type: 'openai', upstreamModel: 'gpt-3.5-turbo-instruct' };
 
@@ -56,7 +56,7 @@ test.skipIf(!hasFixtures)(
       for (const call of await stage.settled()) if (usage) expect(nanoCost(call)).toBe(costOf(usage));
     }
   },
-  30_000,
+  60_000,
 );
 
 describe('over a chat-only model', () => {

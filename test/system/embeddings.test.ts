@@ -13,7 +13,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => {
   client.stop();
   return scene.close();
-}, 30_000);
+}, 60_000);
 
 const at = (stage: Stage) => ({ url: scene.gateway.url, apiKey: stage.caller.key });
 const vectorsAnswer = (vectors: readonly (readonly number[])[], tokens = 5) => ({

@@ -31,7 +31,7 @@ describe.each(ENGINES)('$name', (engine) => {
   }, 60_000);
   afterAll(async () => {
     await gateway.stop('keep');
-  }, 30_000);
+  }, 60_000);
 
   test('exactly those it covers pass, and it ends at nothing', async () => {
     const caller = await gateway.newCaller('0.70');

@@ -18,7 +18,7 @@ import { refusingUrl } from '../upstream/scripted-upstream.ts';
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: LIMIT_SETTINGS });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -295,7 +295,7 @@ describe('strange but complete: relayed, charged as reported', () => {
     const after = await scene.stage();
     after.script(wholeAnswer('Hello'));
     expect((await whole(after)).status).toBe(200);
-  }, 20_000);
+  }, 60_000);
 });
 
 function deltasOf(text: string): string {

@@ -77,7 +77,7 @@ describe('the first start', () => {
     expect(again.serving.log()).not.toContain('first start');
     const still = await fetch(`${again.url}/v1/models`, { headers: { authorization: `Bearer ${apiKey}` } });
     expect(still.status).toBe(200);
-  }, 30_000);
+  }, 60_000);
 
   test('takes the keys it is given, and never prints them', async () => {
     const given = {
@@ -93,14 +93,14 @@ describe('the first start', () => {
     expect(await status('/admin/v1/accounts', given.MODELPORT_API_KEY)).toBeOneOf([401, 403]);
     for (const key of Object.values(given)) expect(serving.log()).not.toContain(key);
     expect(existsSync(join(folder, 'first-keys.env'))).toBe(false);
-  }, 30_000);
+  }, 60_000);
 
   test('health and readiness are open, the metrics are not', async () => {
     const { serving, url } = await freshStart();
     await untilReady(url, serving);
     for (const path of ['/health', '/ready']) expect((await fetch(url + path)).status).toBe(200);
     expect((await fetch(`${url}/metrics`)).status).toBe(401);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('a wrong setting is one sentence and exit 1', () => {
@@ -120,7 +120,7 @@ describe('a wrong setting is one sentence and exit 1', () => {
       expect(serving.log()).toMatch(sentence);
       expect(serving.log().trim().split('\n')).toHaveLength(1);
       expect(serving.log()).not.toContain('secret-word');
-    }, 15_000);
+    }, 60_000);
   }
 
   test('a port that is taken', async () => {
@@ -130,7 +130,7 @@ describe('a wrong setting is one sentence and exit 1', () => {
     servings.push(second);
     expect(await second.exited).toBe(1);
     expect(second.log().trim().split('\n')).toHaveLength(1);
-  }, 15_000);
+  }, 60_000);
 });
 
 test('what the bundled program starts threads from stands beside it', async () => {
@@ -147,7 +147,7 @@ test('what the bundled program starts threads from stands beside it', async () =
   const workers = [...new Bun.Glob('src/**/*-worker.ts').scanSync(root)].map((path) => basename(path));
   expect(starts).toHaveLength(workers.length);
   for (const worker of workers) expect(existsSync(join(root, 'node_modules/.cache/modelport', worker))).toBe(true);
-}, 15_000);
+}, 60_000);
 
 test('a gateway whose launcher is killed stops by itself', async () => {
   const port = await freePort();
@@ -165,7 +165,7 @@ test('a gateway whose launcher is killed stops by itself', async () => {
   const deadline = Date.now() + 8000;
   while ((await answers()) && Date.now() < deadline) await Bun.sleep(100);
   expect(await answers()).toBe(false);
-}, 15_000);
+}, 60_000);
 
 describe('SIGTERM', () => {
   test('reaches the gateway through npm', async () => {
@@ -176,7 +176,7 @@ describe('SIGTERM', () => {
     serving.child.kill('SIGTERM');
     await serving.exited;
     expect(serving.log()).toContain('"msg":"stopping"');
-  }, 15_000);
+  }, 60_000);
 
   test('finishes a stream under way, settles it, takes no new call, exits 0', async () => {
     const scene = await startScene();
@@ -199,7 +199,7 @@ describe('SIGTERM', () => {
       rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
       await scene.upstream.close();
     }
-  }, 30_000);
+  }, 60_000);
 
   test('ends what outlasts its bound with an error, settles it, exits 0', async () => {
     const scene = await startScene({ environment: { MODELPORT_DRAIN_MS: '400' } });
@@ -218,5 +218,5 @@ describe('SIGTERM', () => {
       rmSync(scene.gateway.dataFolder, { recursive: true, force: true });
       await scene.upstream.close();
     }
-  }, 30_000);
+  }, 60_000);
 });

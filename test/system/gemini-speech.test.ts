@@ -14,7 +14,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => {
   client.stop();
   return scene.close();
-}, 30_000);
+}, 60_000);
 
 const PATH = '/v1/audio/speech';
 const SAMPLES = Buffer.from(Array.from({ length: 9600 }, (_, place) => (place * 7) % 251));

@@ -20,7 +20,7 @@ beforeAll(async () => {
     MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS),
   };
   scene = await startScene({ environment });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -117,7 +117,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
     expect(call).toMatchObject({ outcome: 'ok', usage: { source: 'reported' } });
     expect(nanoCost(call)).toBe(costOf(used));
     client.socket.destroy();
-  }, 30_000);
+  }, 60_000);
 
   test.each(['abort', 'drain'] as const)(
     'whose client leaves while it waits, of a model that would %s',
@@ -137,7 +137,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
       while (stage.journal().some(({ endedMs }) => !endedMs) && performance.now() < deadline) await Bun.sleep(10);
       expect(stage.journal().map(({ aborted }) => aborted)).toEqual(answers.map(() => how === 'abort'));
     },
-    30_000,
+    60_000,
   );
 });
 
@@ -150,7 +150,7 @@ test('audio waits as words do, and comes whole', async () => {
   expect((await client.bytes()).equals(audio)).toBe(true);
   expect(await stage.settledCall()).toMatchObject({ outcome: 'ok' });
   client.socket.destroy();
-}, 30_000);
+}, 60_000);
 
 describe('an upstream that comes to its end while the client does not read', () => {
   const cut: Answer = { fault: { before: 4, does: 'cut' }, paceMs: 100 };
@@ -165,7 +165,7 @@ describe('an upstream that comes to its end while the client does not read', () 
     expect(body).toEndWith('data: [DONE]\n\n');
     expect(nanoCost(await stage.settledCall())).toBe(costOf(USED));
     client.socket.destroy();
-  }, 30_000);
+  }, 60_000);
 
   test('by breaking off: the client is told behind what had come', async () => {
     const stage = await scene.stage();
@@ -177,7 +177,7 @@ describe('an upstream that comes to its end while the client does not read', () 
     assertBroken(body, 'upstream_failed');
     expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
     client.socket.destroy();
-  }, 30_000);
+  }, 60_000);
 
   test.each(['abort', 'drain'] as const)(
     'and the client leaves, of a model that would %s',
@@ -194,7 +194,7 @@ describe('an upstream that comes to its end while the client does not read', () 
         expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
       }
     },
-    30_000,
+    60_000,
   );
 
   test('and the client never reads: it is settled when a whole call may take no longer', async () => {
@@ -204,7 +204,7 @@ describe('an upstream that comes to its end while the client does not read', () 
     await Bun.sleep(WHOLE_MS + 1500);
     expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_timeout' });
     socket.destroy();
-  }, 30_000);
+  }, 60_000);
 });
 
 describe('on one connection', () => {
@@ -219,7 +219,7 @@ describe('on one connection', () => {
     expect(textsOf(unchunked(bytes.subarray(second)).toString())[0]).toBe('short');
     expect((await stage.settled()).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
     client.socket.destroy();
-  }, 15_000);
+  }, 60_000);
 
   test('of HTTP/1.0 a stream goes on until the connection is closed', async () => {
     const stage = await scene.stage();
@@ -230,7 +230,7 @@ describe('on one connection', () => {
     expect(text).toEndWith('data: [DONE]\n\n');
     expect(textsOf(text.slice(text.indexOf('\r\n\r\n') + 4))[0]).toBe(LINES.slice(0, 3).join(''));
     await stage.settledCall();
-  }, 15_000);
+  }, 60_000);
 });
 
 test('what keeps a stream open comes within its silences alone, and not after its end', async () => {

@@ -20,7 +20,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const NAMES = Object.keys(VENDORS) as VendorName[];
 const stageFor = ({ type, upstreamModel }: Vendor) => scene.stage({ type, upstreamModel });

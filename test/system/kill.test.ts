@@ -45,11 +45,11 @@ describe.each(ENGINES)('$name', (engine) => {
     ({ settings } = await engine.freshDatabase());
     gateway = await start();
     caller = await gateway.newCaller(CREDIT);
-  }, 30_000);
+  }, 60_000);
   afterAll(async () => {
     await gateway.stop('keep');
     await upstream.close();
-  }, 30_000);
+  }, 60_000);
 
   /** Calls that the client saw complete: each of them must have been paid. */
   async function load(stopped: () => boolean): Promise<number> {

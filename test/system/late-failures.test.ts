@@ -11,7 +11,7 @@ let scene: Scene;
 beforeAll(async () => {
   const environment = { MODELPORT_KEEP_ALIVE_MS: String(KEEP_ALIVE_MS), MODELPORT_WHOLE_TIMEOUT_MS: String(WHOLE_MS) };
   scene = await startScene({ environment });
-}, 30_000);
+}, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
@@ -29,7 +29,7 @@ test('a client that stays and does not read is settled when a whole call may tak
   await Bun.sleep(WHOLE_MS + 1000);
   expect(await stage.settledCall()).toMatchObject({ outcome: 'broken' });
   socket.destroy();
-}, 20_000);
+}, 60_000);
 
 test('the first keep-alive comes after one silence, with the headers, and the answer still follows', async () => {
   const stage = await scene.stage();
@@ -41,7 +41,7 @@ test('the first keep-alive comes after one silence, with the headers, and the an
   expect(text).toContain('late');
   expect(text).toEndWith('data: [DONE]\n\n');
   await stage.settledCall();
-}, 15_000);
+}, 60_000);
 
 test('more choices than a call may have are refused before anything is held or sent', async () => {
   const stage = await scene.stage();

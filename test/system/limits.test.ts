@@ -133,7 +133,7 @@ describe('one process', () => {
   let gateway: GatewayProcess;
   beforeAll(async () => {
     gateway = await startGateway();
-  }, 30_000);
+  }, 60_000);
   afterAll(async () => {
     expect(await gateway.verify()).toMatchObject({ ok: true });
     await gateway.stop();

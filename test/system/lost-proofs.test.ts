@@ -15,7 +15,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 /** What a provider got, free of what each says in its own way. */
 interface Body {

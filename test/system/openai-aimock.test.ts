@@ -40,7 +40,7 @@ afterAll(async () => {
   client.stop();
   await Promise.all([calm.stop(), wild.stop()]);
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const stageAt = (...mocks: Aimock[]) => scene.stage({ baseUrls: mocks.map((mock) => `${mock.url}/v1`) });
 const usage = { stream_options: { include_usage: true } };
@@ -93,7 +93,7 @@ describe('with chaos', () => {
       );
       expect(failed).toBeLessThan(ROUNDS);
       await scene.assertClean();
-    }, 30_000);
+    }, 60_000);
   }
 
   test('a calm second target hides every failure from the client', async () => {
@@ -107,7 +107,7 @@ describe('with chaos', () => {
       }),
     );
     await scene.assertClean();
-  }, 30_000);
+  }, 60_000);
 
   test("the client's own retries get it through", async () => {
     const stage = await stageAt(wild);
@@ -116,5 +116,5 @@ describe('with chaos', () => {
     const calls = await stage.settled();
     expect(calls.filter((call) => call.outcome === 'ok')).toHaveLength(1);
     expect(calls).toHaveLength(view.attempts);
-  }, 30_000);
+  }, 60_000);
 });

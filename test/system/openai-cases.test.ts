@@ -14,7 +14,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const run = (stage: Stage, scenario: Omit<Scenario, 'baseURL' | 'apiKey'>): Promise<ClientView> =>
   client.run({ ...stage.at, ...scenario });
@@ -195,7 +195,7 @@ describe('what passes through', () => {
       const view = await run(stage, { way: 'helper', request: chatRequest(stage.model) });
       expect(view).toMatchObject({ choices: [{ text: 'one two', finish: 'stop' }] });
     }
-  }, 15_000);
+  }, 60_000);
 
   test('an abort in mid-stream: upstream ends within a second, billed once', async () => {
     const stage = await scene.stage();

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 const CHAT = recordedCases('openai-chat');
 const WHOLE = CHAT.filter((recorded) => !recorded.stream && recorded.status === 200);
@@ -162,7 +162,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
           assertSentAsAsked(sent, recorded);
           await assertCharged(stage, recorded);
         }),
-      30_000,
+      60_000,
     );
 
     test.skipIf(audio.length === 0)(
@@ -216,7 +216,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
           }
           await assertCharged(stage, recorded);
         }),
-      30_000,
+      60_000,
     );
   }
 
@@ -236,7 +236,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
           }
         },
       ),
-    30_000,
+    60_000,
   );
 
   test(
@@ -264,6 +264,6 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
           if (ours) expect(view.error?.message).not.toMatch(/sk-|org-|key/i);
         },
       ),
-    30_000,
+    60_000,
   );
 });

@@ -22,7 +22,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   for (const client of clients.values()) client.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 function run(
   stage: Stage,

@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres || !canUnshare)('Postgres, cut off', () => {
     await watcher.kill();
     await link.close();
     await upstream.close();
-  }, 30_000);
+  }, 60_000);
 
   test.each(['resumed', 'reset'] as const)(
     'its connections are %s after the cut',

@@ -48,7 +48,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     await gateway.stop();
     await upstream.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 30_000);
+  }, 60_000);
 
   const ask = (stream: boolean, path = '/v1/chat/completions', body: object = {}) =>
     fetch(gateway.url + path, {

@@ -63,7 +63,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
   afterAll(async () => {
     expect(await gateway.stop('keep')).toBe(0);
     await upstream.close();
-  }, 30_000);
+  }, 60_000);
 
   const call = () =>
     fetch(`${gateway.url}/v1/chat/completions`, {
@@ -91,7 +91,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
       .filter((one) => one.includes('"msg":"call"'))) {
       expect(JSON.parse(line).process).toBeGreaterThan(0);
     }
-  }, 30_000);
+  }, 60_000);
 
   test.each([
     ['is killed', 'SIGKILL', 'a process died and is replaced'],

@@ -27,7 +27,7 @@ afterEach(() => scene.assertClean());
 afterAll(async () => {
   libraries.stop();
   await scene.close();
-}, 30_000);
+}, 60_000);
 
 interface Run {
   client: Client;
@@ -100,7 +100,7 @@ for (const scenario of SCENARIOS) {
       test(
         `${client} before every vendor, whole and streamed`,
         () => sideBySide(runsOf(client, scenario.vendors), nameOf, (run) => play(scenario, run)),
-        30_000,
+        60_000,
       );
     }
   });

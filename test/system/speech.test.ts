@@ -15,7 +15,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => {
   client.stop();
   return scene.close();
-}, 30_000);
+}, 60_000);
 
 const PATH = '/v1/audio/speech';
 const INPUT = 'Grüße 😀';

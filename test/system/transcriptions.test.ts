@@ -16,7 +16,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => {
   client.stop();
   return scene.close();
-}, 30_000);
+}, 60_000);
 
 /** Two seconds. */
 const SOUND = Buffer.from(wavOf(Buffer.alloc(96_000, 7)));

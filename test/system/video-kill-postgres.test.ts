@@ -54,7 +54,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     await gateway.stop('keep');
     await upstream.close();
     rmSync(folder, { recursive: true, force: true });
-  }, 30_000);
+  }, 60_000);
 
   const SLEEPING = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'`;
   async function until(isSo: () => Promise<boolean>): Promise<void> {

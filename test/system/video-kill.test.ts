@@ -88,13 +88,13 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream();
   gateway = await start();
   caller = await gateway.newCaller('10.00');
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   const { dataFolder } = gateway;
   await gateway.stop();
   await upstream.close();
   rmSync(dataFolder, { recursive: true, force: true });
-}, 30_000);
+}, 60_000);
 
 /** The scripted provider's requests by what they are for; each answers well whenever it is asked, but for the point's one fault. */
 function script({ name, tells, vendor }: Point): void {

@@ -11,7 +11,7 @@ const MOST_GROWTH_BYTES = 150 << 20;
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene();
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const piece = (number: number) => new Uint8Array(PIECE_BYTES).fill(number % 251);

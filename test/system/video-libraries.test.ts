@@ -9,7 +9,7 @@ import { FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } f
 let scene: Scene;
 beforeAll(async () => {
   scene = await startScene({ environment: { MODELPORT_FETCH_ALLOW: '127.0.0.0/8' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => scene.close(), 30_000);
 
 const sandboxStage = () =>

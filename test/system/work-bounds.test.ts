@@ -17,11 +17,11 @@ beforeAll(async () => {
       MODELPORT_ACCOUNT_BYTES: String(200 * MB),
     },
   });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
   await gateway.stop();
-}, 30_000);
+}, 60_000);
 
 const request = (content: string) =>
   JSON.stringify({ model: 'sandbox-chat', max_tokens: 5, messages: [{ role: 'user', content }] });
@@ -89,7 +89,7 @@ test('an account may have so many calls under way, and is told in its own format
   expect((await send(other.key, request('hello'))).status).toBe(200);
   for (const answer of await Promise.all(slow)) expect(answer.status).toBe(200);
   expect((await send(one.key, request('hello'))).status).toBe(200);
-}, 30_000);
+}, 60_000);
 
 test.each([
   ['large bodies', request('[[delay 1500]] '.padEnd(8 * MB, 'word ')), {}],

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import fc from '../../../test/property.ts';
+import { fc } from '../../../test/property.ts';
 import { carriedSeal, carrySeal } from './carried-signature.ts';
 
 test('any seal comes back as it went, as base64 that strict libraries take', () => {

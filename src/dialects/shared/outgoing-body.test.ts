@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import fc from '../../../test/property.ts';
+import { fc } from '../../../test/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { OwnBody, WrittenBody } from './outgoing-body.ts';
 

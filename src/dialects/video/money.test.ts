@@ -1,6 +1,6 @@
 /** No member of an order for videos, wherever it stands, makes more, longer or larger ones than are held for. */
 import { describe, expect, test } from 'bun:test';
-import fc from '../../../test/property.ts';
+import { fc } from '../../../test/property.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { vendorB } from './jimeng.ts';
 import { vendorA } from './kling.ts';

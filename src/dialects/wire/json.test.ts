@@ -1,6 +1,6 @@
 /** Patched bytes against patched objects, and that nothing else moved. */
 import { describe, expect, test } from 'bun:test';
-import fc from '../../../test/property.ts';
+import { fc } from '../../../test/property.ts';
 import type { Json } from '../../canonical/json.ts';
 import { memberSpan, patchMembers, spliceBytes } from './json.ts';
 

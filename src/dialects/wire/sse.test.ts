@@ -1,6 +1,6 @@
 /** The cutter against a naive reading of the standard, for any bytes and any cutting. */
 import { describe, expect, test } from 'bun:test';
-import fc from '../../../test/property.ts';
+import { fc } from '../../../test/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { SseCutter, type SseEvent } from './sse.ts';
 

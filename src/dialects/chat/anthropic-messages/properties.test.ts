@@ -1,7 +1,7 @@
 /** What holds of every call, every reply and every byte, and not of the recorded ones alone. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
-import fc from '../../../../test/property.ts';
+import { fc } from '../../../../test/property.ts';
 import type { ChatCall, Message, Part, Tool } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';

@@ -1,7 +1,7 @@
 /** What holds of every conversation and every reply, and not of the recorded ones alone. */
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
-import fc from '../../../../test/property.ts';
+import { fc } from '../../../../test/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type PartOpening, type ReplyEvent } from '../../../canonical/reply.ts';

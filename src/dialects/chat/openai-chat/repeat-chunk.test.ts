@@ -1,7 +1,7 @@
 /** Chunks that are recognised by the one before mean what they would mean if each were parsed. */
 import { describe, expect, test } from 'bun:test';
 import { cutBytes, hasFixtures, recordedCases, replyBytes, replyContentType } from '../../../../test/fixtures.ts';
-import fc from '../../../../test/property.ts';
+import { fc } from '../../../../test/property.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';

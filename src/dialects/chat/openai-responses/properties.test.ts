@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { chatCall } from '../../../../test/chat-call.ts';
 import { replyOf } from '../../../../test/conformance/dialect-laws.ts';
-import fc from '../../../../test/property.ts';
+import { fc } from '../../../../test/property.ts';
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
