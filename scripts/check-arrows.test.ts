@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { arrowFaults } from './check-arrows.ts';
+import { cyclesIn } from './import-cycles.ts';
 
 const NAMES = { dialects: ['openai-chat', 'gemini'], providers: ['groq', 'openai'], engines: ['sqlite', 'postgres'] };
 
@@ -86,4 +87,36 @@ test('each deed is right in its own room, and in a test', () => {
       'src/gateway/serve.ts': `server.fetch(request);\nconst hint = 'select a model from the list';`,
     }),
   ).toEqual([]);
+});
+
+test('a cycle of imports is a fault, inside a module and of types too', () => {
+  const two = {
+    'src/store/a.ts': `import { b } from './b.ts';`,
+    'src/store/b.ts': `import type { A } from './a.ts';`,
+  };
+  expect(faultsOf(two)).toEqual(['-> src/store/b.ts -> src/store/a.ts: a cycle of imports']);
+  const three = {
+    'src/store/a.ts': `import { b } from './b.ts';\nimport { d } from './d.ts';`,
+    'src/store/b.ts': `export { c } from './c.ts';`,
+    'src/store/c.ts': `const a = await import('./a.ts');`,
+    'src/store/d.ts': `export const d = 1;`,
+  };
+  expect(faultsOf(three)).toEqual(['-> src/store/b.ts -> src/store/c.ts -> src/store/a.ts: a cycle of imports']);
+  expect(faultsOf({ ...three, 'src/store/c.ts': `import { d } from './d.ts';` })).toEqual([]);
+  // A test may import what imports nothing of it.
+  expect(faultsOf({ ...three, 'src/store/c.ts': '', 'src/store/a.test.ts': `import { a } from './a.ts';` })).toEqual(
+    [],
+  );
+});
+
+test('each of several cycles is named once', () => {
+  const imports = new Map([
+    ['a', ['b']],
+    ['b', ['a', 'x']],
+    ['x', ['y']],
+    ['y', ['z']],
+    ['z', ['x']],
+    ['self', ['self']],
+  ]);
+  expect(cyclesIn(imports)).toEqual([['a', 'b'], ['self'], ['x', 'y', 'z']]);
 });

@@ -1,5 +1,6 @@
 /** Arrows: which file may import which, and what only one module may do. */
 import { dirname, join } from 'node:path/posix';
+import { cyclesIn } from './import-cycles.ts';
 import { type Fault, isTest, readSources, report, type SourceFile } from './source-files.ts';
 import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from './syntax.ts';
 
@@ -91,11 +92,16 @@ export function arrowFaults(files: readonly SourceFile[], names: KnownNames): Fa
       return [room, table ? tableRows(room, table.file, table.syntax, shared) : new Set<string>()];
     }),
   );
-  return parsed.flatMap(({ file, syntax }) => [
+  const code = parsed.filter(({ file }) => !isTest(file.path));
+  const imports = new Map(
+    code.map(({ file, syntax }) => [file.path, importsOf(file, syntax).flatMap(({ path }) => path ?? [])]),
+  );
+  const faults = parsed.flatMap(({ file, syntax }) => [
     ...nameFaults(file.path),
     ...importFaults(file, syntax, rows),
     ...(isTest(file.path) ? [] : deedFaults(file, syntax, names)),
   ]);
+  return [...faults, ...cycleFaults(imports)];
 }
 
 function nameFaults(path: string): Fault[] {
@@ -115,6 +121,11 @@ function roomOf(path: string): string | undefined {
   const name = (path.split('/')[1] ?? '').replace(/\.test\.ts$/, '.ts');
   if (MAIN_FILES.has(name)) return 'main';
   return name in RUNGS ? name : undefined;
+}
+
+/** Files that import each other are one file in several places: nobody reads one of them without the others. Types count as well. */
+function cycleFaults(imports: ReadonlyMap<string, readonly string[]>): Fault[] {
+  return cyclesIn(imports).map((cycle) => `${[...cycle, cycle[0]].join(' -> ')}: a cycle of imports`);
 }
 
 interface Import {

@@ -29,7 +29,7 @@ test.each([
   ['too many decimals', { ...ROW, price: { input: '0.0000000001' } }, '/models/0/price/input'],
   ['no price at all', { ...ROW, price: {} }, '/models/0/price'],
   ['a component that is not known', { ...ROW, price: { input: '1', ouput: '2' } }, '/models/0/price'],
-  ['a kind that is not known', { ...ROW, kind: 'video' }, '/models/0/kind'],
+  ['a kind that is not known', { ...ROW, kind: 'movie' }, '/models/0/kind'],
   ['a provider that is not known', { ...ROW, type: 'opnai' }, 'there is no provider type opnai'],
 ])('%s is a fault', (_, row, part) => {
   expect(faultsOf(row).join('\n')).toContain(part);

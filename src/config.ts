@@ -29,7 +29,7 @@ import { type Environment, SettingError } from './config/setting-error.ts';
 import { refuseUnknown, SECRETS, SETTINGS, type Setting } from './config/settings.ts';
 import type { BucketPlace } from './files/files.ts';
 import type { Certificate } from './http1/server.ts';
-import type { TimeLimits } from './transport/transport.ts';
+import type { TimeLimits } from './transport/time-limits.ts';
 
 /** The variables that switch a provider on. */
 export interface VendorVariables {

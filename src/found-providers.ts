@@ -12,7 +12,9 @@ import type { Outgoing, Provider } from './providers/provider.ts';
 import { CONTEXT_TOKENS } from './sandbox/conversation.ts';
 import { MOST_OUTPUT_TOKENS } from './sandbox/output.ts';
 import type { ProviderRow } from './store/store.ts';
-import { Cancellation, type TimeLimits, type Transport } from './transport/transport.ts';
+import { Cancellation } from './transport/cancellation.ts';
+import type { TimeLimits } from './transport/time-limits.ts';
+import type { Transport } from './transport/transport.ts';
 
 /** A start does not wait longer than this for a server of one's own to name its models. */
 const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { runAsProcess } from '../../test/run-as-process.ts';
 import { askServer } from '../transport/ask-server.ts';
-import type { Ask } from './admin-client.ts';
+import type { Ask } from './cli-deps.ts';
 
 let edge: Loopback;
 beforeAll(async () => {

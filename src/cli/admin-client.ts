@@ -1,26 +1,7 @@
 /** The admin API as commands ask it: paths below `/admin/v1`, whole lists, errors as sentences. */
 import { type Money, readMoney } from '../canonical/money.ts';
+import type { Ask, Server } from './cli-deps.ts';
 import { UsageError } from './command.ts';
-
-/** Which server, with which key. */
-export interface Server {
-  /** Without a trailing slash. */
-  url: string;
-  key: string;
-  /** Where the key was found. */
-  keyFrom: string;
-  /** Of a server on this machine that speaks TLS. */
-  certificate: string | undefined;
-}
-
-/** Sends one request. Rejects where no whole answer comes. */
-export type Ask = (request: {
-  method: string;
-  url: string;
-  headers: { [name: string]: string };
-  body?: string;
-  certificate: string | undefined;
-}) => Promise<{ status: number; header(name: string): string | null; text: string }>;
 
 export interface AdminClientOptions {
   server: Server;

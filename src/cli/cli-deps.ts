@@ -3,7 +3,26 @@ import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
-import type { Ask, Server } from './admin-client.ts';
+
+/** Which server, with which key. */
+export interface Server {
+  /** Without a trailing slash. */
+  url: string;
+  key: string;
+  /** Where the key was found. */
+  keyFrom: string;
+  /** Of a server on this machine that speaks TLS. */
+  certificate: string | undefined;
+}
+
+/** Sends one request. Rejects where no whole answer comes. */
+export type Ask = (request: {
+  method: string;
+  url: string;
+  headers: { [name: string]: string };
+  body?: string;
+  certificate: string | undefined;
+}) => Promise<{ status: number; header(name: string): string | null; text: string }>;
 
 export interface Opener {
   readonly version: string;

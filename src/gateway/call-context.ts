@@ -16,7 +16,7 @@ import type { Hold } from '../ledger/ledger.ts';
 import { choices, type Extras } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
-import { Cancellation } from '../transport/transport.ts';
+import { Cancellation } from '../transport/cancellation.ts';
 import { disputedUsage } from './doubt.ts';
 import { TOOL_FORMATS } from './extra-members.ts';
 import type { GatewayDeps } from './gateway-deps.ts';

@@ -1,17 +1,31 @@
 /** Asks of a report that costs much more than was held whether it fits what was delivered. */
+
+import type { Call } from '../canonical/call.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { Model } from '../catalog/catalog.ts';
 import type { Frame } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed, mostOf } from '../ledger/doubt.ts';
+import type { Hold } from '../ledger/ledger.ts';
 import { outputCeiling } from '../ledger/quote.ts';
-import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import type { Meter } from './meter.ts';
+
+/** Of a call: what its report is judged by. */
+interface Judged {
+  readonly call: Call;
+  readonly model: Model;
+  readonly hold: Hold;
+  readonly meter: Meter;
+  /** How many requests its input went out in. */
+  readonly sendings: number;
+}
 
 /** What the call is taken to have used where the report is not believed, with what was claimed; `undefined`: it is believed. */
 export async function disputedUsage(
   deps: GatewayDeps,
-  context: CallContext,
+  context: Judged,
   reported: Usage,
   cost: Money,
 ): Promise<Usage | undefined> {
@@ -27,7 +41,7 @@ export async function disputedUsage(
 }
 
 /** Whether what it reports costs so much that it may be disputed. */
-export function claimsMuch({ model, hold }: CallContext, { events }: Frame): boolean {
+export function claimsMuch({ model, hold }: Pick<Judged, 'model' | 'hold'>, { events }: Frame): boolean {
   for (const event of events)
     if (event.type === 'usage') return !isBeyondDoubt(charge(event.usage, model.price), hold.amount);
   return false;

@@ -8,7 +8,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Provider, Signing } from '../providers/provider.ts';
 import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
-import type { TimeLimits, Transport } from '../transport/transport.ts';
+import type { TimeLimits } from '../transport/time-limits.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { CountTexts } from './meter.ts';
 
 export interface GatewayDeps {

@@ -1,7 +1,9 @@
 /** Tokens that providers hand out for a lasting credential: fetched through the transport, kept, renewed before they expire. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Signing, Token, TokenExchange } from '../providers/provider.ts';
-import { Cancellation, type TimeLimits, type Transport } from '../transport/transport.ts';
+import { Cancellation } from '../transport/cancellation.ts';
+import type { TimeLimits } from '../transport/time-limits.ts';
+import type { Transport } from '../transport/transport.ts';
 
 /** A token is renewed this long before it expires, while the old one still serves. */
 const RENEWED_BEFORE_MS = 5 * 60_000;

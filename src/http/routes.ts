@@ -9,6 +9,7 @@ import { CATALOG_ROUTES } from './routes/admin/catalog-routes.ts';
 import { KEY_ROUTES } from './routes/admin/key-routes.ts';
 import { LEDGER_ROUTES } from './routes/admin/ledger-routes.ts';
 import { MONEY_ROUTES } from './routes/admin/money-routes.ts';
+import { SECRET_ROUTES } from './routes/admin/secret-routes.ts';
 import { BILLING_ROUTES } from './routes/public/billing-routes.ts';
 import { COUNT_ROUTES } from './routes/public/count-routes.ts';
 import { FILE_ROUTES } from './routes/public/file-routes.ts';
@@ -17,7 +18,6 @@ import { MODEL_ROUTES } from './routes/public/model-routes.ts';
 import { RESPONSE_ROUTES } from './routes/public/response-routes.ts';
 import { VIDEO_ROUTES } from './routes/public/video-routes.ts';
 import { STATUS_ROUTES } from './routes/status/status-routes.ts';
-import { SECRET_ROUTES } from './secret-routes.ts';
 
 export const RELAYED_ROUTES: readonly RelayedRoute[] = [
   {

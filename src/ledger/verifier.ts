@@ -1,6 +1,6 @@
 /** Verifies the books as a job: one at a time over all processes, from the last signed checkpoints on. */
 import type { Store } from '../store/store.ts';
-import type { Progress } from '../store/verify/books.ts';
+import type { Progress } from '../store/verify/books-reader.ts';
 import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';
 import type { Finding, VerifyReport } from '../store/verify/report.ts';
 import { type CheckpointSigner, checkpointSigner } from './checkpoint-signature.ts';

@@ -1,31 +1,12 @@
 /** The contract of a provider: a dialect, an address, a signature; deviations are data. No I/O. */
 import type { Call, Kind, Reasoning } from '../canonical/call.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
-import type { Streamed } from '../canonical/upload.ts';
 import type { Quirks } from '../dialects/dialect.ts';
 import type { Framing } from '../dialects/wire/framing.ts';
+import type { Outgoing, Target } from './outgoing.ts';
 import type { VideoAdapter } from './video/video.ts';
 
-/** Where a call goes: one upstream model at one configured provider. */
-export interface Target {
-  /** The provider's name of the model. */
-  model: string;
-  /** As the provider's official library takes it, without a trailing slash. */
-  baseUrl: string;
-  credential: string | undefined;
-  /** Settings only this provider has (`apiVersion`, `region`, `project` …). */
-  settings: { readonly [name: string]: string };
-}
-
-/** A request on its way out. Header names are lower-case. */
-export interface Outgoing {
-  method: string;
-  url: string;
-  headers: { [name: string]: string };
-  body: Uint8Array | undefined;
-  /** Sent in the body's place: more than belongs in memory. */
-  stream?: Streamed;
-}
+export type { Outgoing, Target } from './outgoing.ts';
 
 /** Something that opens doors for a while. */
 export interface Token {

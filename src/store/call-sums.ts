@@ -1,7 +1,6 @@
 /** Sums of calls by account, hour, key and model: what a batch adds to them, so that nobody ever adds up the calls themselves. */
 import type { Money } from '../canonical/money.ts';
-import type { CompletedCall, RecordedCall } from './ledger-rules.ts';
-import type { CallRow, UsageSum } from './store.ts';
+import type { CallOutcome, CallRow, UsageSum } from './rows.ts';
 
 export const HOUR_MS = 3_600_000;
 const HOURS_A_DAY = 24;
@@ -21,6 +20,36 @@ export interface CallSum {
 export interface Tokens {
   input: number;
   output: number;
+}
+
+export interface RecordedCall {
+  row: CallRow;
+  /** The seq of the charge; `undefined` where nothing was charged. */
+  entrySeq: number | undefined;
+  /** The seq of its completion, where that moved money. */
+  completionSeq: number | undefined;
+  tokens: Tokens;
+}
+
+/** A call as it is on record. */
+export interface FormerCall {
+  account: string;
+  key: string;
+  model: string;
+  at: number;
+  endedAt: number;
+  cost: Money;
+  outcome: CallOutcome;
+  tokens: Tokens;
+  isProvisional: boolean;
+}
+
+/** A call whose provisional record is replaced by the true one. */
+export interface CompletedCall {
+  row: CallRow;
+  completionSeq: number | undefined;
+  tokens: Tokens;
+  before: FormerCall;
 }
 
 const NO_TOKENS: Tokens = { input: 0, output: 0 };

@@ -1,5 +1,5 @@
 /** The hash chain of a ledger: each entry's hash covers the entry and the hash before it. */
-import type { EntryRow } from './store.ts';
+import type { EntryRow } from './rows.ts';
 
 /** What the first entry of an account has for a hash before it. */
 export const CHAIN_START = '';

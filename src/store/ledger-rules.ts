@@ -1,8 +1,8 @@
 /** What a batch of ledger steps does to what the database holds: the rules of money, the same over every engine. */
 import { type Money, writeMoney } from '../canonical/money.ts';
+import type { CompletedCall, FormerCall, RecordedCall } from './call-sums.ts';
 import { type Tokens, tokensOf } from './call-sums.ts';
 import { entryHash } from './entry-hash.ts';
-import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
 import type {
   AuditRow,
   CallOutcome,
@@ -14,7 +14,8 @@ import type {
   HoldRow,
   LedgerOutcome,
   LedgerStep,
-} from './store.ts';
+} from './rows.ts';
+import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from './spending.ts';
 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
@@ -43,36 +44,6 @@ export interface LedgerView {
 
 /** Far below what a database's integers hold, so that no sum of amounts leaves them. */
 const LARGEST_BALANCE: Money = 2n ** 62n;
-
-export interface RecordedCall {
-  row: CallRow;
-  /** The seq of the charge; `undefined` where nothing was charged. */
-  entrySeq: number | undefined;
-  /** The seq of its completion, where that moved money. */
-  completionSeq: number | undefined;
-  tokens: Tokens;
-}
-
-/** A call as it is on record. */
-export interface FormerCall {
-  account: string;
-  key: string;
-  model: string;
-  at: number;
-  endedAt: number;
-  cost: Money;
-  outcome: CallOutcome;
-  tokens: Tokens;
-  isProvisional: boolean;
-}
-
-/** A call whose provisional record is replaced by the true one. */
-export interface CompletedCall {
-  row: CallRow;
-  completionSeq: number | undefined;
-  tokens: Tokens;
-  before: FormerCall;
-}
 
 export interface RedeemedCode {
   hash: string;

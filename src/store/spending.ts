@@ -1,6 +1,6 @@
 /** What a key has spent and holds, and what its budget leaves: per UTC day, per UTC month and in all. */
 import type { Money } from '../canonical/money.ts';
-import type { Budget } from './store.ts';
+import type { Budget } from './rows.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 /** Whose books a step of the ledger is about. */
-import type { LedgerStep } from './store.ts';
+import type { LedgerStep } from './rows.ts';
 
 /** `undefined` of a mark that does not say. */
 export function accountOfStep(step: LedgerStep): string | undefined {

@@ -3,7 +3,9 @@ import { GatewayError } from '../canonical/errors.ts';
 import type { FoundOutput, TaskOutput } from '../canonical/task.ts';
 import { createVideoReader, type VideoReader } from '../canonical/video-facts.ts';
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
-import { Cancellation, type Exchange, type TimeLimits } from '../transport/transport.ts';
+import { Cancellation } from '../transport/cancellation.ts';
+import type { Exchange } from '../transport/exchange.ts';
+import type { TimeLimits } from '../transport/time-limits.ts';
 import type { TaskDeps } from './task-deps.ts';
 
 const LIMITS: TimeLimits = {

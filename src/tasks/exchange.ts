@@ -1,7 +1,9 @@
 /** One request of a task to its provider, signed, answered whole. */
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import type { Answered } from '../providers/video/video.ts';
-import { Cancellation, type Sending, type TimeLimits } from '../transport/transport.ts';
+import { Cancellation } from '../transport/cancellation.ts';
+import type { TimeLimits } from '../transport/time-limits.ts';
+import type { Sending } from '../transport/transport.ts';
 import type { TaskDeps } from './task-deps.ts';
 
 /** Starting may take a provider long: it reads the images first. */

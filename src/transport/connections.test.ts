@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
-import { Cancellation, createTransport, type Exchange, type Sending } from './transport.ts';
+import { Cancellation } from './cancellation.ts';
+import type { Exchange } from './exchange.ts';
+import { createTransport, type Sending } from './transport.ts';
 
 const LIMITS = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 8000 };
 const CRLF = '\r\n';
@@ -286,7 +288,8 @@ describe('certificates', () => {
     const tls = { key: readFileSync(file('key')), cert: readFileSync(file('cert')) };
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', tls, fetch: () => new Response('secret') });
     stops.push(() => void server.stop(true));
-    const script = `const { createTransport, Cancellation } = await import(${JSON.stringify(join(import.meta.dir, 'transport.ts'))});
+    const script = `const { createTransport } = await import(${JSON.stringify(join(import.meta.dir, 'transport.ts'))});
+      const { Cancellation } = await import(${JSON.stringify(join(import.meta.dir, 'cancellation.ts'))});
       const limits = ${JSON.stringify(LIMITS)};
       const sending = { method: 'GET', url: 'https://${hostname}:${server.port}/', headers: {}, body: undefined };
       createTransport().send(sending, limits, performance.now() + 5000, new Cancellation())

@@ -2,7 +2,10 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { GatewayError } from '../canonical/errors.ts';
-import { Cancellation, createTransport, type Exchange, type TimeLimits } from './transport.ts';
+import { Cancellation } from './cancellation.ts';
+import type { Exchange } from './exchange.ts';
+import type { TimeLimits } from './time-limits.ts';
+import { createTransport } from './transport.ts';
 
 const LIMITS: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 500, wholeMs: 10_000 };
 const CRLF = '\r\n';

@@ -2,8 +2,37 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { HeaderLines } from '../http1/header-lines.ts';
 import type { ReplyTaker, Source } from '../http1/reply-taker.ts';
-import type { Watch, Watched } from './time-limits.ts';
-import type { ByteTaker, Cancellation, Exchange, TimeLimits } from './transport.ts';
+import type { Cancellation } from './cancellation.ts';
+import type { TimeLimits, Watch, Watched } from './time-limits.ts';
+
+/** Takes an answer's bytes as they arrive. */
+export interface ByteTaker {
+  bytes(bytes: Uint8Array): void;
+  /** That was all. */
+  end(): void;
+  /** `upstream_timeout` or `upstream_failed`. */
+  failed(failure: GatewayError): void;
+}
+
+/** An answer under way. */
+export interface Exchange {
+  readonly status: number;
+  /** Made when it is asked for; `header` is cheaper. */
+  readonly headers: Headers;
+  /** The value of the header of this lower-case name. */
+  header(name: string): string | undefined;
+  /** The next bytes, `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
+  read(): Promise<Uint8Array | undefined>;
+  /** All bytes, up to `maxBytes`, at once where they have arrived; throws as `read` does. */
+  readAll(maxBytes: number): Uint8Array | Promise<Uint8Array>;
+  /** Has all bytes that are still to come handed over as they arrive, in the place of `read`. */
+  pour(taker: ByteTaker): void;
+  /** What is poured waits; `resume` lets it flow again. */
+  pause(): void;
+  resume(): void;
+  /** Ends the exchange at once, whatever its state. */
+  cancel(): void;
+}
 
 /** With this much waiting the source pauses: a client that reads slowly makes its upstream send slowly. */
 const MOST_WAITING_BYTES = 256 * 1024;

@@ -1,5 +1,19 @@
 /** Time limits of everything under way, kept by one timer: a timer each would cost more than a chunk. */
 
+/** Milliseconds. Each limit that runs out is an `upstream_timeout` with its own sentence. */
+export interface TimeLimits {
+  /** Until the upstream has accepted a connection. */
+  connectMs: number;
+  /** From sending until the response headers. */
+  headersMs: number;
+  /** From the headers until the first bytes of the body. */
+  firstTokenMs: number;
+  /** Between two arrivals of bytes. */
+  silenceMs: number;
+  /** The whole call, failed attempts included. */
+  wholeMs: number;
+}
+
 /** Something that fails when its time is over. */
 export interface Watched {
   /** `now`: on the clock of `performance.now()`. */

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { connect, createServer, type Socket } from 'node:net';
 import { GatewayError } from '../canonical/errors.ts';
-import { Cancellation, createTransport, type TimeLimits } from './transport.ts';
+import { Cancellation } from './cancellation.ts';
+import type { TimeLimits } from './time-limits.ts';
+import { createTransport } from './transport.ts';
 
 const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, silenceMs: 300, wholeMs: 2000 };
 const CRLF = '\r\n';

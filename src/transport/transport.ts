@@ -1,26 +1,11 @@
-/** The module that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
-import type { GatewayError } from '../canonical/errors.ts';
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from '../http1/address.ts';
 import { createConnections } from '../http1/connections.ts';
 import { writeHead } from '../http1/request-head.ts';
-import { ExchangeState } from './exchange.ts';
+import type { Cancellation } from './cancellation.ts';
+import { type Exchange, ExchangeState } from './exchange.ts';
 import { bring } from './response-source.ts';
-import { createWatch } from './time-limits.ts';
-
-/** Milliseconds. Each limit that runs out is an `upstream_timeout` with its own sentence. */
-export interface TimeLimits {
-  /** Until the upstream has accepted a connection. */
-  connectMs: number;
-  /** From sending until the response headers. */
-  headersMs: number;
-  /** From the headers until the first bytes of the body. */
-  firstTokenMs: number;
-  /** Between two arrivals of bytes. */
-  silenceMs: number;
-  /** The whole call, failed attempts included. */
-  wholeMs: number;
-}
+import { createWatch, type TimeLimits } from './time-limits.ts';
 
 /** A request on its way out; header names are lower-case. */
 export interface Sending {
@@ -32,84 +17,6 @@ export interface Sending {
   stream?: Streamed;
   /** It must not arrive twice: it goes over a new connection, where no closing can cross it. */
   once?: boolean;
-}
-
-/** Takes an answer's bytes as they arrive. */
-export interface ByteTaker {
-  bytes(bytes: Uint8Array): void;
-  /** That was all. */
-  end(): void;
-  /** `upstream_timeout` or `upstream_failed`. */
-  failed(failure: GatewayError): void;
-}
-
-/** An answer under way. */
-export interface Exchange {
-  readonly status: number;
-  /** Made when it is asked for; `header` is cheaper. */
-  readonly headers: Headers;
-  /** The value of the header of this lower-case name. */
-  header(name: string): string | undefined;
-  /** The next bytes, `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
-  read(): Promise<Uint8Array | undefined>;
-  /** All bytes, up to `maxBytes`, at once where they have arrived; throws as `read` does. */
-  readAll(maxBytes: number): Uint8Array | Promise<Uint8Array>;
-  /** Has all bytes that are still to come handed over as they arrive, in the place of `read`. */
-  pour(taker: ByteTaker): void;
-  /** What is poured waits; `resume` lets it flow again. */
-  pause(): void;
-  resume(): void;
-  /** Ends the exchange at once, whatever its state. */
-  cancel(): void;
-}
-
-/** Something that can be ended from outside. */
-export interface Cancellable {
-  cancel(): void;
-}
-
-/** Ends what is under way: an AbortController without its price, some microseconds a listener. */
-export class Cancellation implements Cancellable {
-  cancelled = false;
-  /** A connection has taken a request of this, or of a part of it. */
-  sent = false;
-  private readonly whole: Cancellation | undefined;
-  /** What is under way; mostly one thing. */
-  private first: Cancellable | undefined;
-  private others: Set<Cancellable> | undefined;
-
-  /** `whole`: what this is a part of. */
-  constructor(whole?: Cancellation) {
-    this.whole = whole;
-  }
-
-  markSent(): void {
-    this.sent = true;
-    this.whole?.markSent();
-  }
-
-  cancel(): void {
-    this.cancelled = true;
-    const { first, others } = this;
-    this.first = this.others = undefined;
-    first?.cancel();
-    if (others) for (const one of others) one.cancel();
-  }
-
-  /** `one` is cancelled with this, at once where this already is. */
-  add(one: Cancellable): void {
-    if (this.cancelled) one.cancel();
-    else if (!this.first) this.first = one;
-    else {
-      this.others ??= new Set();
-      this.others.add(one);
-    }
-  }
-
-  delete(one: Cancellable): void {
-    if (this.first === one) this.first = undefined;
-    else this.others?.delete(one);
-  }
 }
 
 export interface Transport {

@@ -2,7 +2,8 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { Outgoing } from '../../providers/provider.ts';
-import type { Cancellation, Exchange } from '../../transport/transport.ts';
+import type { Cancellation } from '../../transport/cancellation.ts';
+import type { Exchange } from '../../transport/exchange.ts';
 
 /** What asking after it takes: everything that concerns the provider and the way there. */
 export interface Asking {

@@ -2,7 +2,8 @@
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Quirks } from '../../dialects/dialect.ts';
-import type { Outgoing, Provider, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
+import type { Provider } from '../provider.ts';
 
 /** What sets one such provider apart from the others. */
 export interface Vendor extends Omit<Provider, 'needsCredential' | 'speaks' | 'url' | 'authorize'> {

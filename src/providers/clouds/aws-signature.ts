@@ -1,7 +1,7 @@
 /** Signs a request for an AWS service (Signature Version 4), by keys or by an API key. */
 import { AwsV4Signer } from 'aws4fetch';
 import { unusable } from '../credential.ts';
-import type { Outgoing, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
 
 interface AwsKeys {
   accessKeyId: string;

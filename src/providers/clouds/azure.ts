@@ -9,7 +9,8 @@ import {
   OPENAI_UNTHINKING_TOOLS,
 } from '../chat/openai-models.ts';
 import { unusable } from '../credential.ts';
-import type { Provider, Target, TokenExchange } from '../provider.ts';
+import type { Target } from '../outgoing.ts';
+import type { Provider, TokenExchange } from '../provider.ts';
 import { openaiVideoAt } from '../video/openai-video.ts';
 import { readToken, tokenForm } from './oauth-form.ts';
 

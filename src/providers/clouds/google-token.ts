@@ -2,7 +2,8 @@
 import { importPKCS8, SignJWT } from 'jose';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { unusable } from '../credential.ts';
-import type { Outgoing, TokenExchange } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
+import type { TokenExchange } from '../provider.ts';
 import { readToken, tokenForm } from './oauth-form.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform';

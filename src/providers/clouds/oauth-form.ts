@@ -1,6 +1,7 @@
 /** How tokens are asked for, and given: OAuth's form and its answer. */
 import { isObject } from '../../canonical/json.ts';
-import type { Outgoing, Token } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
+import type { Token } from '../provider.ts';
 
 /** The form in which tokens are asked for. */
 export function tokenForm(url: string, members: { [name: string]: string }): Outgoing {

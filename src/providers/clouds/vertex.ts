@@ -2,7 +2,8 @@
 
 import { joinUrl } from '../chat/openai-compatible.ts';
 import { unusable } from '../credential.ts';
-import type { Provider, Target } from '../provider.ts';
+import type { Target } from '../outgoing.ts';
+import type { Provider } from '../provider.ts';
 import { CLOUD_STORAGE, veoAt } from '../video/google-video.ts';
 import { posting } from '../video/video-provider.ts';
 import { googleAccount, googleExchange } from './google-token.ts';

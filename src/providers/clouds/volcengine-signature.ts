@@ -1,6 +1,6 @@
 /** Signs a request for a service of Volcengine's OpenAPI (its Signature V4, HMAC-SHA256), as its page "Signature method" says. */
 import { createHash, createHmac } from 'node:crypto';
-import type { Outgoing } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
 
 export interface VolcengineKeys {
   accessKeyId: string;

@@ -3,7 +3,7 @@ import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { FoundOutput, Image, Progress } from '../../canonical/task.ts';
 import { googleUrl } from '../clouds/google-url.ts';
-import type { Outgoing, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
 import type { VideoAdapter } from './video.ts';
 import {
   asking,

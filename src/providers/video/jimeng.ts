@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
 import { authorizeByBearer } from '../chat/openai-compatible.ts';
 import { signForVolcengine } from '../clouds/volcengine-signature.ts';
-import type { Outgoing } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import {
   dropped,

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../canonical/json.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { Image, Progress } from '../../canonical/task.ts';
 import { authorizeByBearer, joinUrl } from '../chat/openai-compatible.ts';
-import type { Outgoing, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import {
   asking,

@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';
-import type { Target } from '../provider.ts';
+import type { Target } from '../outgoing.ts';
 import type { Answered, VideoAdapter } from './video.ts';
 import {
   addressOf,

@@ -4,7 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, TaskError, TaskState, VideoAsk } from '../../canonical/task.ts';
 import { readOpenaiError } from '../../dialects/shared/openai-errors.ts';
 import { authorizeByBearer } from '../chat/openai-compatible.ts';
-import type { Outgoing, Provider } from '../provider.ts';
+import type { Outgoing } from '../outgoing.ts';
+import type { Provider } from '../provider.ts';
 import { type Answered, unreadable } from './video.ts';
 
 type Row = Pick<Provider, 'name' | 'baseUrl' | 'credentialVariable' | 'video'> & Partial<Provider>;

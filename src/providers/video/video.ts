@@ -2,7 +2,7 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 import type { Progress, VideoAsk } from '../../canonical/task.ts';
-import type { Outgoing, Target } from '../provider.ts';
+import type { Outgoing, Target } from '../outgoing.ts';
 
 /** A provider's answer, whole. */
 export interface Answered {

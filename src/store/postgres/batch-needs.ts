@@ -1,5 +1,5 @@
 /** What a batch of ledger steps has to know of the database before it is decided. */
-import type { LedgerStep } from '../store.ts';
+import type { LedgerStep } from '../rows.ts';
 
 export interface Needs {
   readonly accounts: Set<string>;

@@ -1,11 +1,12 @@
 /** One statement that writes a whole batch of the ledger, if the accounts are still as the batch was decided on. */
 
 import type { Money } from '../../canonical/money.ts';
+import type { CompletedCall, RecordedCall } from '../call-sums.ts';
 import { sumCalls } from '../call-sums.ts';
 import type { Statement } from '../database.ts';
-import type { AccountBooks, CompletedCall, LedgerChanges, RecordedCall } from '../ledger-rules.ts';
+import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
+import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
 import type { Spending } from '../spending.ts';
-import type { EntryRow, HeldFor, HoldRow } from '../store.ts';
 
 /** The books of an account and the version of its row they were read at. */
 export interface VersionedBooks {

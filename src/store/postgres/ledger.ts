@@ -1,9 +1,9 @@
 /** A batch of the ledger on Postgres: one statement where the books are as this process left them, else decided under their lock. */
 import { raw, type Statement, sql } from '../database.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 import { accountOfStep } from '../step-account.ts';
-import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
 import { insertAudit } from '../tables/audit-table.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';

@@ -1,7 +1,8 @@
 /** Verifies the books of a Postgres over connections of its own, while calls have theirs. */
 import { raw, type Statement, sql } from '../database.ts';
 import { booksReader } from '../tables/books-reader.ts';
-import { type BooksReader, type VerifyOptions, verifyBooks } from '../verify/books.ts';
+import { verifyBooks } from '../verify/books.ts';
+import type { BooksReader, VerifyOptions } from '../verify/books-reader.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { openConnection } from './connection.ts';
 

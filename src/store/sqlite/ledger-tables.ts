@@ -1,16 +1,9 @@
 /** The ledger's tables in SQLite: what the rules read of a batch, and what they leave to be written. */
 import type { Database } from 'bun:sqlite';
-import { type CallSum, sumCalls } from '../call-sums.ts';
-import {
-  type AccountBooks,
-  applySteps,
-  type CompletedCall,
-  type LedgerChanges,
-  type LedgerView,
-  type RecordedCall,
-} from '../ledger-rules.ts';
+import { type CallSum, type CompletedCall, type RecordedCall, sumCalls } from '../call-sums.ts';
+import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
+import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Spending } from '../spending.ts';
-import type { HeldFor, LedgerOutcome, LedgerStep } from '../store.ts';
 import { type CodeColumns, type EntryColumns, toCode, toEntry } from '../tables/book-tables.ts';
 import { FORMER_COLUMNS, type FormerColumns, toFormer } from '../tables/call-table.ts';
 import { type SpendingColumns, toSpending } from '../tables/key-table.ts';

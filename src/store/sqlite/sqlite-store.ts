@@ -1,8 +1,9 @@
 /** The Store over SQLite: one file that several processes may have open at once. */
 import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
+import type { LedgerOutcome, LedgerStep } from '../rows.ts';
 import type { Sealing } from '../sealing.ts';
-import type { LedgerOutcome, LedgerStep, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { tableStore } from '../table-store.ts';
 import { insertAccount } from '../tables/account-table.ts';
 import { insertAudit } from '../tables/audit-table.ts';

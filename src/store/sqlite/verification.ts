@@ -1,6 +1,6 @@
 /** Has the books verified by a thread. */
 import { existsSync } from 'node:fs';
-import type { VerifyOptions } from '../verify/books.ts';
+import type { VerifyOptions } from '../verify/books-reader.ts';
 import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import type { VerificationAsked, VerificationSaid } from './verify-worker.ts';

@@ -2,7 +2,8 @@
 import { Database } from 'bun:sqlite';
 import type { Statement } from '../database.ts';
 import { booksReader } from '../tables/books-reader.ts';
-import { type Progress, type Range, verifyBooks } from '../verify/books.ts';
+import { verifyBooks } from '../verify/books.ts';
+import type { Progress, Range } from '../verify/books-reader.ts';
 import type { Checkpoints, Reached } from '../verify/checkpoint.ts';
 import type { VerifyReport } from '../verify/report.ts';
 

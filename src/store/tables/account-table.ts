@@ -2,8 +2,9 @@
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, where } from '../database.ts';
 import { CHAIN_START } from '../entry-hash.ts';
+import type { AccountRow } from '../rows.ts';
 import { committed, noSpending, turnTo } from '../spending.ts';
-import type { AccountRow, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { changeRow, recorded } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 

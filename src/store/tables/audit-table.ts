@@ -10,7 +10,8 @@ import {
   type Value,
   where,
 } from '../database.ts';
-import type { Audit, AuditRow, Store } from '../store.ts';
+import type { Audit, AuditRow } from '../rows.ts';
+import type { Store } from '../store.ts';
 
 interface AuditColumns {
   id: string;

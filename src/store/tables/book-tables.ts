@@ -1,7 +1,8 @@
 /** The books as they are read: entries, open holds, codes, who is alive. */
 import { type Database, insertInto, sql, where, within } from '../database.ts';
 import type { LeaseStore, OwnerRow } from '../leases.ts';
-import type { CodeRow, EntryRow, HoldRow, Store } from '../store.ts';
+import type { CodeRow, EntryRow, HoldRow } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { recorded } from './audit-table.ts';
 
 export interface EntryColumns {

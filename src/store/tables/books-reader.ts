@@ -1,7 +1,7 @@
 /** The books as their verification reads them: statements that each see one moment and a bounded part. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
-import type { AccountLine, BooksReader, CallLine, HoldLine, Range } from '../verify/books.ts';
+import type { AccountLine, BooksReader, CallLine, HoldLine, Range } from '../verify/books-reader.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
 
 /** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */

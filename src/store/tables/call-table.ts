@@ -1,9 +1,10 @@
 /** The calls: one lean row each, written once; lists are newest first, sums are kept by hour. */
 import type { Usage } from '../../canonical/usage.ts';
+import type { FormerCall } from '../call-sums.ts';
 import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, sql, where } from '../database.ts';
-import type { FormerCall } from '../ledger-rules.ts';
-import type { CallFilter, CallOutcome, CallRow, Store, UsageSum } from '../store.ts';
+import type { CallFilter, CallOutcome, CallRow, UsageSum } from '../rows.ts';
+import type { Store } from '../store.ts';
 
 interface CallColumns {
   id: string;

@@ -1,7 +1,8 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, putInto, sql, where } from '../database.ts';
-import type { ModelRow, PriceRow, Store, TargetRow } from '../store.ts';
+import type { ModelRow, PriceRow, TargetRow } from '../rows.ts';
+import type { Store } from '../store.ts';
 import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
 interface PriceColumns {

@@ -1,8 +1,9 @@
 /** Keys, and what they have spent. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
+import type { KeyChange, KeyKind, KeyRow } from '../rows.ts';
 import { committed, noSpending, type Spending, turnTo } from '../spending.ts';
-import type { KeyChange, KeyKind, KeyRow, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { changeRow, noticed, removeRow } from './audit-table.ts';
 import { type LimitColumns, limitColumns, limitsFrom } from './limit-columns.ts';
 

@@ -1,6 +1,6 @@
 /** What accounts and keys have in common: switched off or not, budget and pace. */
 import type { Value } from '../database.ts';
-import type { Budget, Pace } from '../store.ts';
+import type { Budget, Pace } from '../rows.ts';
 
 export interface LimitColumns {
   disabled_at: bigint | null;

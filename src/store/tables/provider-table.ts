@@ -1,8 +1,9 @@
 /** Providers, their credentials encrypted where there is a key. */
 import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
 import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';
+import type { ProviderRow } from '../rows.ts';
 import type { Sealing } from '../sealing.ts';
-import type { ProviderRow, Store } from '../store.ts';
+import type { Store } from '../store.ts';
 import { putNamed, removeRow } from './audit-table.ts';
 
 interface ProviderColumns {

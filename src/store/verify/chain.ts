@@ -1,8 +1,8 @@
 /** One account: its entries from the last checkpoint on, and what its row says of them. */
 import { entryHash } from '../entry-hash.ts';
 import { isOfBill } from '../ledger-rules.ts';
-import type { EntryRow } from '../store.ts';
-import type { AccountLine, Range, Verification } from './books.ts';
+import type { EntryRow } from '../rows.ts';
+import type { AccountLine, Range, Verification } from './books-reader.ts';
 import { type ChainState, NO_ENTRIES } from './checkpoint.ts';
 import type { Findings } from './report.ts';
 

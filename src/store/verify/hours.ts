@@ -1,6 +1,6 @@
 /** Calls by the hour: each that cost something is charged, and the sums of whole hours are those of their calls. */
 import { HOUR_MS } from '../call-sums.ts';
-import type { HourLine, Progress, Verification } from './books.ts';
+import type { HourLine, Progress, Verification } from './books-reader.ts';
 import { type HourTotals, isSameHour } from './checkpoint.ts';
 
 /** Calls that the database looks through in one statement; a single hour may have more. */

@@ -1,5 +1,5 @@
 /** What a verification has found and what follows from what is right beside it. */
-import type { Audit } from '../store.ts';
+import type { Audit } from '../rows.ts';
 import type { Finding, FindingKind } from './report.ts';
 
 /** Figures that are sums of rows: the rows say what they must be. Everything else needs a person. */

@@ -1,5 +1,5 @@
 /** What is kept of verifications: how far they came, and that one is under way. */
-import type { VerifyOptions } from './books.ts';
+import type { VerifyOptions } from './books-reader.ts';
 import type { CheckpointRow } from './checkpoint.ts';
 import type { VerifyReport } from './report.ts';
 

@@ -2,7 +2,7 @@
 import type { Media } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
-import { readImage } from './read-request.ts';
+import { readImage } from './read-image.ts';
 
 export interface Nested {
   members: JsonObject;

@@ -12,6 +12,7 @@ import { saidMembers } from '../../shared/request-shape.ts';
 import { type Form, formBoundary, formIn } from '../../wire/multipart.ts';
 import { typeOfBase64 } from '../image-type.ts';
 import { OPENAI_IMAGES } from './name.ts';
+import { readImage } from './read-image.ts';
 import { readNested } from './read-nested.ts';
 import { ImagesRequest } from './request-schema.ts';
 
@@ -114,25 +115,6 @@ function readImages({ image, images }: JsonObject): Media[] {
 
 function readMask(mask: Json | undefined): Media | undefined {
   return mask === undefined || mask === null ? undefined : readImage(mask, 'mask');
-}
-
-const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
-const BASE64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
-
-export function readImage(value: Json, path: string): Media {
-  if (isObject(value)) {
-    const inner = [value.image_url, value.url, value.b64_json, value.image].find((one) => one !== undefined);
-    if (inner === undefined) throw wrong(path, 'must have an `image_url`: an address or a data URL');
-    return readImage(inner, path);
-  }
-  if (typeof value !== 'string') throw wrong(path, 'must be an address, a data URL or base64');
-  const match = DATA_URL.exec(value.slice(0, 200));
-  if (match) {
-    const base64 = value.slice(match[0].length);
-    return { kind: 'image', source: { type: 'inline', base64 }, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
-  }
-  if (BASE64.test(value)) return { kind: 'image', source: { type: 'inline', base64: value } };
-  return { kind: 'image', source: { type: 'url', url: value } };
 }
 
 /** Fields of a form as members; those that are sent as JSON elsewhere are texts here. */

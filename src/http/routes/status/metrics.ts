@@ -1,6 +1,14 @@
 /** What an operator's Prometheus reads: counters fed by edge and gateway, and figures taken when it asks. */
-import type { CallOutcome, CallRow } from '../../../store/store.ts';
-import type { HttpDeps } from '../../http-deps.ts';
+import type { Catalog } from '../../../catalog/catalog.ts';
+import type { Gateway } from '../../../gateway/gateway.ts';
+import type { CallOutcome, CallRow, Store } from '../../../store/store.ts';
+
+/** What figures are taken from. */
+export interface Measured {
+  gateway: Gateway;
+  store: Store;
+  catalog: Catalog;
+}
 
 export interface Metrics {
   /** An answer has left the edge. */
@@ -8,7 +16,7 @@ export interface Metrics {
   /** A call has ended and is on record: the gateway's log says so. */
   called(call: CallRow): void;
   /** The text form, version 0.0.4. */
-  write(deps: HttpDeps): Promise<string>;
+  write(measured: Measured): Promise<string>;
 }
 
 /** What the calls of one model have come to. */
@@ -46,7 +54,7 @@ export function createMetrics(startedAt: number): Metrics {
       if (call.errorCode !== undefined) add(errors, call.errorCode, 1);
       add(attempts, call.provider, call.attempts);
     },
-    async write(deps) {
+    async write(measured) {
       const counters = [
         counter('http_answers', 'Answers by HTTP status.', linesOf(answers, 'status')),
         counter('calls', 'Calls that were admitted, by model and outcome.', outcomeLines(models)),
@@ -64,7 +72,7 @@ export function createMetrics(startedAt: number): Metrics {
         ),
         counter('charged_usd', 'Money charged, by model.', modelLines(models, (of) => of.nanoUsd / 1e9).filter(isPaid)),
       ];
-      return `${counters.join('')}${(await figures(deps, startedAt)).map(writeFigure).join('')}`;
+      return `${counters.join('')}${(await figures(measured, startedAt)).map(writeFigure).join('')}`;
     },
   };
 }
@@ -97,7 +105,7 @@ const isPaid = ([, usd]: Line) => usd > 0;
 
 type Figure = readonly [name: string, type: 'gauge' | 'counter', help: string, value: number];
 
-async function figures({ gateway, store, catalog }: HttpDeps, startedAt: number): Promise<Figure[]> {
+async function figures({ gateway, store, catalog }: Measured, startedAt: number): Promise<Figure[]> {
   const lagSeconds = await eventLoopLag();
   const { rss, heapUsed } = process.memoryUsage();
   const { user, system } = process.cpuUsage();

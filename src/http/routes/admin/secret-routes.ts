@@ -1,7 +1,7 @@
 /** The admin API's key of providers' credentials: made anew. */
 import { Type } from 'typebox';
-import { auditRow } from '../access/audit.ts';
-import { type AnsweredRoute, route } from './route.ts';
+import { auditRow } from '../../../access/audit.ts';
+import { type AnsweredRoute, route } from '../../route.ts';
 
 export const SECRET_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/secrets/rotate', {
