@@ -1,9 +1,13 @@
 /** Keeps silent streams open. */
-import type { StreamRelay } from './relay.ts';
+
+interface Stream {
+  /** `now`: on the clock of `performance.now()`. */
+  tick(now: number, keepAliveMs: number): void;
+}
 
 /** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
 export class IdleStreams {
-  private readonly streams = new Set<StreamRelay>();
+  private readonly streams = new Set<Stream>();
   private timer: ReturnType<typeof setInterval> | undefined;
   private readonly keepAliveMs: number;
 
@@ -11,12 +15,12 @@ export class IdleStreams {
     this.keepAliveMs = keepAliveMs;
   }
 
-  add(stream: StreamRelay): void {
+  add(stream: Stream): void {
     this.streams.add(stream);
     this.timer ??= setInterval(() => this.nudgeAll(), Math.min(1000, this.keepAliveMs / 3));
   }
 
-  delete(stream: StreamRelay): void {
+  delete(stream: Stream): void {
     this.streams.delete(stream);
     if (this.streams.size > 0) return;
     clearInterval(this.timer);
