@@ -1,3 +1,4 @@
+/** The module that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from '../http1/address.ts';
 import { createConnections } from '../http1/connections.ts';

@@ -1,3 +1,8 @@
+/**
+ * Proves that the books agree: entries, balances, holds, calls, their sums, key spendings, and that no entry was altered. Each
+ * statement reads one moment and a bounded part while calls go on: an account's row is read first, then its entries up to the
+ * one that the row names, and entries never change.
+ */
 import type { BooksReader, Progress, Verification, VerifyOptions } from './books-reader.ts';
 import { verifyAccount } from './chain.ts';
 import { NO_CHECKPOINTS } from './checkpoint.ts';
