@@ -6,7 +6,7 @@ type Written = { [keyword: string]: unknown };
 
 /** Keywords that are taken as they are. */
 const PLAIN = [
-  ...['type', 'const', 'enum', 'format', 'default', 'minimum', 'maximum', 'minLength', 'maxLength'],
+  ...['type', 'const', 'enum', 'format', 'minimum', 'maximum', 'minLength', 'maxLength'],
   ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
 ] as const;
 
@@ -98,9 +98,17 @@ export class SchemaWriter {
   }
 }
 
-/** Descriptions are written to follow "must be". */
-function sentenceOf({ $about, description }: SchemaNode): string | undefined {
-  if ($about !== undefined || description === undefined) return $about;
-  const sentence = description.charAt(0).toUpperCase() + description.slice(1);
-  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+/**
+ * Descriptions are written to follow "must be". A default stands in words: of the keyword generators of clients make a member that
+ * must be given.
+ */
+function sentenceOf({ $about, description, default: usual }: SchemaNode): string | undefined {
+  const said = $about ?? (description === undefined ? undefined : sentence(description));
+  if (usual === undefined) return said;
+  return [...(said === undefined ? [] : [said]), `Default: \`${usual}\`.`].join(' ');
+}
+
+function sentence(description: string): string {
+  const text = description.charAt(0).toUpperCase() + description.slice(1);
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
