@@ -228,7 +228,7 @@ test("a cloud's key may have parts, be a file, and come with settings", () => {
   ]);
 });
 
-test('a vendor is on by its key, a server of one’s own by its address', () => {
+test('a provider is on by its key, a server of one’s own by its address', () => {
   expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).vendors).toEqual([
     { type: 'openai', credential: 'sk-o' },
   ]);

@@ -20,6 +20,6 @@ test('what has begun is never queued again, and what has ended never changes', (
   expect(end(failed, 'completed', 2)).toBe(failed);
 });
 
-test('a vendor that is done does not complete the task: its results are to be kept first', () => {
+test('a provider that is done does not complete the task: its results are to be kept first', () => {
   expect(advance(fresh, { state: 'completed' }, 1)).toEqual({ state: 'in_progress', percent: 99, startedAt: 1 });
 });

@@ -10,7 +10,7 @@ test('the whole list can be read as people’s form, each name once', () => {
   expect(models).toHaveLength(PRICE_LIST.models.length);
 });
 
-test('prices are in the order vendors have them: cached below input, input at most output, an hour’s cache dearest', () => {
+test('prices are in the order providers have them: cached below input, input at most output, an hour’s cache dearest', () => {
   for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
     if (price.input === undefined || price.output === undefined) continue;
     const { input = 0n, cachedInput = 0n, cacheWrite = input, cacheWriteHour = cacheWrite, output = 0n } = price;
@@ -19,13 +19,13 @@ test('prices are in the order vendors have them: cached below input, input at mo
   }
 });
 
-test('only the vendors asked for are on it', () => {
+test('only the providers asked for are on it', () => {
   const { providers, models } = readCatalogue(listedCatalogue(['groq', 'a-vendor-without-list']));
   expect(providers.map(({ name }) => name)).toEqual(['groq', 'a-vendor-without-list']);
   expect(new Set(models.flatMap(({ targets }) => targets.map(({ provider }) => provider)))).toEqual(new Set(['groq']));
 });
 
-test('gpt-4o-mini has the price of behaviour and the vendor', () => {
+test('gpt-4o-mini has the price of behaviour and the provider', () => {
   const mini = readCatalogue(listedCatalogue(['openai'])).models.find(({ name }) => name === 'gpt-4o-mini');
   expect(mini).toMatchObject({
     price: { input: 150_000n, cachedInput: 75_000n, output: 600_000n },
@@ -44,12 +44,12 @@ test.each([
   ['google', 'gemini-3.1-pro-preview', 200_001, { input: 4_000_000n, cachedInput: 400_000n, output: 18_000_000n }],
   ['google', 'gemini-2.5-pro', 200_001, { input: 2_500_000n, output: 15_000_000n }],
   ['xai', 'grok-4.7', 200_000, { input: 4_000_000n, cachedInput: 1_000_000n, output: 12_000_000n }],
-])('%s: %s has the price of long inputs that its vendor lists', (type, model, from, rates) => {
+])('%s: %s has the price of long inputs that its provider lists', (type, model, from, rates) => {
   const listed = readCatalogue(listedCatalogue([type])).models.find(({ name }) => name === model);
   expect(listed?.price.tiers).toEqual([expect.objectContaining({ from, ...rates })]);
 });
 
-test('what images and videos cost, as their vendors list it', () => {
+test('what images and videos cost, as their providers list it', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('gpt-image-2')).toMatchObject({
     kind: 'image',
@@ -70,7 +70,7 @@ test('a long input never costs less', () => {
   }
 });
 
-test('what embeddings, rankings, speech, transcripts and judgements cost, as their vendors list it', () => {
+test('what embeddings, rankings, speech, transcripts and judgements cost, as their providers list it', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('text-embedding-3-small')).toMatchObject({ kind: 'embed', price: { input: 20_000n } });
   expect(models.get('rerank-2.5')).toMatchObject({ kind: 'rerank', price: { input: 50_000n } });

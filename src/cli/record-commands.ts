@@ -11,7 +11,7 @@ const MOST = 1000;
 const calls: Command = {
   name: 'calls',
   usage: '[--account ACCOUNT] [--limit COUNT]',
-  summary: `Lists the latest calls, ${SHOWN} unless told otherwise.`,
+  summary: `Lists the latest calls, ${SHOWN} by default.`,
   options: { account: { type: 'string' }, limit: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {

@@ -256,7 +256,7 @@ function outgoingFor(
   const { dropped } = call.origin;
   const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
   if (context.strict && warnings.length > 0) {
-    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
+    throw new GatewayError('lossy_translation', `The model cannot express the whole request: ${warnings.join(' ')}`);
   }
   context.warnings = warnings;
   const headers: { [name: string]: string } = same ? { ...call.headers } : {};

@@ -10,7 +10,7 @@ const NOTHING: Usage = { input: 0, output: 0, source: 'reported' };
 /** A token for every two characters. */
 const count = (texts: readonly string[]) => Promise.resolve(texts.map((text) => text.length / 2));
 
-test('what the vendor reports at the end counts, without waiting', () => {
+test('what the provider reports at the end counts, without waiting', () => {
   const meter = new Meter(100);
   meter.see([
     delta('hello'),

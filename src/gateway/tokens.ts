@@ -68,7 +68,7 @@ export function createSigning(transport: Transport, now: () => number): Signing 
 function refused(status: number | undefined, thrown?: unknown): GatewayError {
   const cause =
     status === undefined ? `signing failed: ${thrown instanceof Error ? thrown.name : 'unknown'}` : { status };
-  return new GatewayError('upstream_failed', "The model's vendor did not accept the gateway. Please try again later.", {
+  return new GatewayError('upstream_failed', 'The provider did not accept the gateway. Please try again later.', {
     cause,
     credentialRefused: status !== undefined && status < 500,
   });

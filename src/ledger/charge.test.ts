@@ -130,7 +130,7 @@ describe('pieces by size and quality', () => {
   });
 });
 
-test('a ranking that its vendor counts as several searches is charged for each, one it does not count once', () => {
+test('a ranking that its provider counts as several searches is charged for each, one it does not count once', () => {
   expect(charge(usage({ searches: 3 }), { perCall: 2_000_000n })).toBe(6_000_000n);
   expect(charge(usage({ searches: 1 }), { perCall: 2_000_000n })).toBe(2_000_000n);
   expect(charge(usage({ input: 900 }), { perCall: 2_000_000n })).toBe(2_000_000n);

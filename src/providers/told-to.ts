@@ -6,8 +6,6 @@ import type { VideoAdapter } from './video/video.ts';
 export function toldTo({ words }: VideoAdapter, ask: VideoAsk): { ask: VideoAsk; unsaid: string[] } {
   const { dropped = [] } = ask;
   if (ask.words === undefined || ask.words === words) return { ask, unsaid: dropped };
-  const unsaid = Object.keys(ask.metadata).map(
-    (name) => `\`${name}\` was dropped: the model's vendor does not take it.`,
-  );
+  const unsaid = Object.keys(ask.metadata).map((name) => `\`${name}\` was dropped: the provider does not take it.`);
   return { ask: { ...ask, metadata: {} }, unsaid: [...dropped, ...unsaid] };
 }

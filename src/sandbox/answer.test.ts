@@ -87,7 +87,7 @@ describe('tools', () => {
     expect(Schema.Check(WEATHER as never, JSON.parse(call.function.arguments))).toBe(true);
   });
 
-  test('are those the user speaks of, several at once unless told otherwise', async () => {
+  test('are those the user speaks of, several at once by default', async () => {
     expect(await chat({ tools }, 'How is the weather in your city?').then(called)).toEqual(['get_weather']);
     expect(await chat({ tools }, 'Send mail to Ann').then(called)).toEqual(['sendMail']);
     expect(await chat({ tools }, 'I sent a letter, and somebody else wrote').then(called)).toEqual(['sendMail']);

@@ -33,7 +33,7 @@ export interface AnswerCall {
 }
 
 const WHO_I_AM = "This is Modelport's sandbox: no model has read your message, this answer is made from it by rule.";
-const REFUSAL = 'The sandbox refuses to answer, as the prompt told it to.';
+const REFUSAL = 'The sandbox refuses to answer, as the prompt asked.';
 const QUOTED_CHARACTERS = 200;
 /** No more of the tools' results than this are quoted. */
 const QUOTED_RESULTS = 100;
@@ -90,7 +90,7 @@ function chatText(call: ChatCall, choice: number): string {
   const media = mediaNote(call);
   if (media !== '') said.push(`With it came ${media}.`);
   const seals = sealsHandedBack(call);
-  if (seals > 0) said.push(`Of my earlier thoughts ${seals} came back with their seals.`);
+  if (seals > 0) said.push(`Of my earlier thoughts ${seals} came back with their signatures.`);
   const turns = call.messages.filter(({ role, parts }) => role === 'user' && parts.some(isSaid)).length;
   if (turns > 1) said.push(`It is message ${turns} of yours in this conversation.`);
   return said.join(' ') + choiceMark(choice);

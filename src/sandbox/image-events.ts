@@ -23,7 +23,7 @@ export function imageEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEv
   if (call.n > MOST_IMAGES)
     throw new GatewayError('invalid_request', `\`n\` must be from 1 to ${MOST_IMAGES}.`, { param: 'n' });
   if (call.format !== undefined && call.format !== 'png')
-    throw new GatewayError('invalid_request', 'The sandbox draws `png` alone.', { param: 'output_format' });
+    throw new GatewayError('invalid_request', 'The sandbox generates `png` alone.', { param: 'output_format' });
   return drawAll(call, head, size);
 }
 

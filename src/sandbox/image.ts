@@ -65,7 +65,7 @@ export function imageSize({ aspectRatio = '1:1', size = '1K' }: { aspectRatio?: 
 const onGrid = (pixels: number) => Math.max(GRID, Math.round(pixels / GRID) * GRID);
 
 function wrong(what: string, right: string): GatewayError {
-  return new GatewayError('invalid_request', `The sandbox draws no image of this ${what}: it must be ${right}.`);
+  return new GatewayError('invalid_request', `The sandbox generates no image of this ${what}: it must be ${right}.`);
 }
 
 function chunk(type: string, data: Uint8Array): Uint8Array {

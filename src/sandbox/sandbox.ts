@@ -180,7 +180,7 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
   if (call.kind === 'chat') checkStrictly(dialect.name, parseBody(request.body));
   if (call.kind === 'transcription') return heard(call);
   if (call.kind !== 'chat' && call.kind !== 'image' && call.kind !== 'speech')
-    throw new GatewayError('not_found', 'The sandbox converses, draws and speaks here.');
+    throw new GatewayError('not_found', 'The sandbox answers chat, image and speech requests here.');
   const models = MODELS[call.kind];
   if (!models.some((name) => name === call.model))
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
@@ -292,7 +292,7 @@ function toldToFail(status: number): GatewayError {
   if (status < 400 || status > 599)
     return new GatewayError('invalid_request', 'The status after `[[fail` must be from 400 to 599.');
   const code = CODES[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
-  const sentence = `The sandbox failed with ${status}, as the prompt told it to.`;
+  const sentence = `The sandbox failed with ${status}, as the prompt asked.`;
   return new GatewayError(code, sentence, { status, ...(status === 429 && { retryAfterSeconds: 1 }) });
 }
 
@@ -336,7 +336,7 @@ function paced(
       try {
         const next = nextPiece();
         if (next.done) {
-          if (breaksOff) controller.error(new Error('The sandbox broke off, as the prompt told it to.'));
+          if (breaksOff) controller.error(new Error('The sandbox broke off, as the prompt asked.'));
           else controller.close();
           return;
         }

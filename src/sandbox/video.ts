@@ -57,7 +57,7 @@ function begun(members: JsonObject, now: number): JsonObject {
   const said = (prompt ?? '').slice(0, LONGEST_PROMPT);
   const { failStatus } = readDirectives(said);
   if (failStatus !== undefined) {
-    throw new GatewayError('invalid_request', `The sandbox failed with ${failStatus}, as the prompt told it to.`, {
+    throw new GatewayError('invalid_request', `The sandbox failed with ${failStatus}, as the prompt asked.`, {
       status: failStatus,
     });
   }
@@ -97,7 +97,7 @@ function videoOf(id: string, job: Job, now: number): JsonObject {
     size: `${job.width}x${job.height}`,
     error:
       status === 'failed'
-        ? { code: 'sandbox_refused', message: 'The sandbox refused the video, as the prompt told it to.' }
+        ? { code: 'sandbox_refused', message: 'The sandbox refused the video, as the prompt asked.' }
         : null,
   };
 }

@@ -18,7 +18,7 @@ const fetched = (found: FoundOutput, file = 'file_test') => {
 const to = (location: string) => ({ status: 302, headers: { location } });
 const keysSent = (prefix: string) => bench.upstream.journal(prefix).map(({ headers }) => headers.authorization);
 
-test('the vendor’s credential goes to its own addresses where they ask for it, and never where they redirect', async () => {
+test('the provider’s credential goes to its own addresses where they ask for it, and never where they redirect', async () => {
   const { upstream } = bench;
   upstream.script('/v1/video', to('/elsewhere/video'));
   upstream.script('/elsewhere/video', { ...videoAnswer, repeat: true });
@@ -48,7 +48,7 @@ test('packed all the same, it is kept unpacked', async () => {
   expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: FILM.length });
 });
 
-test('handed over inside the answer, it is kept as it is; its kind is what the vendor says', async () => {
+test('handed over inside the answer, it is kept as it is; its kind is what the provider says', async () => {
   const base64 = FILM.toString('base64');
   expect(await fetched({ base64, mimeType: 'video/webm' }, 'file_inside')).toEqual({
     mimeType: 'video/webm',

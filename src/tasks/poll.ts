@@ -15,10 +15,10 @@ import { type Maker, makerOf, REMOVED } from './video-makers.ts';
 import { dueFor } from './video-price.ts';
 import { later, wait } from './waiting.ts';
 
-const VANISHED: TaskError = { code: 'upstream_failed', message: "The model's vendor knows of no such task any more." };
+const VANISHED: TaskError = { code: 'upstream_failed', message: 'The provider knows of no such task any more.' };
 const WITHHELD: TaskError = {
   code: 'upstream_failed',
-  message: "The model's vendor made the video and did not hand it over.",
+  message: 'The provider made the video and did not hand it over.',
 };
 const OUT_OF_REACH: TaskError = {
   code: 'upstream_failed',

@@ -30,7 +30,7 @@ async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('what the vendor knows it by is saved again until the database takes it', async () => {
+test('what the provider knows it by is saved again until the database takes it', async () => {
   bench.upstream.script('/saved/v1/videos/vid_upstream/content', videoAnswer);
   bench.upstream.script('/saved/v1/videos/vid_upstream', vendorVideo('completed'));
   bench.upstream.script('/saved/v1/videos', vendorVideo('queued'));

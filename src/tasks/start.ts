@@ -17,7 +17,7 @@ import { later } from './waiting.ts';
 
 const UNCERTAIN: TaskError = {
   code: 'upstream_failed',
-  message: "It is not known whether the model's vendor took the task on: it was given up, and nothing was charged.",
+  message: 'It is not known whether the provider took the task on: it was given up, and nothing was charged.',
 };
 
 /** Somebody before the provider gave up waiting for it; the last is Cloudflare's own. */
@@ -69,7 +69,7 @@ export async function start(
     if (!error.retryable) return error;
     refusal = error;
   }
-  return refusal ?? new GatewayError('upstream_failed', 'The model has no vendor that makes videos.');
+  return refusal ?? new GatewayError('upstream_failed', 'The model has no provider that makes videos.');
 }
 
 /** Where the provider can be asked, or recognises a start again, the task goes on; else it is given up. */
@@ -130,7 +130,7 @@ async function prepare(
       : video.start(ask, target, task.id);
   const warnings = [...unsaid, ...lost];
   if (task.strict && warnings.length > 0) {
-    throw new GatewayError('lossy_translation', `The model cannot be told everything: ${warnings.join(' ')}`);
+    throw new GatewayError('lossy_translation', `The model cannot express the whole request: ${warnings.join(' ')}`);
   }
   held.task = { ...task, warnings };
   await provider.authorize(outgoing, target, deps.signing);

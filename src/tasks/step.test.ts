@@ -32,7 +32,7 @@ async function paid(work: () => Promise<unknown>): Promise<bigint> {
   return (await bench.spent()) - before;
 }
 
-describe('while its vendor works', () => {
+describe('while its provider works', () => {
   test('one that answers 500 for an hour is asked ever less often, and its video is paid for when it is there', async () => {
     const { upstream } = bench;
     upstream.script('/hour/v1/videos', vendorVideo('queued'));

@@ -17,7 +17,7 @@ export interface Maker {
   target: Target;
 }
 
-export const REMOVED = { code: 'upstream_failed', message: "The model's vendor is no longer configured." } as const;
+export const REMOVED = { code: 'upstream_failed', message: 'The provider is no longer configured.' } as const;
 
 /** The task's own maker; `undefined` where it is configured no more. */
 export function makerOf(deps: TaskDeps, { ask, target }: Task): Maker | undefined {

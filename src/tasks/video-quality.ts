@@ -17,7 +17,7 @@ export interface Qualities {
 export function withTakenSize(ask: VideoAsk, makers: readonly VideoAdapter[]): VideoAsk {
   const { resolution, ...rest } = ask;
   if (resolution === undefined || !makers.some(({ ignoresResolution }) => ignoresResolution)) return ask;
-  const warning = "`resolution` was dropped: the model's vendor does not take it.";
+  const warning = '`resolution` was dropped: the provider does not take it.';
   return { ...rest, dropped: [...(ask.dropped ?? []), warning] };
 }
 

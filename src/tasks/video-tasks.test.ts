@@ -26,7 +26,7 @@ test('an ended one is removed with its files', async () => {
   await expect(bench.videos.find(bench.caller, id)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('one under way whose vendor cannot be stopped goes on, in nobody’s hands', async () => {
+test('one under way whose provider cannot be stopped goes on, in nobody’s hands', async () => {
   bench.upstream.script('/going/v1/videos', vendorVideo('queued'));
   bench.upstream.script(status('going'), vendorVideo('failed'));
   const { id } = await bench.create('going');

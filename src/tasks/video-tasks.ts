@@ -231,7 +231,7 @@ async function takeSoon({ store, worker, now }: TaskDeps, id: string): Promise<b
 function busy(): GatewayError {
   return new GatewayError(
     'conflict',
-    'The video is still being made, and its vendor cannot be stopped: remove it once it has ended.',
+    'The video is still being made, and its provider cannot be stopped: remove it once it has ended.',
   );
 }
 

@@ -22,7 +22,7 @@ describe.skipIf(!hasFixtures)('the golden grid', () => {
     expect(grid.replies.length).toBeGreaterThan(8000);
   });
 
-  test('requests ask what they asked, of a vendor of every other format', () => {
+  test('requests ask what they asked, of a provider of every other format', () => {
     const wrong = grid.requests.filter(({ faults }) => faults.length > 0);
     expect(
       wrong.map(({ source, target, faults }) => `${source.recorded.file} as ${target.name}: ${faults.join('; ')}`),

@@ -88,7 +88,7 @@ function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client
 
 /** The number, as one line. */
 export function summaryOf({ cells, translations }: Matrix): string {
-  return `${cells.passed} of ${cells.all} cells (client format x vendor format x feature, whole and stream) in ${translations.passed} of ${translations.all} translations`;
+  return `${cells.passed} of ${cells.all} cells (client format x provider format x feature, whole and stream) in ${translations.passed} of ${translations.all} translations`;
 }
 
 export function writeMatrix(matrix: Matrix): string {
@@ -111,16 +111,16 @@ export function writeMatrix(matrix: Matrix): string {
   return [
     '# Conformance',
     '',
-    'Every recorded reply of a vendor, written for a client of every format, whole and streamed, read again by the reader of that format and',
-    'by its official library; every recorded request, written for a vendor of every other format and read again. A cell counts translations',
+    'Every recorded reply of a provider, written for a client of every format, whole and streamed, read again by the reader of that format and',
+    'by its official library; every recorded request, written for a provider of every other format and read again. A cell counts translations',
     'that mean what the recording meant and report what they could not say. A dash: no recording has it. Written by `npm run conformance -- --write`.',
     '',
     `**${summaryOf(matrix)}.**`,
     '',
     ...table("Replies, by the client's format", byClient, replies),
-    ...table("Replies, by the vendor's format", byVendor, replies),
+    ...table("Replies, by the provider's format", byVendor, replies),
     ...table("Requests, by the client's format", byClient, requests),
-    ...table("Requests, by the vendor's format", byVendor, requests),
+    ...table("Requests, by the provider's format", byVendor, requests),
   ]
     .join('\n')
     .trimEnd()

@@ -223,7 +223,7 @@ export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[
       continue;
     }
     const textProofs = parts.filter(({ opens, seal }) => opens.type === 'text' && seal).length;
-    if (textProofs > 1 && manner.proofs === 'last-text') unsaid.add('proof of a text');
+    if (textProofs > 1 && manner.proofs === 'last-text') unsaid.add('reasoning signature of a text');
     for (const { opens, citations = [], logprobs = [] } of parts) {
       if (manner.leavesOut.includes(opens.type)) unsaid.add(opens.type);
       if (opens.type === 'vendor' && opens.dialect !== dialect) unsaid.add(`of ${opens.dialect}`);

@@ -16,7 +16,7 @@ const ASKED_OTHERWISE: readonly (readonly [scenario: RegExp, aspects: readonly s
   [/returns_structured_output/, ['prompt'], 'two tests in one group'],
 ];
 
-describe.skipIf(!hasFixtures)('scenarios recorded on several vendors', () => {
+describe.skipIf(!hasFixtures)('scenarios recorded on several providers', () => {
   const all = pairs();
   const byScenario = [...Map.groupBy(all, ({ scenario }) => scenario)];
 

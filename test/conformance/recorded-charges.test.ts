@@ -100,7 +100,7 @@ async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
 }
 
 describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
-  test('each that has figures is charged as its vendor would, or is named with a reason', async () => {
+  test('each that has figures is charged as its provider would, or is named with a reason', async () => {
     const differences: string[] = [];
     const excused = new Set<string>();
     let compared = 0;

@@ -115,7 +115,7 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
   choice: { of: choiceOf, reported: /tool_choice|[Cc]hoice|allowed|`tools` were dropped/ },
   'one call a turn': {
     of: ({ parallelToolCalls, tools }) => tools.length > 0 && parallelToolCalls === false,
-    reported: /parallel|`tools`|it runs at another vendor|knows was dropped/,
+    reported: /parallel|`tools`|it runs at another provider|knows was dropped/,
   },
   output: {
     of: ({ output }) => output && (output.type === 'json' ? 'json' : stripped(output.schema)),

@@ -8,7 +8,7 @@ import { addPaths, payloadsIn } from './member-paths.ts';
 import { sources, TARGETS, translationsOf, WIRES } from './translate-replies.ts';
 
 const SPECIFIED = 'specification 2.12 has it';
-const DOCUMENTED = 'the vendor documents it; no recording happens to have it';
+const DOCUMENTED = 'the provider documents it; no recording happens to have it';
 const OURS = 'carries what the format has no word for, so that nothing is lost';
 
 /** What is written all the same: how its path begins, and why. */
@@ -108,7 +108,7 @@ const unheard = (format: string, written: Set<string>, native: Set<string>) =>
     .filter((path) => !native.has(path) && !ALLOWED[format]?.some(([allowed]) => allowed.test(path)))
     .toSorted();
 
-describe.skipIf(!hasFixtures)('no member, and no null, that no vendor writes', () => {
+describe.skipIf(!hasFixtures)('no member, and no null, that no provider writes', () => {
   /** Of each format, stream or not, the paths in all that is written for it. */
   const written = new Map<string, Set<string>>();
   let count = 0;

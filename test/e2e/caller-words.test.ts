@@ -24,7 +24,7 @@ test('a warning names the member that the caller sent', async () => {
   expect(warnings).not.toContain('`top_k`');
 });
 
-test("so does a vendor's refusal, and `param` is a string where nothing is named", async () => {
+test("so does a provider's refusal, and `param` is a string where nothing is named", async () => {
   const stage = await scene.stage();
   const refused = { message: 'Too many tokens.', type: 'invalid_request_error', param: 'max_tokens', code: 'too_many' };
   stage.script({ status: 400, json: { error: refused } }, { status: 400, json: { error: { message: 'No.' } } });

@@ -120,7 +120,7 @@ describe('the client leaves', () => {
     expect(performance.now() - started).toBeGreaterThan(800);
   }, 60_000);
 
-  test('of several choices that the vendor gives one by one: what has finished is charged as it reported', async () => {
+  test('of several choices that the provider gives one by one: what has finished is charged as it reported', async () => {
     const stage = await scene.stage({ type: 'anthropic' });
     const { stream } = VENDORS.messages;
     const tokens = { input: 50, cachedInput: 0, output: 900, reasoning: 0 };

@@ -120,7 +120,7 @@ for (const vendor of [VENDOR, chat]) {
   });
 }
 
-test("its own vendor is asked at its own address, with the vendor's key and the client's own body", async () => {
+test("its own provider is asked at its own address, with the provider's key and the client's own body", async () => {
   const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
   stage.script(VENDOR.whole(SAID), VENDOR.stream(SAID));
   const body = { contents: CONTENTS, safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }], odd: 1.0 };
@@ -139,7 +139,7 @@ test("its own vendor is asked at its own address, with the vendor's key and the 
   await stage.settled();
 });
 
-test('a image by an address of this machine is refused where the vendor takes none, in words that help', async () => {
+test('a image by an address of this machine is refused where the provider takes none, in words that help', async () => {
   const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
   const image = { type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } };
   const request = { model: stage.model, messages: [{ role: 'user', content: [image] }] };

@@ -34,7 +34,7 @@ function open(address: string, headers: { [name: string]: string } = {}): Promis
   return fetch(address.replace(PUBLIC, scene.gateway.url), { headers });
 }
 
-test('bytes of a vendor of the same format: addresses that anybody may open, in whole and in part', async () => {
+test('bytes of a provider of the same format: addresses that anybody may open, in whole and in part', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   stage.script({ json: { created: 5, data: [{ b64_json: PNG, revised_prompt: 'One' }, { b64_json: PNG }] } });
   const { status, headers, body } = await asked(stage, { n: 2 });
@@ -58,7 +58,7 @@ test('bytes of a vendor of the same format: addresses that anybody may open, in 
 test.each([
   ['a stream of base64', `data:image/png;base64,${PNG}`],
   ['one with parameters', `data:image/png;name=cat.png;base64,${PNG}`],
-])('a data URL from a vendor is no address: %s', async (_what, url) => {
+])('a data URL from a provider is no address: %s', async (_what, url) => {
   const stage = await drawing('openai', 'dall-e-3');
   stage.script({ json: { created: 5, data: [{ url, revised_prompt: 'One' }] }, repeat: true });
   const [image] = (await asked(stage)).body.data;
@@ -71,7 +71,7 @@ test.each([
   expect(await stage.settled()).toHaveLength(2);
 });
 
-test('bytes of vendors of other formats, of models that draw in conversations, of several calls', async () => {
+test('bytes of providers of other formats, of models that draw in conversations, of several calls', async () => {
   const inlineData = { mimeType: 'image/png', data: PNG };
   const vendors: [string, string, object, number][] = [
     ['stability', 'stable-image-core', { image: PNG, finish_reason: 'SUCCESS' }, 3],
@@ -95,7 +95,7 @@ test('bytes of vendors of other formats, of models that draw in conversations, o
   }
 });
 
-test("a vendor's own addresses pass; without a word for it images come as the model gives them", async () => {
+test("a provider's own addresses pass; without a word for it images come as the model gives them", async () => {
   const stage = await drawing('openai-compatible', 'm');
   const url = 'https://images.test/1.png';
   stage.script({ json: { created: 1, data: [{ url }] } }, { json: { created: 1, data: [{ b64_json: PNG }] } });

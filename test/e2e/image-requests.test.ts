@@ -163,7 +163,7 @@ describe('speech on chat', () => {
     expect(Buffer.from(pieces.map(({ data = '' }) => data).join(''), 'base64').length).toBeGreaterThan(10_000);
   });
 
-  test('from a vendor that speaks samples: a WAV for a client that asks for one', async () => {
+  test('from a provider that speaks samples: a WAV for a client that asks for one', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-2.5-flash-preview-tts' });
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: Buffer.alloc(48).toString('base64') };
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9, totalTokenCount: 12 };

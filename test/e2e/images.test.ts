@@ -216,7 +216,7 @@ const IMAGE_PRICE = { perImage: 0.002 };
 const drawing = (more: object) => ({ kind: 'image' as const, price: IMAGE_PRICE, ...more });
 const answer = (...data: object[]): Answer => ({ json: { created: 1_790_000_000, data, unknown: 7 } });
 
-describe('before a vendor of this format', () => {
+describe('before a provider of this format', () => {
   test('bytes pass both ways', async () => {
     const stage = await scene.stage(drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' }));
     stage.script(answer({ b64_json: PNG, unknown: true }));
@@ -228,7 +228,7 @@ describe('before a vendor of this format', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('an edit of a form client reaches one vendor as JSON, one of a JSON client another as a form', async () => {
+  test('an edit of a form client reaches one provider as JSON, one of a JSON client another as a form', async () => {
     const form = new FormData();
     const stage = await scene.stage(drawing({ type: 'xai', upstreamModel: 'grok-imagine-image' }));
     stage.script(answer({ b64_json: PNG }));
@@ -281,7 +281,7 @@ describe('before a vendor of this format', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE + 1_000_000n, PER_IMAGE + 500_000n]);
   });
 
-  test('size and quality have their price: as asked for, or as the vendor says it chose', async () => {
+  test('size and quality have their price: as asked for, or as the provider says it chose', async () => {
     const perImage = [
       { size: '1024x1024', price: 0.04 },
       { size: '1024x1024', quality: 'high', price: 0.17 },

@@ -60,12 +60,12 @@ describe('who calls', () => {
   });
 });
 
-describe('before its own vendor', () => {
+describe('before its own provider', () => {
   test.each([
     ['anthropic-version', '2026-10-21', '2026-10-21'],
     ['vendor1-version', '2023-06-01', '2023-06-01'],
     ['anthropic-version', '2031-01-01', '2026-10-21'],
-  ])("%s: %s goes upstream as %s, with the client's beta flags and the vendor's key", async (name, said, sent) => {
+  ])("%s: %s goes upstream as %s, with the client's beta flags and the provider's key", async (name, said, sent) => {
     const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
     stage.script(VENDOR.whole({ texts: ['Hi'] }));
     const flags = { 'anthropic-beta': 'interleaved-thinking-2025-05-14' };

@@ -117,7 +117,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'calls that the vendor gives no ids',
+    name: 'calls that the provider gives no ids',
     ask: { tools: [WEATHER, TIME], results: { get_weather: 'sunny', get_time: '12:30' } },
     says: [{ calls: [CALLS.weather, CALLS.time].map((call) => ({ ...call, id: '' })) }, { texts: ['Both.'] }],
     vendors: ['gemini'],
@@ -285,7 +285,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'held back by the vendor',
+    name: 'held back by the provider',
     ask: {},
     says: [{ texts: ['I '], ends: 'filtered' }],
     check({ client, view }) {

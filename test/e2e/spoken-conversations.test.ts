@@ -107,7 +107,7 @@ test('a provider is sent a request for speech: the text, the voice, how it is to
   expect(Number((await stage.settledCall()).cost)).toBe((15 * TEXT.length) / 1_000_000);
 });
 
-test('another vendor’s voice is replaced, and what cannot be spoken is named', async () => {
+test('another provider’s voice is replaced, and what cannot be spoken is named', async () => {
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
   stage.script({ bytes: Buffer.from('audio'), headers: { 'content-type': 'audio/pcm' } });
   const response = await generate(stage, stage.model, 'generateContent', 'Puck');

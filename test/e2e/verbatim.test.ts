@@ -82,7 +82,7 @@ function renamed(recorded: RecordedCase, model: string): string {
 }
 
 describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
-  test('there are recordings of many vendors', () => {
+  test('there are recordings of many providers', () => {
     expect(SOUND.length).toBeGreaterThan(50);
   });
 

@@ -121,7 +121,7 @@ describe('Vertex AI', () => {
   });
 });
 
-test('a provider written again by the admin API keeps its credential, unless its vendor changes', async () => {
+test('a provider written again by the admin API keeps its credential, unless its provider changes', async () => {
   const { gateway } = scene;
   const row = {
     name: 'kept',

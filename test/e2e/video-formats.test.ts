@@ -106,7 +106,7 @@ describe.concurrent('from start to end', () => {
     90_000,
   );
 
-  test('a vendor that stops what waits, and no more: deleted it is a conflict, and it is made and paid for', async () => {
+  test('a provider that stops what waits, and no more: deleted it is a conflict, and it is made and paid for', async () => {
     const stage = await scene.stage({
       type: 'dashscope',
       kind: 'video',

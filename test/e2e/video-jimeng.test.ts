@@ -133,7 +133,7 @@ describe.concurrent('signed and verified', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test("a secret that is not the vendor's is the operator's reportError, in no vendor's words", async () => {
+  test("a secret that is not the provider's is the operator's reportError, in no provider's words", async () => {
     const stage = await jimengStage('AKLTexample:another-secret');
     const refused = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat' });
     expect(refused.status).toBe(502);

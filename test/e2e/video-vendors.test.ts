@@ -44,7 +44,7 @@ describe.concurrent('while it is made', () => {
     expect(sent.every(({ headers }) => headers.authorization?.startsWith('Bearer sk-upstream-secret'))).toBe(true);
   }, 90_000);
 
-  test('a task that its vendor has forgotten has failed, and costs nothing', async () => {
+  test('a task that its provider has forgotten has failed, and costs nothing', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
@@ -52,7 +52,7 @@ describe.concurrent('while it is made', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test('a vendor that fails for a while is waited for', async () => {
+  test('a provider that fails for a while is waited for', async () => {
     const stage = await videoStage();
     const broken = { status: 500, json: { error: { message: 'broken' } } };
     stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), videoAnswer);
@@ -84,7 +84,7 @@ describe.concurrent('while it is made', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test("a failure in the vendor's words", async () => {
+  test("a failure in the provider's words", async () => {
     const stage = await videoStage();
     stage.script(
       vendorVideo('queued'),
@@ -120,7 +120,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ cost: '0' });
   }, 90_000);
 
-  test("the vendor's refusal is the client's, and nothing is held or charged", async () => {
+  test("the provider's refusal is the client's, and nothing is held or charged", async () => {
     const stage = await videoStage({ targets: 2 });
     stage.script({ status: 400, json: { error: { message: 'Bad prompt.', code: 'bad_prompt', param: 'prompt' } } });
     const answer = await create(stage);
@@ -177,7 +177,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   });
 
-  test('a vendor is asked by the key that it was started with, of several', async () => {
+  test('a provider is asked by the key that it was started with, of several', async () => {
     const stage = await videoStage();
     const provider = `p-${stage.model.replace('model-', '')}-0`;
     const baseUrl = `${scene.upstream.url}/${stage.model.replace('model-', '')}/t0/v1`;

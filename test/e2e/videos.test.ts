@@ -112,7 +112,7 @@ describe('every door', () => {
     expect(nanoCost(await stage.settledCall())).toBe(300_000_000n);
   }, 60_000);
 
-  test('without a length the default of its vendor is made and paid', async () => {
+  test('without a length the default of its provider is made and paid', async () => {
     const stage = await sandboxStage();
     const video = (await (await stage.post('/v1/videos', { model: stage.model, prompt: SOON })).json()) as VideoView;
     expect(video.seconds).toBe('4');
@@ -281,7 +281,7 @@ describe('made anew', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([200_000_000n, 200_000_000n]);
   }, 60_000);
 
-  test('of a vendor that cannot it is refused, and costs nothing', async () => {
+  test('of a provider that cannot it is refused, and costs nothing', async () => {
     const stage = await scene.stage({ type: 'kling', kind: 'video', price: SECOND_PRICE });
     const task = (more: object) => ({ json: { code: 0, data: { task_id: '1', task_status: 'submitted', ...more } } });
     scene.upstream.script(`/kling-video/${stage.model}`, { bytes: Buffer.from('video') });
@@ -326,7 +326,7 @@ test('a video in parts: the beginning, the middle, the end, beyond it', async ()
   expect((await get(stage, `${path}?variant=thumbnail`)).status).toBe(400);
 }, 60_000);
 
-describe('what its vendor cannot be told', () => {
+describe('what its provider cannot be told', () => {
   const ask = (stage: Stage, more: object, headers: { [name: string]: string } = {}) =>
     fetch(`${scene.gateway.url}/v1/videos`, {
       method: 'POST',
@@ -347,7 +347,7 @@ describe('what its vendor cannot be told', () => {
     expect(await stage.settled()).toHaveLength(2);
   }, 60_000);
 
-  test("and so is one vendor's own word before another", async () => {
+  test("and so is one provider's own word before another", async () => {
     const stage = await sandboxStage();
     const body = {
       model_name: stage.model,

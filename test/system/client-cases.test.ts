@@ -233,7 +233,7 @@ describe('requests', () => {
     await stage.settled();
   });
 
-  test('case 27: one conversation over three vendors: ids fit, results find their calls, no proof crosses over', async () => {
+  test('case 27: one conversation over three providers: ids fit, results find their calls, no proof crosses over', async () => {
     const stage = await stageFor('gemini');
     const others = await Promise.all([stageFor('messages'), stageFor('responses'), stageFor('chat')]);
     stage.script(VENDORS.gemini.whole({ thought: 'Hm.', calls: [{ ...CALL, id: '' }] }));
@@ -258,7 +258,7 @@ describe('requests', () => {
     await stage.settled();
   });
 
-  test('case 50: a tool that takes free text is wrapped and unwrapped where the vendor has functions alone', () =>
+  test('case 50: a tool that takes free text is wrapped and unwrapped where the provider has functions alone', () =>
     sideBySide(
       FORMATS,
       (vendor) => vendor,

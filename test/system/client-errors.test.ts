@@ -113,14 +113,14 @@ const WRONG: { readonly [format in (typeof FORMATS)[number]]: object } = {
 };
 
 const refuses = (status: number, type: string): Condition => ({
-  name: `the vendor refuses the request with ${status}`,
+  name: `the provider refuses the request with ${status}`,
   status,
   type,
   message: /The image is too large/,
   answer: (vendor) => VENDORS[vendor].error(status, 'The image is too large.'),
 });
 const fails = (told: number, status = 502, type = 'api_error'): Condition => ({
-  name: `the vendor answers ${told}`,
+  name: `the provider answers ${told}`,
   status,
   type,
   message: /./,
@@ -208,7 +208,7 @@ const CONDITIONS: readonly Condition[] = [
   fails(500),
   fails(503),
   {
-    name: 'the vendor says nothing',
+    name: 'the provider says nothing',
     status: 504,
     type: 'timeout_error',
     message: /time/,
@@ -239,7 +239,7 @@ for (const client of CLIENTS) {
               class: classOf(client, expected),
             });
             expect(error?.message).toMatch(message);
-            expect(error?.message).not.toMatch(/sk-wrong|127\.0\.0\.1|acct_9|vendor\.example|<html/);
+            expect(error?.message).not.toMatch(/sk-wrong|127\.0\.0\.1|acct_9|provider\.example|<html/);
             if (client === 'messages') expect(error?.type).toBe(type);
             expect(turns).toEqual([]);
             expect(stage.journal()).toHaveLength(before + (answer ? 1 : 0));

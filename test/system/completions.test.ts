@@ -21,7 +21,7 @@ afterAll(async () => {
 const OPENAI = { type: 'openai', upstreamModel: 'gpt-3.5-turbo-instruct' };
 
 test.skipIf(!hasFixtures)(
-  "recorded replies reach the user as they reach the vendor's own",
+  "recorded replies reach the user as they reach the provider's own",
   async () => {
     for (const recorded of recordedCases('openai-completions')) {
       const stage = await scene.stage(OPENAI);

@@ -79,7 +79,7 @@ describe('texts in batches', () => {
   const upstreamOf = (type: string) => scene.stage({ type, kind: 'embed', amount: '10.00' });
   const texts = Array.from({ length: 25 }, (_, index) => `t${index}`);
 
-  test('more than the vendor takes go out in pieces and come back in order, one charge', async () => {
+  test('more than the provider takes go out in pieces and come back in order, one charge', async () => {
     const stage = await upstreamOf('dashscope');
     for (let from = 0; from < 25; from += 10) stage.script(vectorsAnswer(numbered(texts.slice(from, from + 10)), 7));
     const { data, usage, model } = await embed(stage, { input: texts });
@@ -124,7 +124,7 @@ describe('texts in batches', () => {
   });
 });
 
-describe.skipIf(!hasFixtures)('recorded vendors', () => {
+describe.skipIf(!hasFixtures)('recorded providers', () => {
   test.each([
     ['openai', 'openai/envoy-embeddings-base64.json', '/embeddings'],
     ['mistral', 'mistral-embed_can_handle_a_single_text.0.json', '/embeddings'],
@@ -193,7 +193,7 @@ describe('what is wrong is told', () => {
     expect(await unknown.json()).toMatchObject({ error: { code: 'model_not_found', param: 'model' } });
   });
 
-  test('a failing vendor leaves the next target', async () => {
+  test('a failing provider leaves the next target', async () => {
     const stage = await scene.stage({ kind: 'embed', targets: 2 });
     stage.scriptTarget(0, { status: 503, json: { error: { message: 'down' } } });
     stage.scriptTarget(1, vectorsAnswer([[1, 2]], 3));

@@ -112,7 +112,7 @@ describe('before the first byte: a plain HTTP error, nothing charged', () => {
     }
   }
 
-  test('the vendor refuses the request itself: its status, its words', async () => {
+  test('the provider refuses the request itself: its status, its words', async () => {
     const stage = await scene.stage();
     for (const status of [400, 404, 413, 422]) stage.script(errorAnswer(status, `No, ${status}.`));
     for (const status of [400, 404, 413, 422]) {
@@ -185,7 +185,7 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
 
   for (const [type, message, told] of [
     ['invalid_request_error', 'The context is too long.', 'The context is too long.'],
-    ['server_error', 'Host db-7 at 127.0.0.1 is down.', 'vendor failed'],
+    ['server_error', 'Host db-7 at 127.0.0.1 is down.', 'provider failed'],
   ] as const) {
     test(`an error event after 200, of type ${type}`, async () => {
       const stage = await scene.stage();

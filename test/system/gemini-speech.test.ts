@@ -72,7 +72,7 @@ describe('samples', () => {
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(COST);
   });
 
-  test('as they come: the first are heard while the vendor still speaks', async () => {
+  test('as they come: the first are heard while the provider still speaks', async () => {
     const stage = await speaker(EARLIER);
     stage.script({ ...streamed(), fault: { before: 1, does: 'silence' } });
     const left = new AbortController();
@@ -108,7 +108,7 @@ describe('samples', () => {
     });
   });
 
-  test('on Vertex too, in events where those are asked for, another vendor’s voice and speed named as lost', async () => {
+  test('on Vertex too, in events where those are asked for, another provider’s voice and speed named as lost', async () => {
     const stage = await speaker(EARLIER, { type: 'vertex', credential: 'ya29.token', settings: { project: 'p1' } });
     stage.script(streamed());
     const more = { response_format: 'pcm', stream_format: 'sse', voice: 'alloy', speed: 2 };
@@ -218,7 +218,7 @@ test('what breaks off is cut, and charged as heard', async () => {
   expect(nanoOf(call.cost)).toBeGreaterThan(0n);
 });
 
-test('a text its vendor does not have spoken is a refusal', async () => {
+test('a text its provider does not have spoken is a refusal', async () => {
   const stage = await speaker(EARLIER);
   stage.script({ withoutTerminator: true, events: [{ promptFeedback: { blockReason: 'SAFETY' } }] });
   const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));

@@ -150,7 +150,7 @@ describe('the AI SDK', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('ai openai and ai google of a model that another vendor draws', async () => {
+  test('ai openai and ai google of a model that another provider draws', async () => {
     const stage = await drawing({ type: 'stability', upstreamModel: 'stable-image-ultra', model: 'gemini-stable' });
     stage.script({ json: { image: PNG, finish_reason: 'SUCCESS' }, repeat: true });
     for (const call of ['ai openai', 'ai google'] as const) {

@@ -99,7 +99,7 @@ describe.each(NAMES)('on a model of %s', (name) => {
   });
 });
 
-test('a chain goes on across vendors: what one has proved is not told to another', async () => {
+test('a chain goes on across providers: what one has proved is not told to another', async () => {
   const stages = await Promise.all(
     (['responses', 'messages', 'gemini', 'chat', 'responses'] as const).map((name) => stageFor(VENDORS[name])),
   );

@@ -77,7 +77,7 @@ function form(stage: Stage, image: Buffer<ArrayBuffer>): FormData {
   return data;
 }
 
-test('several at once that vendors take as files never stand in memory together', async () => {
+test('several at once that providers take as files never stand in memory together', async () => {
   for (const [type, model] of [
     ['openai', 'gpt-image-1.5'],
     ['stability', 'stable-image-ultra'],
@@ -93,7 +93,7 @@ test('several at once that vendors take as files never stand in memory together'
   expect(readdirSync(scene.gateway.dataFolder).filter((name) => name.startsWith('modelport_upload_'))).toEqual([]);
 });
 
-test('uploaded it reaches vendors of either way, in bounded memory', async () => {
+test('uploaded it reaches providers of either way, in bounded memory', async () => {
   for (const [type, model] of [
     ['xai', 'grok-imagine-image'],
     ['openai-compatible', 'm'],
@@ -135,14 +135,14 @@ test('at an address it is larger than what is fetched; a private address is not 
   expect(stage.journal()).toEqual([]);
 });
 
-test('left at an address by its vendor: too large, or private, it fails the call for a client that wants it in hand', async () => {
+test('left at an address by its provider: too large, or private, it fails the call for a client that wants it in hand', async () => {
   const stage = await drawing('openai-compatible', 'm');
   const request = JSON.stringify({ model: stage.model, prompt: 'A cat', response_format: 'b64_json' });
   for (const url of [`http://127.0.0.1:${elsewhere.port}/large.png`, 'http://10.0.0.1/a.png']) {
     stage.script({ json: { created: 1, data: [{ url }] } });
     const answer = send(stage, '/v1/images/generations', request, 'application/json');
     const sentence = await refusal(stage, answer, 502);
-    expect(sentence).toBe("The image could not be fetched from where the model's vendor left it.");
+    expect(sentence).toBe('The image could not be fetched from where the provider left it.');
   }
 });
 

@@ -93,7 +93,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     ['gemini', 'messages', (turn: number) => `thought:Thinking ${turn} proof call`],
     ['chat', 'gemini', (turn: number) => `thought:Thinking ${turn} proof call`],
   ] as const)(
-    'a client of %s before a vendor of %s: every proof is back in its place',
+    'a client of %s before a provider of %s: every proof is back in its place',
     async (format, name, turnOf) => {
       const stage = await scene.stage(vendorOf(name));
       script(stage, vendorOf(name), stream, IDS);
@@ -113,7 +113,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     await stage.settled();
   });
 
-  test('a client of chat before a vendor of chat that wants its thoughts again', async () => {
+  test('a client of chat before a provider of chat that wants its thoughts again', async () => {
     const stage = await scene.stage(DEEPSEEK);
     script(stage, DEEPSEEK, stream, IDS);
     await run(stage, { format: 'chat', stream });
@@ -122,7 +122,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   });
 });
 
-test('ids that the vendor counts do not mix up conversations', async () => {
+test('ids that the provider counts do not mix up conversations', async () => {
   const stage = await scene.stage(VENDORS.messages);
   for (const thought of ['First', 'Second']) {
     const calls = [{ id: 'call_0', name: 'weather', args: { city: 'Oslo' } }];
@@ -138,7 +138,7 @@ test('ids that the vendor counts do not mix up conversations', async () => {
   await stage.settled();
 });
 
-test('a proof goes to its own vendor alone; where it is gone the model answers all the same', async () => {
+test('a proof goes to its own provider alone; where it is gone the model answers all the same', async () => {
   const [maker, other] = await Promise.all([scene.stage(VENDORS.messages), scene.stage(GEMINI_3)]);
   script(maker, VENDORS.messages, false, IDS);
   const { history } = await run(maker, { format: 'chat', stream: false, turns: 1 });

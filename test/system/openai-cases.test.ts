@@ -82,7 +82,7 @@ describe("the client's retries and ours", () => {
 });
 
 describe('what passes through', () => {
-  test('members nobody knows reach the vendor and come back', async () => {
+  test('members nobody knows reach the provider and come back', async () => {
     const stage = await scene.stage();
     stage.script({
       json: { ...(wholeAnswer('Hi').json as object), future_member: { a: [1] }, system_fingerprint: 'fp_1' },

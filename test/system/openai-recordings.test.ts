@@ -221,7 +221,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
   }
 
   test(
-    "errors inside a stream reach the user as an error, with the vendor's message",
+    "errors inside a stream reach the user as an error, with the provider's message",
     () =>
       each(
         STREAMS.filter(({ native_sdk }) => native_sdk?.raw?.startsWith('FAIL APIError')),
@@ -240,7 +240,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
   );
 
   test(
-    "errors before a reply: the vendor's own where it refused the request, ours where it refused us",
+    "errors before a reply: the provider's own where it refused the request, ours where it refused us",
     () =>
       each(
         CHAT.filter((recorded) => recorded.status >= 400),

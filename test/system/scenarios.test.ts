@@ -98,7 +98,7 @@ for (const scenario of SCENARIOS) {
     for (const client of CLIENTS) {
       if (scenario.cannot?.[client] !== undefined) continue;
       test(
-        `${client} before every vendor, whole and streamed`,
+        `${client} before every provider, whole and streamed`,
         () => sideBySide(runsOf(client, scenario.vendors), nameOf, (run) => play(scenario, run)),
         60_000,
       );

@@ -112,7 +112,7 @@ describe('vendors', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(14_000n + 101n * 12_000n);
   });
 
-  test('events pass as they came; a vendor without them is told anew', async () => {
+  test('events pass as they came; a provider without them is told anew', async () => {
     const own = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
     own.script({ events: [delta(SOUND), DONE], withoutTerminator: true });
     const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();

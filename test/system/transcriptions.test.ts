@@ -56,7 +56,7 @@ test.each([
 
 describe('transcriptions', () => {
   test.each(['openai', 'groq', 'openai-compatible'])(
-    '%s: the form reaches the vendor with its own model',
+    '%s: the form reaches the provider with its own model',
     async (type) => {
       const stage = await stageOf(type, { upstreamModel: 'whisper-x' });
       stage.script({ json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
@@ -108,7 +108,7 @@ describe('transcriptions', () => {
     expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([1_000_000n, 2_000_000n]);
   });
 
-  describe('a vendor that writes JSON alone', () => {
+  describe('a provider that writes JSON alone', () => {
     const mistral = {
       model: 'voxtral-mini-latest',
       text: ' Hello. Bye.',

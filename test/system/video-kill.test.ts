@@ -181,7 +181,7 @@ test.each(POINTS.filter(({ stall }) => stall).map((point) => [point.name, point]
   60_000,
 );
 
-test('killed while the vendor or the webhook is silent', async () => {
+test('killed while the provider or the webhook is silent', async () => {
   const silent = POINTS.filter(({ stall }) => !stall);
   for (const point of silent) {
     script(point);

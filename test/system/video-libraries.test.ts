@@ -67,7 +67,7 @@ test('a start in doubt is not repeated by the library, one that was refused is',
   client.stop();
 }, 60_000);
 
-describe('the openai library over a vendor', () => {
+describe('the openai library over a provider', () => {
   let client: Awaited<ReturnType<typeof startVideoClient>>;
   beforeAll(async () => {
     client = await startVideoClient('openai');
@@ -77,7 +77,7 @@ describe('the openai library over a vendor', () => {
   const request = (model: string) => ({ model, prompt: 'A cat', seconds: '8', size: '1280x720' });
 
   test.each(['openai', 'azure'])(
-    '%s: a remix is a video of its own, made of the first by the vendor, and paid as one',
+    '%s: a remix is a video of its own, made of the first by the provider, and paid as one',
     async (type) => {
       const stage = await scene.stage({ type, kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
       const anew = {
@@ -105,7 +105,7 @@ describe('the openai library over a vendor', () => {
     90_000,
   );
 
-  test('deleted while it is made: its vendor is told, and what was held is free', async () => {
+  test('deleted while it is made: its provider is told, and what was held is free', async () => {
     const stage = await scene.stage({ type: 'runway', kind: 'video', upstreamModel: 'gen4.5', price: SECOND_PRICE });
     stage.script({ json: { id: 'r-1' } }, { status: 204 });
     const view = await client.run({ ...stage.at, request: request(stage.model), deleteAtOnce: true });

@@ -19,5 +19,5 @@ const KNOWN = saidMembers(SpeechRequest);
 export function unknownSpeechMembers({ origin }: SpeechCall): string[] {
   const body = parseBody(origin.body);
   const said = Object.keys(isObject(body) ? body : {}).filter((member) => !KNOWN.has(member));
-  return said.map((member) => `\`${member}\` was dropped: the model's vendor has no such member.`);
+  return said.map((member) => `\`${member}\` was dropped: the provider has no such member.`);
 }

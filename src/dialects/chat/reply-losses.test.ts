@@ -31,7 +31,7 @@ interface Loss {
 }
 
 const LOSSES: { readonly [what: string]: Loss } = {
-  'a block of another vendor': {
+  'a block of another provider': {
     events: [
       { type: 'part-start', ...at, opens: { type: 'vendor', dialect: 'some', item: { type: 'search_result' } } },
       { type: 'part-end', ...at },

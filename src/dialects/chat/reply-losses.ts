@@ -101,7 +101,7 @@ export class ReplyLosses {
   #proof(choice: number, part: number): void {
     if (!this.#room.oneTextProof || this.#typeOf(choice, part) !== 'text') return;
     if (this.#sealedText !== undefined && this.#sealedText !== part)
-      this.#leftOut('The proof of a text before the last');
+      this.#leftOut('The reasoning signature of a text before the last');
     this.#sealedText = part;
   }
 

@@ -45,7 +45,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
     ...adjustMembers(body, quirksOf(all, model)),
     ...foreignExtras(call, NAME).filter((one) => !one.includes(`\`${INPUT_TYPE}\``)),
   ];
-  if (call.user !== undefined) warnings.push("`user` was dropped: the model's vendor has no such member.");
+  if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   if (call.title !== undefined) warnings.push('`title` was dropped: the model takes texts alone.');
   return { body: body.encode(), warnings };
 }

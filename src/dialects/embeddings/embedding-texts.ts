@@ -46,7 +46,7 @@ export function foreignExtras({ extras }: EmbedCall, own: string): string[] {
   return Object.entries(extras).flatMap(([dialect, members]) =>
     dialect === own
       ? []
-      : Object.keys(members).map((name) => `\`${name}\` was dropped: the model's vendor has no such member.`),
+      : Object.keys(members).map((name) => `\`${name}\` was dropped: the provider has no such member.`),
   );
 }
 

@@ -81,7 +81,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
 /** What Google's clients say and this format has no word for. */
 function unsaid({ task, title }: EmbedCall): string[] {
   return [
-    ...(task === undefined ? [] : ['`taskType` was dropped: the model is not told what its vectors are for.']),
+    ...(task === undefined ? [] : ['`taskType` was dropped: the model has no such parameter.']),
     ...(title === undefined ? [] : ['`title` was dropped: the model takes texts alone.']),
   ];
 }

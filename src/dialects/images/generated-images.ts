@@ -51,7 +51,7 @@ export function fittedRatio({ size }: ImageCall, ratios: readonly string[], loss
       `The size ${size.pixels.width}x${size.pixels.height} was asked for by its shape: the model has sizes of its own.`,
     );
   else if (ratio && !ratio.exact)
-    losses.push(`The shape was taken as ${ratio.said}: the model draws no other like it.`);
+    losses.push(`The shape was taken as ${ratio.said}: the model generates no closer size.`);
   return ratio?.said;
 }
 
@@ -75,7 +75,7 @@ export function untold(call: ImageCall, told: readonly (keyof typeof WIRE_NAMES)
   );
   const extras = Object.values(call.extras).flatMap((all) => Object.keys(all));
   const names = [...members.map((member) => WIRE_NAMES[member]), ...extras];
-  return names.map((name) => `\`${name}\` was dropped: the model's vendor has no such member.`);
+  return names.map((name) => `\`${name}\` was dropped: the provider has no such member.`);
 }
 
 export function dataUrl({ source, mimeType }: Image): string {

@@ -19,7 +19,7 @@ export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): Pi
   const drawn = listed ?? (imageBounds ? boundedSize(asked, imageBounds) : asked);
   if (writePixels(drawn) !== writePixels(asked))
     losses.push(
-      `The size ${writePixels(asked)} was taken as ${writePixels(drawn)}: the model draws no other that is nearer.`,
+      `The size ${writePixels(asked)} was taken as ${writePixels(drawn)}: the model generates no closer size.`,
     );
   return drawn;
 }

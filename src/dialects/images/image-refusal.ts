@@ -6,6 +6,6 @@ import type { Quirks } from '../dialect.ts';
 /** Throws `invalid_request` where the model draws anew and is given images. */
 export function refuseImages({ images }: ImageCall, { drawsAnew }: Quirks): void {
   if (!drawsAnew || images.length === 0) return;
-  const sentence = 'This model draws anew and takes no image to work from: choose a model that changes images.';
+  const sentence = 'This model cannot edit images: choose a model that can.';
   throw new GatewayError('invalid_request', sentence, { param: 'image' });
 }

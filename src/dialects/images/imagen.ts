@@ -33,10 +33,10 @@ function writeCall(call: ImageCall, model: string, all: Quirks): Written {
   const seed = rejects.includes('seed') ? undefined : call.seed;
   const asked = finenessOf(call.size);
   const fineness = FINENESS[asked ?? ''];
-  if (fineness !== asked) losses.push(`The fineness ${asked} was taken as ${fineness}: the model draws no other.`);
+  if (fineness !== asked) losses.push(`The fineness ${asked} was taken as ${fineness}: the model generates no other.`);
   const mimeType = format === 'jpeg' ? 'image/jpeg' : 'image/png';
   if (format !== undefined && format !== 'jpeg' && format !== 'png')
-    losses.push(`\`output_format\` was taken as \`png\`: the model draws no \`${format}\`.`);
+    losses.push(`\`output_format\` was taken as \`png\`: the model cannot generate \`${format}\`.`);
   const parameters: JsonObject = {
     sampleCount: call.n,
     ...(aspectRatio !== undefined && { aspectRatio }),

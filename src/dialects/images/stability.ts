@@ -57,14 +57,14 @@ function writeCall(call: ImageCall, model: string, quirks: Quirks): Written {
 
 function drawnFormat({ format }: ImageCall, losses: string[]): string | undefined {
   if (format !== 'gif' && format !== 'svg') return format;
-  losses.push(`\`output_format\` was taken as \`png\`: the model draws no \`${format}\`.`);
+  losses.push(`\`output_format\` was taken as \`png\`: the model cannot generate \`${format}\`.`);
   return 'png';
 }
 
 function meaning({ image, finish_reason: finish }: JsonObject, call: ImageCall): ReplyEvent[] {
   const isFiltered = finish === 'CONTENT_FILTERED';
   const made = typeof image === 'string' && !isFiltered ? [{ base64: image }] : [];
-  return madeEvents(made, call, isFiltered ? "The image was held back by the vendor's content filter." : undefined);
+  return madeEvents(made, call, isFiltered ? "The image was held back by the provider's content filter." : undefined);
 }
 
 /** Its refusals are lists of sentences. */

@@ -52,7 +52,7 @@ function eventsOf(results: JsonObject[string] | undefined, body: JsonObject, cal
 function unsaid({ extras, maxTokensPerDocument }: RerankCall): string[] {
   const names = Object.values(extras).flatMap((members) => Object.keys(members));
   if (maxTokensPerDocument !== undefined) names.push('max_tokens_per_doc');
-  return names.map((name) => `\`${name}\` was dropped: the model's vendor has no such member.`);
+  return names.map((name) => `\`${name}\` was dropped: the provider has no such member.`);
 }
 
 function encoded(body: JsonObject): Uint8Array {

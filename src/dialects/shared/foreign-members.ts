@@ -52,6 +52,6 @@ function compactedElsewhere(param: string): GatewayError {
 }
 
 function keptElsewhere(param: string): GatewayError {
-  const sentence = `\`${param}\` names what this model's vendor does not hold: send the whole conversation instead.`;
+  const sentence = `\`${param}\` names what this provider does not hold: send the whole conversation instead.`;
   return new GatewayError('invalid_request', sentence, { param });
 }

@@ -35,7 +35,7 @@ describe('readOpenaiError', () => {
     }
   });
 
-  test("passes the vendor's words on", () => {
+  test("passes the provider's words on", () => {
     const error = {
       message: 'No.',
       type: 'invalid_request_error',

@@ -44,7 +44,7 @@ function errorOf(status: number, words: Words, retryAfter: number | undefined): 
   const cause = { status, type: words.type, code: words.code };
   const timing = retryAfter === undefined ? {} : { retryAfterSeconds: retryAfter };
   if (isOurFault(status, words)) {
-    return new GatewayError('upstream_failed', `The model's vendor did not accept the gateway. ${NEUTRAL}`, {
+    return new GatewayError('upstream_failed', `The provider did not accept the gateway. ${NEUTRAL}`, {
       cause,
       credentialRefused: true,
     });
@@ -75,7 +75,7 @@ function errorOf(status: number, words: Words, retryAfter: number | undefined): 
         ...timing,
       });
     default:
-      return new GatewayError('upstream_failed', `The model's vendor failed. ${NEUTRAL}`, { cause, ...timing });
+      return new GatewayError('upstream_failed', `The provider failed. ${NEUTRAL}`, { cause, ...timing });
   }
 }
 

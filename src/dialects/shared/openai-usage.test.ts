@@ -122,7 +122,7 @@ test.each(NO_FIGURES.map((wrong) => [wrong as Json]))(
   },
 );
 
-test('without a total the vendor is taken at its quirk', () => {
+test('without a total the provider is taken at its quirk', () => {
   const raw = { prompt_tokens: 1, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 5 } };
   expect(read(raw, { reasoningBesideOutput: true })?.output).toBe(7);
   expect(read(raw)?.output).toBe(2);

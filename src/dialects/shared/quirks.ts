@@ -78,8 +78,7 @@ export function memberPatches(members: Readonly<JsonObject>, quirks: Quirks): Pa
   for (const member of quirks.rejects ?? []) {
     if (members[member] === undefined) continue;
     patches.members[member] = undefined;
-    if (isSaid(members[member]))
-      patches.warnings.push(`\`${member}\` was dropped: the model's vendor does not take it.`);
+    if (isSaid(members[member])) patches.warnings.push(`\`${member}\` was dropped: the provider does not take it.`);
   }
   for (const [member, value] of Object.entries(quirks.fixed ?? {})) {
     if (!isSaid(members[member]) || members[member] === value) continue;

@@ -69,7 +69,7 @@ function parsed(bytes: Uint8Array): JsonObject | undefined {
 
 /** A reply that is not in its format. */
 export function unreadable(): GatewayError {
-  return new GatewayError('upstream_failed', "The model's vendor sent a reply that could not be read.");
+  return new GatewayError('upstream_failed', 'The provider sent a reply that could not be read.');
 }
 
 /**

@@ -51,7 +51,7 @@ function parsed(body: Uint8Array): JsonObject {
   } catch {
     // Told below.
   }
-  throw new GatewayError('upstream_failed', "The model's vendor sent a reply that could not be read.");
+  throw new GatewayError('upstream_failed', 'The provider sent a reply that could not be read.');
 }
 
 /** Ends early where the call is over. */
@@ -77,7 +77,7 @@ function tooLong(): GatewayError {
 }
 
 function lost(status: number): GatewayError {
-  return new GatewayError('upstream_failed', "The model's vendor no longer says how the work goes on.", {
+  return new GatewayError('upstream_failed', 'The provider no longer says how the work goes on.', {
     cause: status,
   });
 }

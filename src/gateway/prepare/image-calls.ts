@@ -27,7 +27,7 @@ function asConversation(call: ImageCall): Adapted {
   const losses: string[] = [];
   const ratio = nearestRatio(call.size, RATIOS);
   if (ratio && !ratio.exact)
-    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model draws no other like it.`);
+    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
   const { pixels } = call.size;
   if (pixels)
     losses.push(
@@ -36,10 +36,11 @@ function asConversation(call: ImageCall): Adapted {
   const unsaid = ['quality', 'style', 'background', 'mask', 'format', 'compression', 'partialImages'] as const;
   for (const member of unsaid)
     if (call[member] !== undefined)
-      losses.push(`\`${WIRE_NAMES[member] ?? member}\` was dropped: the model draws in a conversation.`);
+      losses.push(`\`${WIRE_NAMES[member] ?? member}\` was dropped: the model generates images in a conversation.`);
   const asked = finenessOf(call.size);
   const fineness = asked === '3K' ? '2K' : asked;
-  if (fineness !== asked) losses.push(`The size ${asked} was taken as ${fineness}: the model draws no other like it.`);
+  if (fineness !== asked)
+    losses.push(`The size ${asked} was taken as ${fineness}: the model generates no closer size.`);
   const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
   const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
   // Files have been read before the call is sent so.
@@ -84,8 +85,8 @@ function asImages(call: ChatCall): Adapted {
   const earlier = messages.slice(0, Math.max(0, last));
   const images = own.length > 0 ? own : earlier.flatMap(imagesIn).slice(-1);
   if (earlier.some(({ role }) => role !== 'system'))
-    losses.push('Earlier turns were left out, but for the last image: the model draws from one prompt.');
-  if (call.tools.length > 0) losses.push('Tools were dropped: the model only draws.');
+    losses.push('Earlier turns were left out, but for the last image: the model generates from one prompt.');
+  if (call.tools.length > 0) losses.push('Tools were dropped: the model only generates images.');
   const { aspectRatio, size: fineness } = call.image ?? {};
   const size: ImageSize = {
     ...(aspectRatio !== undefined && { aspectRatio }),

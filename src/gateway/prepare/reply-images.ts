@@ -77,7 +77,7 @@ async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<Rep
       { type: 'part-delta', choice, part, delta },
     ];
   } catch (cause) {
-    const sentence = "The image could not be fetched from where the model's vendor left it.";
+    const sentence = 'The image could not be fetched from where the provider left it.';
     throw new GatewayError('upstream_failed', sentence, { cause });
   }
 }

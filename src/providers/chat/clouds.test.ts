@@ -228,7 +228,7 @@ describe('vertex', () => {
     );
     const other = JSON.stringify({ type: 'external_account', secret: 'hidden' });
     expect(headersOf(vertex, { credential: other })).rejects.toThrow(
-      /^The gateway's credential for the model's vendor cannot be used\.$/,
+      /^The gateway's credential for the provider cannot be used\.$/,
     );
     expect(headersOf(vertex, { credential: '{ broken' })).rejects.toThrow(/cannot be used/);
   });

@@ -61,11 +61,11 @@ function authorized(provider: Provider, target: Target): Outgoing['headers'] {
 }
 
 describe('recorded requests', () => {
-  test.skipIf(!hasFixtures)('are here for most vendors', () => {
+  test.skipIf(!hasFixtures)('are here for most providers', () => {
     expect(new Set(cases.map((one) => one.recording.provider)).size).toBe(Object.keys(RECORDED).length);
   });
 
-  test.skipIf(!hasFixtures)('went where the vendor is asked', () => {
+  test.skipIf(!hasFixtures)('went where the provider is asked', () => {
     for (const { recording, provider, target } of cases) {
       const { pathname, search } = new URL(provider.url(target, 'openai-chat', CALL));
       const path = decodeURIComponent(pathname).replace(/^\/(?=<)/, '');
@@ -271,7 +271,7 @@ describe('which dialect', () => {
   });
 });
 
-describe('models of one vendor that differ', () => {
+describe('models of one provider that differ', () => {
   const patched = (type: string, model: string, members: JsonObject) =>
     memberPatches(members, quirksOf(providerOf(type)!.quirks!, model)).members;
 

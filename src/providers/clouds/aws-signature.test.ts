@@ -133,6 +133,6 @@ describe('signing for a service', () => {
     const credential = `AKIAIOSFODNN7EXAMPLE:${SECRET}`;
     const asked = () =>
       authorizeByAws(outgoingTo('/'), target({ credential, baseUrl: 'http://127.0.0.1:1' }), 'bedrock', AT);
-    expect(asked).toThrow("The gateway's credential for the model's vendor cannot be used.");
+    expect(asked).toThrow("The gateway's credential for the provider cannot be used.");
   });
 });

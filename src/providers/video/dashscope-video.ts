@@ -131,7 +131,7 @@ function classOf(ask: VideoAsk): string | undefined {
 function seenIn(members: JsonObject): Progress {
   const output = memberOf(members, 'output');
   // Its word for a task that it keeps no longer.
-  if (output.task_status === 'UNKNOWN') throw new GatewayError('not_found', 'The vendor knows of no such task.');
+  if (output.task_status === 'UNKNOWN') throw new GatewayError('not_found', 'The provider knows of no such task.');
   const state = stateOf(WORDS, output.task_status);
   const url = output.video_url ?? memberOf(output, 'results').video_url;
   const { video_duration, duration = video_duration } = memberOf(members, 'usage');

@@ -73,7 +73,7 @@ export const googleVideo = veoAt({
 
 function inline({ source }: Image): JsonObject {
   if (source.type === 'url') {
-    const sentence = "The model's vendor takes images as data, not by address: send it as a file or as base64.";
+    const sentence = 'The provider takes images as data, not by address: send it as a file or as base64.';
     throw new GatewayError('invalid_request', sentence, { param: 'image' });
   }
   return { bytesBase64Encoded: source.base64, mimeType: source.mimeType ?? 'image/png' };

@@ -39,7 +39,7 @@ test('is asked for a video of a text', () => {
     seed: 7,
     aspect_ratio: '16:9',
   });
-  expect(warnings).toEqual([expect.stringContaining('`size` was told as its aspect ratio alone')]);
+  expect(warnings).toEqual([expect.stringContaining('`size` was sent as its aspect ratio only')]);
 });
 
 test('is asked for a video of images, whose shape is theirs', () => {
@@ -51,7 +51,7 @@ test('is asked for a video of images, whose shape is theirs', () => {
     binary_data_base64: ['iVBORw0KGgo='],
     frames: 241,
   });
-  expect(warnings).toEqual(["`aspect_ratio` was dropped: the model's vendor does not take it."]);
+  expect(warnings).toEqual(['`aspect_ratio` was dropped: the provider does not take it.']);
   const addressed = started({ ...plain, images: [{ ...byAddress, role: 'first' }, byAddress] });
   expect(addressed.body.image_urls).toEqual(Array(2).fill('https://images.example/last.png'));
   expect(() => started({ ...plain, images: [inline, byAddress] })).toThrow('either by address or as data');

@@ -91,7 +91,7 @@ function imagesOf(images: readonly Image[]): JsonObject {
   const inline = images.flatMap(({ source }) => (source.type === 'inline' ? [source.base64] : []));
   const addresses = images.flatMap(({ source }) => (source.type === 'url' ? [source.url] : []));
   if (inline.length > 0 && addresses.length > 0) {
-    const sentence = "The model's vendor takes images either by address or as data: send all of them in one way.";
+    const sentence = 'The provider takes images either by address or as data: send all of them in one way.';
     throw new GatewayError('invalid_request', sentence, { param: 'image' });
   }
   if (inline.length > 0) return { binary_data_base64: inline };
@@ -114,7 +114,7 @@ function verdictIn(answered: Answered): Progress | undefined {
 }
 
 function seenIn({ status, video_url: url }: JsonObject): Progress {
-  if (status === NO_SUCH_TASK) throw new GatewayError('not_found', 'The vendor knows of no such task.');
+  if (status === NO_SUCH_TASK) throw new GatewayError('not_found', 'The provider knows of no such task.');
   const state = stateOf(WORDS, status);
   if (state === 'failed') return { state, error: failure('task_expired', 'The task expired before it was made.') };
   return { state, ...(state === 'completed' && { found: typeof url === 'string' && url !== '' ? [{ url }] : [] }) };

@@ -68,7 +68,7 @@ const video: VideoAdapter = {
         ...dropped(ask, ...(framed ? (['reference'] as const) : [])),
         ...(own === undefined
           ? []
-          : ["`external_task_id` was dropped: the vendor knows tasks by the gateway's own ids."]),
+          : ["`external_task_id` was dropped: the provider knows tasks by the gateway's own ids."]),
       ],
     };
   },

@@ -119,8 +119,8 @@ const LOSSES = {
   seed: '`seed` was dropped',
   size: '`size` was dropped',
   /** Its proportions are told all the same. */
-  exactSize: '`size` was told as its aspect ratio alone',
-  sizeShape: '`size` was told as its resolution alone',
+  exactSize: '`size` was sent as its aspect ratio only',
+  sizeShape: '`size` was sent as its resolution only',
   aspectRatio: '`aspect_ratio` was dropped',
   resolution: '`resolution` was dropped',
   n: '`n` was dropped',
@@ -138,7 +138,7 @@ export function shapeLosses(framed: boolean): readonly Loss[] {
 export function dropped(ask: VideoAsk, ...unsayable: readonly Loss[]): string[] {
   return unsayable
     .filter((loss) => isAskedFor(ask, loss))
-    .map((loss) => `${LOSSES[loss]}: the model's vendor does not take it.`);
+    .map((loss) => `${LOSSES[loss]}: the provider does not take it.`);
 }
 
 function isAskedFor(ask: VideoAsk, loss: Loss): boolean {

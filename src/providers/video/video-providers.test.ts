@@ -47,7 +47,7 @@ describe.each(VIDEO_FORMATS.map((vendor) => ({ name: vendor.provider.name, ...ve
 
   test('says what it was not told', () => {
     const { warnings } = video.start({ ...plain, fps: 30 }, target, 'video_1');
-    expect(warnings).toEqual(["`fps` was dropped: the model's vendor does not take it."]);
+    expect(warnings).toEqual(['`fps` was dropped: the provider does not take it.']);
   });
 
   test('a start is read and looked at', () => {
@@ -190,7 +190,7 @@ describe('what depends on the model or on the images', () => {
 
   test('a shape that images decide, or that is told in part, is named', () => {
     expect(started(kling, { width: 1280, height: 720 }).warnings).toEqual([
-      "`size` was told as its aspect ratio alone: the model's vendor does not take it.",
+      '`size` was sent as its aspect ratio only: the provider does not take it.',
     ]);
     const framed = { images: [image, reference], aspectRatio: '1:1' };
     expect(started(kling, framed).warnings).toHaveLength(2);
@@ -229,7 +229,7 @@ test.each([
   expect(resolutionOf(ask)).toBe(resolution);
 });
 
-test("one vendor's own words are told to that vendor alone", () => {
+test("one provider's own words are told to that provider alone", () => {
   const ask: VideoAsk = { ...plain, metadata: { mode: 'pro', cfg_scale: 0.5 }, words: 'vendor-a' };
   expect(toldTo(videoOf(kling), ask)).toEqual({ ask, unsaid: [] });
   const unsaid = [expect.stringContaining('`mode` was dropped'), expect.stringContaining('`cfg_scale` was dropped')];
@@ -307,7 +307,7 @@ describe('minimax', () => {
     const ask = { ...plain, width: 720, height: 1280 };
     const { outgoing, warnings } = video.start(ask, targetOf(minimax, { model: 'MiniMax-Hailuo-02' }), 'video_1');
     expect(bodyOf(outgoing)).toMatchObject({ resolution: '768P' });
-    expect(warnings).toEqual([expect.stringContaining('`size` was told as its resolution alone')]);
+    expect(warnings).toEqual([expect.stringContaining('`size` was sent as its resolution only')]);
   });
 
   test('a task that came to nothing is told as a refusal', () => {

@@ -62,6 +62,6 @@ export interface VideoAdapter {
 
 /** Of an answer that is no refusal and says nothing: a start may have come of it, so it is not tried elsewhere. */
 export function unreadable(): GatewayError {
-  const sentence = "The model's vendor sent an answer that could not be read.";
+  const sentence = 'The provider sent an answer that could not be read.';
   return new GatewayError('upstream_failed', sentence, { inDoubt: true });
 }

@@ -78,7 +78,7 @@ export const GEMINI_REQUESTS: readonly Group[] = [
     declared: 'gemini/ThinkingConfig',
     body: (more) => generating({ thinkingConfig: more }),
     members: {
-      includeThoughts: { idle: 'whether thoughts are shown: most vendors show them or have none to show' },
+      includeThoughts: { idle: 'whether thoughts are shown: most providers show them or have none to show' },
       thinkingBudget: 3500,
       thinkingLevel: 'LOW',
     },

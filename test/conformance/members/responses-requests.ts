@@ -72,7 +72,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
       effort: 'low',
       generate_summary: 'auto',
       mode: 'pro',
-      summary: { idle: 'how thoughts are shown: most vendors show them or have none to show' },
+      summary: { idle: 'how thoughts are shown: most providers show them or have none to show' },
     },
   },
   {
@@ -90,7 +90,7 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
       schema: { type: 'object', properties: { town: { type: 'string' } } },
       type: GIVEN,
       description: 'Where it is',
-      strict: { idle: 'a schema is kept to where a vendor can, and its dialect says where not' },
+      strict: { idle: 'a schema is kept to where a provider can, and its dialect says where not' },
     },
   },
   {
@@ -218,11 +218,11 @@ export const RESPONSES_REQUESTS: readonly Group[] = [
       call_id: GIVEN,
       name: GIVEN,
       type: GIVEN,
-      id: { idle: "the vendor's own" },
+      id: { idle: "the provider's own" },
       async: true,
       caller: { type: 'program', caller_id: 'a' },
-      namespace: { idle: 'a proof: it goes back to its own vendor' },
-      status: { idle: "the vendor's own" },
+      namespace: { idle: 'a proof: it goes back to its own provider' },
+      status: { idle: "the provider's own" },
     },
   },
 ];

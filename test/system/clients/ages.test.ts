@@ -88,13 +88,16 @@ test.each(among('gemini', /^ai/))('what a document said is grounding that %s rea
   }
 });
 
-test.each(AGES['openai-responses'])('a response says what it used, though its vendor did not: %s', async (library) => {
-  for (const stream of [true, false]) {
-    const served = written('openai-responses', stream, [START, ...SAYS, ...ENDS]);
-    const reply = await sees(library, 'openai-responses', stream, served);
-    expect(Object.values(reply?.usage ?? {}).some((count) => typeof count === 'number' && count > 0)).toBe(true);
-  }
-});
+test.each(AGES['openai-responses'])(
+  'a response says what it used, though its provider did not: %s',
+  async (library) => {
+    for (const stream of [true, false]) {
+      const served = written('openai-responses', stream, [START, ...SAYS, ...ENDS]);
+      const reply = await sees(library, 'openai-responses', stream, served);
+      expect(Object.values(reply?.usage ?? {}).some((count) => typeof count === 'number' && count > 0)).toBe(true);
+    }
+  },
+);
 
 describe('a chat stream', () => {
   const chunk = (members: object) =>

@@ -133,7 +133,7 @@ describe.skipIf(!hasFixtures)('so are recordings that are cut, to', () => {
   );
 });
 
-describe('a vendor that breaks off, behind a gateway,', () => {
+describe('a provider that breaks off, behind a gateway,', () => {
   let vendor: Server;
   let gateway: GatewayProcess;
   beforeAll(async () => {

@@ -42,7 +42,7 @@ function bodyReader(call: TranscriptionCall, { transcripts }: Quirks): Reader {
   };
 }
 
-const untimed = () => new GatewayError('upstream_failed', "The model's vendor did not say when what was said.");
+const untimed = () => new GatewayError('upstream_failed', 'The provider returned no timestamps.');
 
 function meaningOf(said: string, body: JsonObject | undefined, call: TranscriptionCall): ReplyEvent[] {
   if (body && isObject(body.error)) return [{ type: 'error', error: readErrorObject(body.error) }];

@@ -35,7 +35,7 @@ describe("a client's own request", () => {
     expect(passed({ maxOutputTokens: 128_000 }, OLD, { max_tokens: 128_000 }).body.max_tokens).toBe(64_000);
   });
 
-  test('loses thinking that another vendor has signed', () => {
+  test('loses thinking that another provider has signed', () => {
     const foreign = { type: 'thinking', thinking: 'Hm.', signature: '' };
     const own = { type: 'thinking', thinking: 'Ah.', signature: 'sig' };
     const words = { type: 'text', text: 'So.' };

@@ -35,7 +35,7 @@ const block = (index: number, content_block: JsonObject, ...deltas: JsonObject[]
   { type: 'content_block_stop', index },
 ];
 
-describe('a reply of the vendor', () => {
+describe('a reply of the provider', () => {
   test('passes untouched but for the name of the model', () => {
     const text = sse(
       messageStart,
@@ -184,7 +184,7 @@ describe('a reply of the vendor', () => {
   });
 });
 
-describe('a refusal of the vendor', () => {
+describe('a refusal of the provider', () => {
   const refusal = (status: number, type: string, message: string, headers = {}) =>
     anthropicMessages.readError(
       status,
@@ -192,7 +192,7 @@ describe('a refusal of the vendor', () => {
       encoder.encode(JSON.stringify({ type: 'error', error: { type, message } })),
     );
 
-  test("of the request is the client's, with the vendor's words", () => {
+  test("of the request is the client's, with the provider's words", () => {
     const error = refusal(400, 'invalid_request_error', 'max_tokens: too large');
     expect([error.code, error.status, error.message, error.retryable]).toEqual([
       'upstream_refused',

@@ -161,7 +161,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  test('keeps thinking with its proofs, and blocks only the vendor knows', () => {
+  test('keeps thinking with its proofs, and blocks only the provider knows', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
       { type: 'redacted_thinking', data: 'abc' },

@@ -190,7 +190,7 @@ function fileSource({ dialect, id }: { dialect: string; id: string }): JsonObjec
   if (dialect === ANTHROPIC_MESSAGES) return { type: 'file', file_id: id };
   throw new GatewayError(
     'file_reference_unsupported',
-    "A file kept at another vendor cannot be read by this model: send the file's data inline.",
+    "A file kept at another provider cannot be read by this model: send the file's data inline.",
     { param: 'messages' },
   );
 }

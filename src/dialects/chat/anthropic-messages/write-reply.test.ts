@@ -123,7 +123,7 @@ describe('a stream written anew', () => {
     });
   });
 
-  test('says at once what the vendor said at once', () => {
+  test('says at once what the provider said at once', () => {
     const writer = anthropicMessages.writer(chatCall());
     const text = decoder.decode(writer.write({ bytes: NO_BYTES, events: [start, usage] }));
     expect(text).toContain('"input_tokens":59');
@@ -162,7 +162,7 @@ describe('a stream written anew', () => {
     expect(payloads.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } });
   });
 
-  test('keeps a call whole whose vendor comes back to it', () => {
+  test('keeps a call whole whose provider comes back to it', () => {
     const payloads = streamed([
       start,
       opens(0, toolCall('a')),
@@ -304,7 +304,7 @@ describe('a stream written anew', () => {
     expect(message.stop_reason).toBe('refusal');
   });
 
-  test('counts where the vendor did not, and has the first choice alone', () => {
+  test('counts where the provider did not, and has the first choice alone', () => {
     const second: ReplyEvent = { type: 'part-start', choice: 1, part: 0, opens: { type: 'text' } };
     const payloads = streamed([start, opens(0, { type: 'text' }), second, says(0, 'x'.repeat(40)), stop, end]);
     expect(payloads.at(-2)).toMatchObject({ usage: { output_tokens: 10 } });

@@ -194,7 +194,7 @@ describe('a conversation', () => {
   test.each([
     ['audio', { kind: 'audio' as const, source: { type: 'inline' as const, base64: 'AA==' } }, 'invalid_request'],
     [
-      'a file of another vendor',
+      'a file of another provider',
       { kind: 'image' as const, source: { type: 'reference' as const, dialect: 'openai-chat', id: 'f' } },
       'file_reference_unsupported',
     ],
@@ -286,7 +286,7 @@ describe('settings', () => {
     expect(warnings).toBe('');
   });
 
-  test('of a vendor are obeyed', () => {
+  test('of a provider are obeyed', () => {
     const { body, warnings } = writeCall(chatCall({ sampling: { topK: 3 } }), OLD, { rejects: ['top_k'] });
     expect(new TextDecoder().decode(body)).not.toContain('top_k');
     expect(warnings.join()).toContain('`top_k`');

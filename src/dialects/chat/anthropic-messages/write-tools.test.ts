@@ -27,7 +27,7 @@ describe('tools', () => {
     parameters: { type: 'object', properties: { a: { type: 'number', minimum: 3 } } },
   };
 
-  test('have a schema, and strictness in the form the vendor takes', () => {
+  test('have a schema, and strictness in the form the provider takes', () => {
     const { body } = write({
       tools: [
         { ...tool, strict: true },
@@ -88,7 +88,7 @@ describe('tools', () => {
     expect(write(forced, NEW).body.tool_choice).toEqual({ type: 'any' });
   });
 
-  test('of free text are functions with one text; those of other vendors are dropped', () => {
+  test('of free text are functions with one text; those of other providers are dropped', () => {
     const { body, warnings } = write({
       tools: [
         { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark' } },

@@ -153,7 +153,7 @@ function writeCall(call: EmbedCall, model: string): Written {
     ...(call.dimensions !== undefined && { outputDimensionality: call.dimensions }),
   }));
   const warnings = foreignExtras(call, '');
-  if (call.user !== undefined) warnings.push("`user` was dropped: the model's vendor has no such member.");
+  if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   return { body: new TextEncoder().encode(JSON.stringify({ requests })), warnings };
 }
 

@@ -165,7 +165,7 @@ const anyPart = fc.oneof(
   media,
 ) as fc.Arbitrary<Part>;
 
-test('whatever conversation is written, the vendor can take it', () => {
+test('whatever conversation is written, the provider can take it', () => {
   const turn = (role: Message['role'], ...types: Part['type'][]) =>
     fc.record({
       role: fc.constant(role),

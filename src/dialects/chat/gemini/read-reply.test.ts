@@ -115,7 +115,7 @@ describe('calls', () => {
     expect(ids()).not.toContain(other && 'id' in other.opens ? other.opens.id : '');
   });
 
-  test('end the reply as calls, though the vendor says STOP; a missing `args` is an empty object', () => {
+  test('end the reply as calls, though the provider says STOP; a missing `args` is an empty object', () => {
     const reply = replyOf(streamed([answer([{ functionCall: { name: 'f' } }], STOP)]));
     expect(reply.choices[0]?.finish).toEqual({ reason: 'tool-calls', raw: 'STOP' });
     expect(reply.choices[0]?.parts[0]?.content).toBe('{}');

@@ -113,7 +113,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('another vendor’s proof comes out as it went in; the emergency word is none', () => {
+  test('another provider’s proof comes out as it went in; the emergency word is none', () => {
     const seal = { dialect: 'anthropic-messages', value: 'abc' };
     const [thought, call] =
       messagesOf(
@@ -127,7 +127,7 @@ describe('contents', () => {
     expect(call).not.toHaveProperty('seal');
   });
 
-  test('what only this vendor knows is kept', () => {
+  test('what only this provider knows is kept', () => {
     const code = { executableCode: { language: 'PYTHON', code: '1+1' } };
     expect(messagesOf(model(code))[0]?.parts).toEqual([{ type: 'vendor', dialect: 'gemini', item: code }]);
     const call = read({

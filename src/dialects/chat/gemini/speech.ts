@@ -169,7 +169,7 @@ function ending(counted: Usage | undefined, { usage, finish }: Heard): ReplyEven
 
 function silent(finish: FinishReason | undefined): GatewayError {
   if (finish === 'content-filter' || finish === 'refusal')
-    return new GatewayError('upstream_refused', "The model's vendor does not have this text spoken.", {
+    return new GatewayError('upstream_refused', 'The provider does not have this text spoken.', {
       param: 'input',
     });
   return new GatewayError('upstream_failed', 'The model answered without a audio.');

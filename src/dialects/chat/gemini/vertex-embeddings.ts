@@ -24,7 +24,7 @@ function writeCall(call: EmbedCall): Written {
   }));
   const parameters = call.dimensions === undefined ? {} : { outputDimensionality: call.dimensions };
   const warnings = foreignExtras(call, '');
-  if (call.user !== undefined) warnings.push("`user` was dropped: the model's vendor has no such member.");
+  if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
   return { body: new TextEncoder().encode(JSON.stringify({ instances, parameters })), warnings };
 }
 

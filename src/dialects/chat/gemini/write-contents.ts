@@ -133,7 +133,7 @@ function writeText({ text, seal, citations }: TextPart, losses: Set<string>): Js
 /** A thought without a proof is taken too; another provider's proof is not. */
 function writeThought({ text, seal }: ReasoningPart, losses: Set<string>): JsonObject[] {
   const signature = ownSignature(seal);
-  if (seal && !signature.thoughtSignature) losses.add("Proofs of another vendor's thinking were left out.");
+  if (seal && !signature.thoughtSignature) losses.add('Reasoning signatures of another provider were dropped.');
   return text === '' && !signature.thoughtSignature ? [] : [{ text, thought: true, ...signature }];
 }
 

@@ -123,7 +123,7 @@ describe('a stream written anew', () => {
     expect(last?.candidates[0]).toMatchObject({ finishReason: 'SAFETY', finishMessage: 'Harm.' });
   });
 
-  test('carries another vendor’s proof as base64', () => {
+  test('carries another provider’s proof as base64', () => {
     const seal = { dialect: 'anthropic-messages', value: 'Eq…/+=' };
     const events: ReplyEvent[] = [
       START,
@@ -194,7 +194,7 @@ describe('what passes', () => {
     expect(answers[0]).toEqual({ ...JSON.parse(ANSWER), modelVersion: 'public-model' });
   });
 
-  test('becomes events where the vendor sent an array', () => {
+  test('becomes events where the provider sent an array', () => {
     const text = passed(SSE_CALL, `[${ANSWER},\n${LAST}\n]`, 'application/json');
     expect(text.split('\r\n\r\n')[0]).toBe(`data: ${ANSWER.replace('gemini-9', 'public-model')}`);
     expect(answersIn(text)).toHaveLength(2);

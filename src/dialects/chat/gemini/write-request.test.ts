@@ -101,14 +101,14 @@ describe('proofs', () => {
     expect(signatures([call('a', { seal: own }), call('b')])).toEqual(['c2ln', undefined]);
   });
 
-  test('that are missing, or another vendor’s, are replaced on the first call of a step, for models that want one', () => {
+  test('that are missing, or another provider’s, are replaced on the first call of a step, for models that want one', () => {
     const skip = 'skip_thought_signature_validator';
     expect(signatures([call('a'), call('b')])).toEqual([skip, undefined]);
     expect(signatures([call('a', { seal: foreign })])).toEqual([skip]);
     expect(signatures([call('a', { seal: foreign })], 'gemini-2.5-pro')).toEqual([undefined]);
   });
 
-  test('of another vendor’s thoughts stay here, with a word', () => {
+  test('of another provider’s thoughts stay here, with a word', () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', seal: foreign };
     const { body, warnings } = write({ messages: [said('user', 'Hi'), said('assistant', thought, 'Yes')] });
     expect(body.contents[1]?.parts).toEqual([{ text: 'Hm.', thought: true }, { text: 'Yes' }]);
@@ -170,7 +170,7 @@ describe('tools', () => {
     expect(warnings).toEqual(['`if` in a schema was dropped: the model does not know it.']);
   });
 
-  test('the vendor’s own stand beside functions for newer models alone', () => {
+  test('the provider’s own stand beside functions for newer models alone', () => {
     const search = { type: 'web-search', dialect: 'openai-chat', options: {} } as const;
     const modern = write({ tools: [...tools, search] }).body;
     expect(modern.tools).toEqual([
@@ -320,7 +320,7 @@ test('speech is asked for alone', () => {
   });
   expect(other.warnings).toEqual([
     'The model speaks in plain samples: they come as a WAV, not in `mp3`.',
-    "The voice `alloy` is another vendor's: `Kore` speaks instead.",
+    "The voice `alloy` is another provider's: `Kore` speaks instead.",
   ]);
 });
 

@@ -20,7 +20,7 @@ export function writeTools(call: ChatCall, model: string, quirks: Quirks, losses
   const isMixed = functions.length > 0 && hosted.length > 0;
   const isModern = traitsOf(model).isModern;
   if (isMixed && !isModern)
-    losses.add("The vendor's own tools were dropped: the model does not take them beside functions.");
+    losses.add("The provider's own tools were dropped: the model does not take them beside functions.");
   const tools: JsonObject[] = isMixed && !isModern ? [] : hosted;
   const place = call.tools.findIndex((tool) => tool.type === 'function' || tool.type === 'custom');
   if (functions.length > 0) tools.splice(place, 0, { functionDeclarations: functions });

@@ -138,7 +138,7 @@ function dropRejected(message: JsonObject, quirks: Quirks, warnings: Set<string>
     delete message[member];
     // What thinking was said before is no loss that a client could mend.
     if (value !== null && !member.startsWith('reasoning')) {
-      warnings.add(`\`${member}\` of messages was dropped: the model's vendor does not take it.`);
+      warnings.add(`\`${member}\` of messages was dropped: the provider does not take it.`);
     }
   }
 }

@@ -237,7 +237,7 @@ describe('writeCall', () => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    expect(warnings).toEqual(["`user` was dropped: the model's vendor does not take it."]);
+    expect(warnings).toEqual(['`user` was dropped: the provider does not take it.']);
   });
 
   test('a completion becomes a turn', () => {
@@ -245,7 +245,7 @@ describe('writeCall', () => {
     expect(write({}, {}, { completion, messages: [] }).body.messages).toEqual([{ role: 'user', content: 'Once' }]);
   });
 
-  test('a schema the vendor cannot be held to is told in words', () => {
+  test('a schema the provider cannot be held to is told in words', () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
     const { body, warnings } = write({ response_format }, { structuredOutput: 'json' });
     expect(body.response_format).toEqual({ type: 'json_object' });
@@ -280,7 +280,7 @@ describe('passCall changes', () => {
     });
   });
 
-  test('messages only where the vendor does not take them as they stand', () => {
+  test('messages only where the provider does not take them as they stand', () => {
     const messages = [
       { role: 'developer', content: 'Be brief.', name: 'boss' },
       {

@@ -17,7 +17,7 @@ describe('images asked for in a chat', () => {
   test.each<[string, object]>([
     ['in extra_body', { extra_body: { google: { image_config: settings } } }],
     ['as the libraries lay it beside', { google: { image_config: settings } }],
-    ['without the vendor', { extra_body: { imageConfig: { aspectRatio: '16:9', imageSize: '2K' } } }],
+    ['without the provider', { extra_body: { imageConfig: { aspectRatio: '16:9', imageSize: '2K' } } }],
     ['as OpenRouter has it', { image_config: settings }],
   ])('%s', (_, more) => {
     const call = read(more);
@@ -147,5 +147,5 @@ test('speech asked for in another format is asked for in this one’s words', ()
     modalities: ['text', 'audio'],
     audio: { voice: 'alloy', format: 'pcm16' },
   });
-  expect(warnings).toEqual(["The voice `Kore` is another vendor's: `alloy` speaks instead."]);
+  expect(warnings).toEqual(["The voice `Kore` is another provider's: `alloy` speaks instead."]);
 });

@@ -8,10 +8,10 @@ export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<s
   if (quirks.structuredOutput === undefined || quirks.structuredOutput === 'json-schema') return undefined;
   if (output.type === 'json') {
     if (quirks.structuredOutput === 'json') return undefined;
-    warnings.add('The model was asked for JSON in words: its vendor cannot be held to it.');
+    warnings.add('JSON was requested by an instruction: the provider does not enforce it.');
     return { role: 'system', content: 'Answer with one JSON object and nothing else.' };
   }
-  warnings.add('The model was told the JSON schema in words: its vendor cannot be held to it.');
+  warnings.add('The JSON schema was sent as an instruction: the provider does not enforce it.');
   const schema = JSON.stringify(output.schema);
   return {
     role: 'system',

@@ -176,7 +176,7 @@ function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>
   const tier = call.serviceTier;
   const isKnownTier = tier === undefined || isOwn || SERVICE_TIERS.has(tier);
   if (!isKnownTier) warnings.add(`The service tier \`${tier}\` was dropped: this format does not know it.`);
-  if (call.metadata && !isOwn) warnings.add('`metadata` was dropped: the model is not told to keep the call.');
+  if (call.metadata && !isOwn) warnings.add('`metadata` was dropped: the model does not store the call.');
   return {
     // Where the client said it in a provider's own words those stand among the extras.
     reasoning_effort: effortOf(readReasoning(extras)) === effort ? extras.reasoning_effort : effort,

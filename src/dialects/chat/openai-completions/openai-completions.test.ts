@@ -129,7 +129,7 @@ describe.skipIf(!hasFixtures)('recorded replies', () => {
     expect(reply.usage).toMatchObject({ input: 49, output: 57 });
   });
 
-  test('an unknown model is the vendor’s refusal', () => {
+  test('an unknown model is the provider’s refusal', () => {
     const one = recordedCase('envoy-completion-unknown-model.json');
     const error = openaiCompletions.readError(one.status, new Headers(), replyBytes(one));
     expect(error).toMatchObject({

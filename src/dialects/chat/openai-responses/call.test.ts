@@ -89,7 +89,7 @@ describe('a request is read', () => {
     ]);
   });
 
-  test('with proofs of other vendors handed back to what they prove', () => {
+  test('with proofs of other providers handed back to what they prove', () => {
     const carried = (of?: string) => ({ type: 'reasoning', summary: [], encrypted_content: carrySeal(foreign, of) });
     const { messages } = read({
       input: [
@@ -173,7 +173,7 @@ describe('a request is read', () => {
 });
 
 describe('a call of another format is written', () => {
-  test('with nothing kept at the vendor, tools that are not strict, and leading instructions', () => {
+  test('with nothing kept at the provider, tools that are not strict, and leading instructions', () => {
     const { body, warnings } = write({
       messages: [
         { role: 'system', parts: [text('One.')] },
@@ -236,7 +236,7 @@ describe('a call of another format is written', () => {
     expect(warnings.length).toBe(8);
   });
 
-  test('with names and ids in the form the vendor demands, which the reply gives back', () => {
+  test('with names and ids in the form the provider demands, which the reply gives back', () => {
     const name = 'files:read.all';
     const call = chatCall({ tools: [{ type: 'function', name }] });
     const { body } = write({ tools: call.tools });
@@ -261,7 +261,7 @@ describe('a request is passed on, changed', () => {
     expect(openaiResponses.passCall(plain, 'm', {}).body).toBe(plain.origin.body);
   });
 
-  test('and in its input where that holds proofs of another vendor', () => {
+  test('and in its input where that holds proofs of another provider', () => {
     const call = read({
       input: [
         { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: carrySeal(foreign) },

@@ -149,7 +149,7 @@ const REQUESTS_FAULT = /^(invalid_|context_length|image_|unsupported_|empty_imag
 
 /** The provider's codes inside a stream come without an HTTP status. */
 function errorOf(error: unknown): ReplyEvent {
-  if (!isObject(error)) return failed('failed at its vendor');
+  if (!isObject(error)) return failed('failed at its provider');
   const { code } = error;
   const word = typeof code === 'string' ? code : '';
   const status = word === 'rate_limit_exceeded' ? 429 : REQUESTS_FAULT.test(word) ? 400 : undefined;

@@ -114,7 +114,7 @@ function lost(loss: string, kind: string, losses: Set<string>): JsonObject {
 function foreignFile(): GatewayError {
   return new GatewayError(
     'file_reference_unsupported',
-    "A file kept at another vendor cannot be read by this model: send the file's data inline.",
+    "A file kept at another provider cannot be read by this model: send the file's data inline.",
     { param: 'messages' },
   );
 }

@@ -239,7 +239,7 @@ describe('a response of a server that leaves members out is completed', () => {
     expect(completed.response).toEqual(whole);
   });
 
-  test('and told what the call is billed, where its vendor reported nothing', () => {
+  test('and told what the call is billed, where its provider reported nothing', () => {
     const reader = openaiResponses.reader(call(false), 'application/json', {});
     const writer = openaiResponses.writer(call(false));
     writer.bill?.({ input: 3, output: 4, source: 'counted' });

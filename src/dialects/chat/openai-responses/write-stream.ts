@@ -305,7 +305,7 @@ export class ResponseScript {
     else if (part.isOver) this.#carrySeal(part);
   }
 
-  /** A proof of a text or a call has no place of its own here: an item that does nothing but carry it follows its part. */
+  /** A reasoning signature of a text or a call has no place of its own here: an item that does nothing but carry it follows its part. */
   #carrySeal({ opens, seal, item }: PartState): void {
     if (!seal || isOwn(seal) || opens.type === 'reasoning') return;
     const of = opens.type === 'tool-call' ? String(item?.body.call_id) : OF_TEXT;

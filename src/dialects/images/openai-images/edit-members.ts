@@ -9,7 +9,7 @@ export function editMembers({ images, mask }: ImageCall, { editImages }: Quirks,
   const addresses = images.map(addressOf);
   const [first = '', ...others] = addresses;
   const typed = (media: Image): Json => ({ type: 'image_url', url: addressOf(media) });
-  if (mask && editImages !== undefined) losses.push("`mask` was dropped: the model's vendor has no such member.");
+  if (mask && editImages !== undefined) losses.push('`mask` was dropped: the provider has no such member.');
   switch (editImages) {
     case undefined:
       return {

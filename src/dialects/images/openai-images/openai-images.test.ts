@@ -64,7 +64,7 @@ describe('a request', () => {
       expect(prompt).toBe('Bluer');
       expect(await base64Of(images)).toEqual(await base64Of(call.images));
       if (quirks.editImages === undefined) expect(await base64Of([mask])).toEqual(await base64Of([call.mask]));
-      else expect(warnings).toEqual(["`mask` was dropped: the model's vendor has no such member."]);
+      else expect(warnings).toEqual(['`mask` was dropped: the provider has no such member.']);
     }
   });
 
@@ -107,7 +107,7 @@ describe('a request', () => {
     expect(() => openaiImages.readCall({ ...asked, form: none })).toThrow('holds no bytes');
   });
 
-  test('of an edit, in each of the ways in which vendors hold images', () => {
+  test('of an edit, in each of the ways in which providers hold images', () => {
     const [one, two] = ['https://a.test/1.png', 'https://a.test/2.png'];
     const held = (editImages: NonNullable<Quirks['editImages']>, ...images: string[]) => {
       const call = read({ model: 'm', prompt: 'Bluer', images }, 'edits');
@@ -128,10 +128,10 @@ describe('a request', () => {
     expect(held('reference_images', one)).toEqual({ reference_images: [one] });
     expect(() =>
       openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', { drawsAnew: true }),
-    ).toThrow('takes no image');
+    ).toThrow('cannot edit images');
   });
 
-  test('sizes are said as the vendor takes them, in both ways of asking', () => {
+  test('sizes are said as the provider takes them, in both ways of asking', () => {
     const said = (more: object, quirks: Quirks) => {
       const call = read({ model: 'm', prompt: 'A cat', ...more });
       const { model: _, prompt: __, ...written } = decode(openaiImages.writeCall(call, 'm', quirks).body);
@@ -171,7 +171,7 @@ describe('a request', () => {
     });
   });
 
-  test('what the vendor has otherwise is said, in both ways of asking', () => {
+  test('what the provider has otherwise is said, in both ways of asking', () => {
     const call = read({ model: 'm', prompt: 'A cat', size: '1600x900', style: 'vivid' });
     const quirks: Quirks = { rejects: ['style'], imageSizes: ['1024x1024', '1536x1024'] };
     const written = openaiImages.writeCall(call, 'up', quirks);
@@ -238,7 +238,7 @@ describe('a stream', () => {
     expect(again).toEqual(framesOf(20).flatMap((frame) => frame.events));
   });
 
-  test('of a vendor that cannot stream is one event at the end', () => {
+  test('of a provider that cannot stream is one event at the end', () => {
     const reader = openaiImages.reader(call, 'application/json', {});
     const frames = [...reader.read(encode({ created: 5, data: [{ b64_json: 'iVBORw0KGgo=' }] })), ...reader.end()];
     const writer = openaiImages.writer(call);

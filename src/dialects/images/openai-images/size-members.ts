@@ -20,13 +20,13 @@ export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[
 function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): Members {
   const ratio = nearestRatio(size, quirks.imageRatios ?? []);
   if (ratio && !ratio.exact)
-    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model draws no other like it.`);
+    losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
   const fineness = finenessOf(size);
   const resolution = quirks.imageResolutions?.[fineness ?? ''];
   if (size.pixels)
     losses.push(`The size ${writePixels(size.pixels)} was asked for by its shape: the model has sizes of its own.`);
   else if (fineness !== undefined && resolution?.toUpperCase() !== fineness)
-    losses.push(`The size ${fineness} was taken as ${resolution ?? 'the only one'}: the model draws no other.`);
+    losses.push(`The size ${fineness} was taken as ${resolution ?? 'the only one'}: the model generates no other.`);
   return { ...(ratio && { aspect_ratio: ratio.said }), ...(resolution !== undefined && { resolution }) };
 }
 

@@ -39,7 +39,7 @@ const balanceRoute = route('GET', '/v1/balance', {
 const usageRoute = route('GET', '/v1/usage', {
   gate: 'caller',
   scope: 'balance',
-  summary: "Sums up the account's calls by day, model or key; the last 30 days unless told otherwise.",
+  summary: "Sums up the account's calls by day, model or key; the last 30 days by default.",
   query: UsageQuery,
   reply: Type.Object({
     from: Time,

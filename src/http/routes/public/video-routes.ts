@@ -46,7 +46,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
   route('DELETE', '/v1/videos/:id', {
     gate: 'caller',
     scope: 'video',
-    summary: 'Removes a video and its files; one under way is given up where its vendor can be told.',
+    summary: 'Removes a video and its files; one under way is given up where its provider can be told.',
     reply: Type.Object({ id: Type.String(), object: Type.Literal('video.deleted'), deleted: Type.Boolean() }),
     async answer(deps, { path, caller }) {
       await deps.videos.remove(caller, path.id ?? '');
