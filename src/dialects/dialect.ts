@@ -99,9 +99,20 @@ export interface Keeping<C extends Call = Call> {
   replay(reply: JsonObject, startingAfter: number): Uint8Array;
 }
 
+/** A large body that is still to be encoded. */
+export interface LateBody {
+  /** Sets a top-level member, or (`undefined`) removes it. */
+  set(name: string, value: Json | undefined): void;
+  encode(): Uint8Array;
+  /** The same in pieces, between which others are served. */
+  encodeInPieces(): Promise<Uint8Array>;
+}
+
 /** What a dialect made of a call: the body to send, and what it could not say (`warnings`, a sentence each). */
 export interface Written {
   body: Uint8Array;
+  /** In the body's place, of a large one: encoded in pieces when it is sent. */
+  late?: LateBody;
   /** Sent in the body's place, which is JSON otherwise: whoever sends it parts it by what no client can have known. */
   form?: Form;
   warnings: string[];

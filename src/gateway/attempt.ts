@@ -1,19 +1,17 @@
 /** Tries a call's targets one after another until one answers: nothing has gone to the client yet. */
 import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
-import { newId } from '../canonical/id.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
-import type { Dialect, Frame, Reader, Written } from '../dialects/dialect.ts';
+import type { Frame, Reader } from '../dialects/dialect.ts';
 import { boundedReader } from '../dialects/shared/bounded-reader.ts';
-import { errorInCallersWords, inCallersWords } from '../dialects/shared/caller-words.ts';
+import { errorInCallersWords } from '../dialects/shared/caller-words.ts';
 import { readThrough } from '../dialects/wire/framing.ts';
-import { patchMembers } from '../dialects/wire/json.ts';
-import { type Form, formType, streamForm } from '../dialects/wire/multipart.ts';
-import type { Outgoing, TaskForm } from '../providers/provider.ts';
+import type { TaskForm } from '../providers/provider.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { ByteTaker, Exchange } from '../transport/exchange.ts';
 import type { CallContext } from './call-context.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
+import { outgoingFor } from './outgoing.ts';
 import { followTask } from './prepare/follow-task.ts';
 import { adapted } from './prepare/image-calls.ts';
 import { inPieces, joinPieces } from './prepare/pieces.ts';
@@ -22,7 +20,7 @@ import { makerOf } from './prepare/save-conversation.ts';
 import { spokenReply } from './prepare/speech-calls.ts';
 import { withUploadsFor } from './prepare/uploaded-images.ts';
 import { publicError } from './redaction.ts';
-import { ownProofs, withProofs } from './signatures.ts';
+import { withProofs } from './signatures.ts';
 import { type TargetRoute, urlsTaken, wayTo, withCredential } from './target-route.ts';
 import { type FrameTaker, type Upstream, WholeUpstream } from './upstream.ts';
 
@@ -235,68 +233,6 @@ async function errorBody(exchange: Exchange): Promise<Uint8Array> {
   }
   exchange.cancel();
   return Buffer.concat(chunks).subarray(0, MAX_ERROR_BYTES);
-}
-
-/** A promise where signing it takes a while. */
-function outgoingFor(
-  deps: GatewayDeps,
-  context: CallContext,
-  way: TargetRoute,
-  call: Call,
-): Outgoing | Promise<Outgoing> {
-  const { provider, target, dialect } = way;
-  const same = dialect.name === context.dialect.name;
-  // A call that has been given what it named by address, or a piece of one, is no longer the client's own bytes.
-  const isOwn = same && call === context.call && !call.origin.foreign && !isEdited(call);
-  const {
-    body,
-    form,
-    warnings: unsaid,
-  } = isOwn ? bodyFor(call, way, context.dialect) : bodyAnew(ownProofs(call, context.maker ?? ''), way);
-  const { dropped } = call.origin;
-  const warnings = dropped || way.losses.length > 0 ? [...(dropped ?? []), ...way.losses, ...unsaid] : unsaid;
-  if (context.strict && warnings.length > 0) {
-    throw new GatewayError('lossy_translation', `The model cannot express the whole request: ${warnings.join(' ')}`);
-  }
-  context.warnings = warnings;
-  const headers: { [name: string]: string } = same ? { ...call.headers } : {};
-  headers['content-type'] = 'application/json';
-  headers['user-agent'] = 'modelport';
-  headers['accept-encoding'] = 'identity';
-  const outgoing: Outgoing = { method: 'POST', url: provider.url(target, dialect.name, call), headers, body };
-  if (form) putForm(outgoing, form);
-  const signing = provider.authorize(outgoing, target, deps.signing);
-  return signing ? signing.then(() => outgoing) : outgoing;
-}
-
-/** What parts it is said by nobody before: a file that held it would hold fields, which a provider would read and nobody has priced. */
-function putForm(outgoing: Outgoing, form: Form): void {
-  const boundary = newId('modelport-form-');
-  outgoing.headers['content-type'] = formType(boundary);
-  outgoing.stream = streamForm(form, boundary);
-}
-
-function isEdited(call: Call): boolean {
-  return call.kind === 'chat' && call.isEdited === true;
-}
-
-/** The client's own body as this target takes it, or the call written for it. */
-function bodyFor(call: Call, { provider, target, dialect, quirks }: TargetRoute, own: Dialect | undefined): Written {
-  const made = own ? own.passCall(call, target.model, quirks) : dialect.writeCall(call, target.model, quirks);
-  if (!provider.members || made.form) return made;
-  return { ...made, body: patchMembers(made.body, provider.members(target, dialect.name, call)) };
-}
-
-/** The call written for a provider, which is told of in its caller's words. */
-function bodyAnew(call: Call, way: TargetRoute): Written {
-  const { dialect } = call.origin;
-  try {
-    const written = bodyFor(call, way, undefined);
-    if (written.warnings.length === 0) return written;
-    return { ...written, warnings: written.warnings.map((warning) => inCallersWords(warning, dialect)) };
-  } catch (thrown) {
-    throw errorInCallersWords(thrown, dialect);
-  }
 }
 
 /** Reads until the first frame that means something: an error there still leaves every other target to try. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { chatCall } from '../../../test/chat-call.ts';
 import { fc } from '../../../test/property.ts';
 import { GatewayError } from '../../canonical/errors.ts';
-import { OwnBody, WrittenBody } from './outgoing-body.ts';
+import { OwnBody, WrittenBody, writtenFor } from './outgoing-body.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (body: Uint8Array) => new TextDecoder().decode(body);
@@ -55,5 +56,37 @@ describe("a client's own bytes", () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('a large body', () => {
+  test.each([
+    ['beyond ASCII', 'Ünïcödé wörds. '],
+    ['of pairs of surrogates, wherever a piece ends', '😀'],
+    ['of pairs that begin at odd places', 'a😀'],
+    ['of half characters', '\ud800x'],
+  ])('is the same in pieces: %s', async (_, words) => {
+    const body = new WrittenBody({ a: 1, text: `b${words.repeat(9_000_000 / words.length)}` });
+    const whole = body.encode();
+    expect(Buffer.compare(await body.encodeInPieces(), whole)).toBe(0);
+  });
+
+  test('lets others be served meanwhile, and takes members until it is encoded', async () => {
+    const body = new WrittenBody({ text: 'Ünïcödé '.repeat(2_000_000) });
+    const call = chatCall({ origin: { dialect: 'x', body: new Uint8Array(1024 * 1024 + 1) } });
+    const { body: none, late } = writtenFor(call, body, []);
+    expect(none).toHaveLength(0);
+    late?.set('model', 'm');
+    let turns = 0;
+    const turning = setInterval(() => turns++, 0);
+    const bytes = await late?.encodeInPieces();
+    clearInterval(turning);
+    expect(turns).toBeGreaterThan(0);
+    expect(JSON.parse(text(bytes!)).model).toBe('m');
+  });
+
+  test('is one whose request was: another is encoded at once', () => {
+    const { body, late } = writtenFor(chatCall(), new WrittenBody({ a: 1 }), ['lost']);
+    expect([text(body), late]).toEqual(['{"a":1}', undefined]);
   });
 });

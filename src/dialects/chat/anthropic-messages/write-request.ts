@@ -4,7 +4,7 @@ import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { isEmpty, isObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
@@ -21,7 +21,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const losses = new Set<string>();
   const body = new WrittenBody(bodyOf(call, model, losses));
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
-  return { body: body.encode(), warnings: [...losses] };
+  return writtenFor(call, body, [...losses]);
 }
 
 function bodyOf(call: ChatCall, model: string, losses: Set<string>): JsonObject {

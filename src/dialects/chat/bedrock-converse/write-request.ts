@@ -3,7 +3,7 @@ import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
@@ -17,7 +17,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const losses = new Set<string>(lossesOf(call));
   const body = new WrittenBody(bodyOf(call, traitsOf(model), losses));
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
-  return { body: body.encode(), warnings: [...losses] };
+  return writtenFor(call, body, [...losses]);
 }
 
 function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonObject {

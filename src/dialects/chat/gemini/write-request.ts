@@ -3,7 +3,7 @@ import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { traitsOf } from './model-traits.ts';
@@ -17,7 +17,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const losses = new Set<string>();
   const body = new WrittenBody(bodyOf(call, model, known, losses));
   for (const warning of adjustMembers(body, known)) losses.add(warning);
-  return { body: body.encode(), warnings: [...losses] };
+  return writtenFor(call, body, [...losses]);
 }
 
 /** The client's own body; the model stands in the address. */

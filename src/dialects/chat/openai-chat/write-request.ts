@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import { voiceFor } from '../../audio/voices.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
@@ -36,7 +36,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   warnForeign(call, warnings);
   if (call.origin.dialect !== OPENAI_CHAT && losesCacheMarks(call, breakpoints)) warnings.add(CACHE_MARKS_DROPPED);
   adjust(body, call, known, warnings);
-  return { body: body.encode(), warnings: [...warnings] };
+  return writtenFor(call, body, [...warnings]);
 }
 
 /** Marks stand on what is said alone: not on tools, their calls and their results. */

@@ -3,7 +3,7 @@ import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { type OutgoingBody, OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
+import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { documentText } from '../document-text.ts';
@@ -17,7 +17,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   const warnings: string[] = [];
   const body = new WrittenBody(membersOf(call, model, warnings));
   warnings.push(...adjust(body, call, quirksOf(quirks, model)));
-  return { body: body.encode(), warnings };
+  return writtenFor(call, body, warnings);
 }
 
 /** The client's own body; what nobody needs otherwise stays byte for byte. */

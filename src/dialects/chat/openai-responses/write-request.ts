@@ -3,7 +3,7 @@ import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canoni
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
-import { WrittenBody } from '../../shared/outgoing-body.ts';
+import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
@@ -41,7 +41,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   warnForeign(call, losses);
   if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
-  return { body: body.encode(), warnings: [...losses] };
+  return writtenFor(call, body, [...losses]);
 }
 
 /** The client's own tools hold members that have no word of ours (`defer_loading` …). */
