@@ -4,6 +4,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Price } from '../canonical/price.ts';
 import type { ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
+import { ModelForm, ProviderForm, TargetForm } from './catalogue-schema.ts';
 import { readPeoplesPrice } from './price-text.ts';
 
 /** What people wrote, not yet read. */
@@ -43,20 +44,9 @@ const KINDS = Object.keys(CHARGED);
 /** Components whose name in the people's form says the unit. */
 const PEOPLES_NAME: { readonly [component: string]: string } = { perCharacter: 'perMillionCharacters' };
 
-const PROVIDER_MEMBERS = ['name', 'type', 'baseUrl', 'credential', 'credentials', 'settings'];
-const MODEL_MEMBERS = [
-  'name',
-  'kind',
-  'price',
-  'maxOutputTokens',
-  'contextTokens',
-  'maxImages',
-  'displayName',
-  'ownedBy',
-  'onDisconnect',
-  'targets',
-];
-const TARGET_MEMBERS = ['provider', 'model', 'priority', 'weight'];
+const PROVIDER_MEMBERS = Object.keys(ProviderForm.properties);
+const MODEL_MEMBERS = Object.keys(ModelForm.properties);
+const TARGET_MEMBERS = Object.keys(TargetForm.properties);
 
 /** Reads the people's form. Throws GatewayError `invalid_request`: one sentence that names the entry and the member. */
 export function readCatalogue(form: CatalogueForm): Catalogue {

@@ -78,11 +78,9 @@ class Client {
   async run(placed: PlacedOperation, asStream: boolean): Promise<Ran> {
     const { operation } = placed;
     if (operation.operationId === 'getVideoContent') await this.#untilVideo();
-    const response = await fetch(await this.#address(placed, asStream), {
-      method: placed.method,
-      headers: this.#headers(operation.security, this.#isForm(placed)),
-      ...(await this.#body(placed, asStream)),
-    });
+    let response = await this.#ask(placed, asStream);
+    // What goes on by itself is asked for again.
+    for (; response.status === 202; response = await this.#ask(placed, asStream)) await Bun.sleep(100);
     const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
     const ran = { ...placed, status: response.status, type };
     if (type === 'text/event-stream') return { ...ran, events: eventsIn(await response.text()) };
@@ -94,6 +92,14 @@ class Client {
     const body = (await response.json()) as Json;
     if (response.ok) Object.assign(this.#made, MAKERS[operation.operationId]?.(body as JsonObject));
     return { ...ran, body };
+  }
+
+  async #ask(placed: PlacedOperation, asStream: boolean): Promise<Response> {
+    return fetch(await this.#address(placed, asStream), {
+      method: placed.method,
+      headers: this.#headers(placed.operation.security, this.#isForm(placed)),
+      ...(await this.#body(placed, asStream)),
+    });
   }
 
   #isForm({ operation: { requestBody } }: PlacedOperation): boolean {

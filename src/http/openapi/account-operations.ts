@@ -1,4 +1,5 @@
 /** The operations on models, money, keys and records: those of a caller, and the admin API. */
+import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
 import {
   AnyModel,
   AnyModelList,
@@ -6,9 +7,10 @@ import {
   Description,
   GoogleModelList,
   Metrics,
-  modelEntry,
+  modelInPath,
   OneGoogleModel,
-  providerEntry,
+  providerInPath,
+  Verifying,
 } from './account-replies.ts';
 import type { Operation, Operations, Tag } from './operation.ts';
 
@@ -89,21 +91,15 @@ export const ACCOUNT_OPERATIONS: Operations = {
   }),
   ...tagged('Catalog', {
     'GET /admin/v1/providers': ['listProviders'],
-    'POST /admin/v1/providers': [
-      'createProvider',
-      { body: providerEntry('named'), request: { name: 'local', ...PROVIDER } },
-    ],
+    'POST /admin/v1/providers': ['createProvider', { body: ProviderForm, request: { name: 'local', ...PROVIDER } }],
     'PUT /admin/v1/providers/{name}': [
       'saveProvider',
-      { body: providerEntry('in path'), path: { name: 'local' }, request: PROVIDER },
+      { body: providerInPath(), path: { name: 'local' }, request: PROVIDER },
     ],
     'DELETE /admin/v1/providers/{name}': ['deleteProvider', { path: { name: 'local' } }],
     'GET /admin/v1/models': ['listCatalogModels'],
-    'POST /admin/v1/models': ['createModel', { body: modelEntry('named'), request: { name: 'llama', ...MODEL } }],
-    'PUT /admin/v1/models/{name}': [
-      'saveModel',
-      { body: modelEntry('in path'), path: { name: 'llama' }, request: MODEL },
-    ],
+    'POST /admin/v1/models': ['createModel', { body: ModelForm, request: { name: 'llama', ...MODEL } }],
+    'PUT /admin/v1/models/{name}': ['saveModel', { body: modelInPath(), path: { name: 'llama' }, request: MODEL }],
     'DELETE /admin/v1/models/{name}': ['deleteModel', { path: { name: 'llama' } }],
     'POST /admin/v1/apply': [
       'applyFile',
@@ -124,7 +120,7 @@ export const ACCOUNT_OPERATIONS: Operations = {
       { path: { id: 'req_1Zk3v9' }, request: { decision: 'accept' } },
     ],
     'GET /admin/v1/audit': ['listAudit', { query: { limit: 1 } }],
-    'GET /admin/v1/ledger/verify': ['verifyLedger'],
-    'POST /admin/v1/ledger/repair': ['repairLedger', { request: { enter: false } }],
+    'GET /admin/v1/ledger/verify': ['verifyLedger', { accepted: Verifying }],
+    'POST /admin/v1/ledger/repair': ['repairLedger', { accepted: Verifying, request: { enter: false } }],
   }),
 };

@@ -1,5 +1,6 @@
 /** What the operations on models, providers and the description itself take and answer. */
-import { Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
+import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
 
 const text = () => Type.String();
 const some = Type.Optional;
@@ -68,50 +69,18 @@ export const ResponseItems = Type.Object({
   has_more: Type.Boolean(),
 });
 
-/** Entries as `modelport.yaml` has them; their reader is `catalog/catalogue.ts`. `name`: whether it is the body that names it. */
-export const providerEntry = (name: 'named' | 'in path') =>
-  Type.Object(
-    {
-      name: name === 'named' ? text() : some(text()),
-      type: Type.String({ $about: 'Such as `openai`, `anthropic` or `openai-compatible`.' }),
-      baseUrl: some(text()),
-      credential: some(text()),
-      credentials: some(Type.Array(text(), { $about: 'Without them the provider keeps those it has.' })),
-      settings: some(Type.Record(Type.String(), Type.Unknown())),
-    },
-    { $name: name === 'named' ? 'NewProvider' : 'ProviderEntry' },
-  );
-
-export const modelEntry = (name: 'named' | 'in path') =>
-  Type.Object(
-    {
-      name: name === 'named' ? text() : some(text()),
-      kind: some(
-        Type.Enum(['chat', 'embed', 'rerank', 'image', 'speech', 'transcription', 'moderation', 'video'], {
-          default: 'chat',
-        }),
-      ),
-      price: Type.Record(Type.String(), Type.Unknown(), { $about: 'USD per million tokens, per image, per second …' }),
-      maxOutputTokens: some(Type.Integer({ minimum: 1 })),
-      contextTokens: some(Type.Integer({ minimum: 1 })),
-      maxImages: some(Type.Integer({ minimum: 1 })),
-      displayName: some(text()),
-      ownedBy: some(text()),
-      onDisconnect: some(Type.Enum(['abort', 'drain'])),
-      targets: Type.Array(
-        Type.Object({
-          provider: text(),
-          model: text(),
-          priority: some(Type.Integer()),
-          weight: some(Type.Number()),
-        }),
-      ),
-    },
-    { $name: name === 'named' ? 'NewModel' : 'ModelEntry' },
-  );
+/** An entry that the path names. */
+const inPath = (form: TObject, $name: string) => Type.Object({ ...form.properties, name: some(text()) }, { $name });
+export const providerInPath = () => inPath(ProviderForm, 'ProviderEntry');
+export const modelInPath = () => inPath(ModelForm, 'ModelEntry');
 
 export const catalogFile = () =>
   Type.Object(
-    { providers: some(Type.Array(providerEntry('named'))), models: some(Type.Array(modelEntry('named'))) },
+    { providers: some(Type.Array(ProviderForm)), models: some(Type.Array(ModelForm)) },
     { $name: 'CatalogFile' },
   );
+
+export const Verifying = Type.Object(
+  { state: Type.Literal('running'), startedAt: text(), done: Type.Integer(), total: Type.Integer() },
+  { $name: 'Verifying', $about: 'How far it is: ask again.' },
+);

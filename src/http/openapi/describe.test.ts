@@ -43,7 +43,7 @@ test('the rules of a good description hold', () => {
     expect(operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
     expect(summary).toMatch(/^[A-Z`].*\.$/s);
     expect(tags).toHaveLength(1);
-    expect(Object.keys(responses)).toEqual(['200', '4XX', '5XX']);
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '4XX', '5XX']));
     expect(security.flatMap((one) => Object.keys(one)).filter((scheme) => !schemes.includes(scheme))).toEqual([]);
     const inPath = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`);
     expect([...path.matchAll(/\{\w+\}/g)].map(([found]) => found)).toEqual(inPath);

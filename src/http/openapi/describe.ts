@@ -95,6 +95,9 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
     ...(body && { requestBody: body }),
     responses: {
       200: { description: 'The answer.', content: replyOf(row, operation, schemas) },
+      ...(operation.accepted && {
+        202: { description: 'The work goes on.', content: contentOf(schemas.write(operation.accepted), undefined) },
+      }),
       '4XX': error,
       '5XX': error,
     },

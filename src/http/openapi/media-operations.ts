@@ -5,8 +5,8 @@ import { SpeechRequest } from '../../dialects/audio/openai-speech/request-schema
 import { transcriptionForm } from '../../dialects/audio/openai-transcriptions/request-schema.ts';
 import { EmbeddingsRequest } from '../../dialects/embeddings/request-schema.ts';
 import { editsBody, editsForm, generationsBody } from '../../dialects/images/openai-images/request-schema.ts';
+import { ModerationsRequest } from '../../dialects/moderation/request-schema.ts';
 import { RerankRequest } from '../../dialects/rerank/request-schema.ts';
-import { ModerationsRequest } from '../../dialects/shared/moderations-schema.ts';
 import {
   JimengRequest,
   jimengQueryBody,

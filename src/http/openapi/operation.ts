@@ -30,6 +30,8 @@ export interface Operation {
   form?: TSchema;
   /** The answer, where its row does not say it. */
   reply?: TSchema;
+  /** What is answered with 202 where the work goes on. */
+  accepted?: TSchema;
   /** Where the answer is no JSON. */
   replyType?: string;
   /** The data of each event, where the answer may be a stream of server-sent events. */

@@ -1,0 +1,43 @@
+/** Entries as people write them (`modelport.yaml`, the admin API): which members there are. Their reader says what is wrong with one. */
+import { Type } from 'typebox';
+import type { Kind } from '../canonical/call.ts';
+
+const text = () => Type.Optional(Type.String());
+const count = () => Type.Optional(Type.Integer({ minimum: 1 }));
+
+const KINDS: Kind[] = ['chat', 'embed', 'rerank', 'image', 'speech', 'transcription', 'moderation', 'video'];
+
+export const ProviderForm = Type.Object(
+  {
+    name: Type.String(),
+    type: Type.String({ $about: 'Such as `openai`, `anthropic` or `openai-compatible`.' }),
+    baseUrl: text(),
+    credential: text(),
+    credentials: Type.Optional(Type.Array(Type.String(), { $about: 'Without them the provider keeps those it has.' })),
+    settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $name: 'ProviderForm' },
+);
+
+export const TargetForm = Type.Object({
+  provider: Type.String(),
+  model: Type.String(),
+  priority: Type.Optional(Type.Integer()),
+  weight: Type.Optional(Type.Number()),
+});
+
+export const ModelForm = Type.Object(
+  {
+    name: Type.String(),
+    kind: Type.Optional(Type.Enum(KINDS, { default: 'chat' })),
+    price: Type.Record(Type.String(), Type.Unknown(), { $about: 'USD per million tokens, per image, per second …' }),
+    maxOutputTokens: count(),
+    contextTokens: count(),
+    maxImages: count(),
+    displayName: text(),
+    ownedBy: text(),
+    onDisconnect: Type.Optional(Type.Enum(['abort', 'drain'])),
+    targets: Type.Array(TargetForm),
+  },
+  { $name: 'ModelForm' },
+);
