@@ -74,6 +74,8 @@ function help(open: Opener, [...words]: string[]): number {
         ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
         '',
         '"modelport help COMMAND" says more. Lists take --json. --version says which Modelport this is.',
+        'serve, migrate, doctor and ledger open the database. All others ask a server: --url ADDRESS or MODELPORT_URL,',
+        'with an admin key: --key-file FILE, MODELPORT_ADMIN_KEY or MODELPORT_ADMIN_KEY_FILE.',
       ];
   for (const line of lines) open.terminal.out(line);
   return 0;
