@@ -223,3 +223,72 @@ test('a faulty entry is refused with the member that is wrong', async () => {
 test('GET /admin/v1/ledger/verify finds that all agree', async () => {
   expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, holds: 0, faults: [] });
 });
+
+test('POST /admin/v1/apply brings the catalogue to what a file says, and warns where it undid what another file had set', async () => {
+  const file = (input: number) => ({
+    models: [{ ...CATALOGUE.models[0], name: 'filed', price: { input, output: 9 } }],
+  });
+  const first = await edge.admin('POST', '/apply?file=here.yaml', { ...CATALOGUE, ...file(1) });
+  expect(first).toMatchObject({ status: 200, body: { models: { added: ['filed'], changed: [], repriced: [] } } });
+  expect(edge.deps.catalog.find('filed')).toBeDefined();
+  const second = await edge.admin('POST', '/apply?file=there.yaml', file(2));
+  expect(second.body.models).toMatchObject({ added: [], repriced: ['filed'] });
+  expect(second.body.messages).toEqual([
+    { level: 'info', message: expect.stringContaining('there.yaml changed model "filed"') },
+    {
+      level: 'warn',
+      message: expect.stringMatching(/^there\.yaml \(\w{8}\) undid what here\.yaml \(\w{8}\) set for model "filed"/),
+    },
+  ]);
+  const [change] = (await edge.admin('GET', '/audit?limit=1&subject=filed')).body.data;
+  const { id } = (await edge.admin('GET', '/keys?limit=1000')).body.data.find(
+    ({ kind }: { kind: string }) => kind === 'admin',
+  );
+  expect(change.actor).toMatch(new RegExp(`^file there\\.yaml [0-9a-f]{8} by ${id}$`));
+
+  const again = await edge.admin('POST', '/apply?file=there.yaml', file(2));
+  expect(again.body).toEqual({
+    providers: { added: [], changed: [] },
+    models: { added: [], changed: [], repriced: [] },
+    messages: [],
+  });
+});
+
+test.each([
+  ['/apply?file=..%2Fhere.yaml', {}, 'file'],
+  ['/apply?file=here%0A.yaml', {}, 'file'],
+  ['/apply', { model: [] }, 'model'],
+  ['/apply', { models: [{ name: 'x' }] }, 'models[0].price'],
+  [
+    '/apply',
+    { models: [{ name: 'x', price: { input: 1, output: 1 }, targets: [{ provider: 'nowhere' }] }] },
+    'models[0].targets[0].provider',
+  ],
+])('POST %s with %j is refused, and changes nothing', async (path, body, param) => {
+  const before = (await edge.admin('GET', '/audit?limit=1')).body.data;
+  expect(await edge.admin('POST', path, body)).toMatchObject({ status: 400, body: { error: { param } } });
+  expect((await edge.admin('GET', '/audit?limit=1')).body.data).toEqual(before);
+});
+
+test('a code is redeemed for an account once, by an admin alone', async () => {
+  const { code } = (await edge.admin('POST', '/codes', { amount: '3' })).body;
+  const { id } = (await edge.admin('POST', '/accounts', { name: 'redeems' })).body;
+  const path = `/accounts/${id}/redemptions`;
+  const first = await edge.admin('POST', path, { code });
+  expect(first).toMatchObject({ status: 200, body: { kind: 'redemption', amount: '3', balanceAfter: '3' } });
+  expect(await edge.admin('POST', path, { code })).toEqual(first);
+  const other = await edge.admin('POST', `/accounts/${edge.account}/redemptions`, { code });
+  expect(other.status).toBe(409);
+  expect((await edge.admin('POST', path, { code: 'credit-guess' })).status).toBe(404);
+  expect((await edge.admin('POST', '/accounts/nobody/redemptions', { code })).body.error.param).toBe('account');
+  const [change] = (await edge.admin('GET', `/audit?limit=1&subject=${id}`)).body.data;
+  expect(change).toMatchObject({ action: 'account.redeemed', after: { amount: '3' } });
+});
+
+test.each(['/accounts/default/redemptions', '/apply', '/secrets/rotate'])(
+  'a caller key is refused at %s',
+  async (path) => {
+    const response = await edge.ask('POST', `/admin/v1${path}`, { body: {} });
+    expect(response.status).toBe(403);
+  },
+);
