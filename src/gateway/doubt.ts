@@ -8,7 +8,7 @@ import type { Frame } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed, mostOf } from '../ledger/doubt.ts';
 import type { Hold } from '../ledger/ledger.ts';
-import { outputCeiling } from '../ledger/quote.ts';
+import { type Extras, outputCeiling } from '../ledger/quote.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Meter } from './meter.ts';
 
@@ -20,6 +20,8 @@ interface Judged {
   readonly meter: Meter;
   /** How many requests its input went out in. */
   readonly sendings: number;
+  /** What it asks for beside its tokens. */
+  readonly extras?: Extras | undefined;
 }
 
 /** What the call is taken to have used where the report is not believed, with what was claimed; `undefined`: it is believed. */
@@ -29,10 +31,17 @@ export async function disputedUsage(
   reported: Usage,
   cost: Money,
 ): Promise<Usage | undefined> {
-  const { call, model, sendings, hold } = context;
+  const { call, model, sendings, hold, extras } = context;
   const delivered = await context.meter.delivery(deps.countTexts);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
-  const judged = { call, ceiling, contextTokens: model.contextTokens, sendings, delivered };
+  const judged = {
+    call,
+    ceiling,
+    contextTokens: model.contextTokens,
+    sendings,
+    toolCalls: extras?.toolCalls ?? 0,
+    delivered,
+  };
   if (!isDisputed(reported, cost, hold.amount, mostOf(judged, reported))) return undefined;
   // What else than texts and images was delivered nobody here has counted.
   const isCounted = call.kind === 'chat' || call.kind === 'image';

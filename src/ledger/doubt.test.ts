@@ -3,6 +3,7 @@ import { chatCall } from '../../test/chat-call.ts';
 import { hasFixtures } from '../../test/fixtures.ts';
 import { recordedHolds } from '../../test/recorded-holds.ts';
 import type { ChatCall } from '../canonical/call.ts';
+import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { charge } from './charge.ts';
 import { isDisputed, type Judged, mostOf } from './doubt.ts';
@@ -14,10 +15,10 @@ const CALL = chatCall();
 const HELD = quote(CALL, PRICE, CEILING);
 const report = (members: Partial<Usage>): Usage => ({ input: 10, output: 10, source: 'reported', ...members });
 
-function judged(reported: Usage, members: Partial<Judged> = {}): boolean {
+function judged(reported: Usage, members: Partial<Judged> = {}, price: Price = PRICE): boolean {
   const delivered: Usage = { input: 10, output: 10, source: 'counted' };
   const all = { call: CALL, ceiling: CEILING, contextTokens: 100_000, sendings: 1, delivered, ...members };
-  return isDisputed(reported, charge(reported, PRICE), HELD, mostOf(all, reported));
+  return isDisputed(reported, charge(reported, price), HELD, mostOf(all, reported));
 }
 
 describe('a report is believed', () => {
@@ -46,6 +47,14 @@ describe('a report is believed', () => {
     expect(judged(report({ input: 290_000, serverToolCalls: 2 }))).toBe(false);
     expect(judged(report({ input: 90_000 }))).toBe(true);
     expect(judged(report({ input: 1e9, serverToolCalls: 1e9 }))).toBe(true);
+  });
+
+  test('for as many calls of tools as were held for, and twice as many', () => {
+    const price = { ...PRICE, perToolCall: 10_000_000n };
+    const claimed = (serverToolCalls: number, toolCalls?: number) =>
+      judged(report({ serverToolCalls }), toolCalls === undefined ? {} : { toolCalls }, price);
+    expect([claimed(40), claimed(41)]).toEqual([false, true]);
+    expect([claimed(140, 70), claimed(141, 70)]).toEqual([false, true]);
   });
 
   test('for input that a reference brings in', () => {

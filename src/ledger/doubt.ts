@@ -8,7 +8,7 @@ import { DEAREST_CALL } from './maximum-cost.ts';
 import { allTokens, choices } from './quote.ts';
 
 /** What of a call's price can be claimed too high. */
-type Claimable = 'input' | 'output' | 'seconds' | 'characters' | 'searches';
+type Claimable = 'input' | 'output' | 'seconds' | 'characters' | 'searches' | 'serverToolCalls';
 /** The most of each that fits what was sent and delivered; what is absent fits in any number. */
 export type Most = { readonly [unit in Claimable]?: number };
 
@@ -54,17 +54,27 @@ export interface Judged {
   readonly contextTokens: number | undefined;
   /** Upstream calls that were each sent the whole input. */
   readonly sendings: number;
+  /** Calls of tools at the provider that were held for. */
+  readonly toolCalls?: number;
   /** Our own count of what was delivered. */
   readonly delivered: Usage;
 }
 
 /** The most that fits a call. */
-export function mostOf({ call, ceiling, contextTokens, sendings, delivered }: Judged, reported: Usage): Most {
+export function mostOf(
+  { call, ceiling, contextTokens, sendings, toolCalls = 0, delivered }: Judged,
+  reported: Usage,
+): Most {
   const { serverToolCalls = 0 } = reported;
   const sent = (BYTES_PER_ESTIMATED_TOKEN * allTokens(estimateTokens(call)) + OWN_PROMPT_TOKENS) * sendings;
   const readings = readsMore(call) || serverToolCalls > 0 ? 1 + Math.min(serverToolCalls, MOST_SERVER_CALLS) : 0;
   const input = sent + readings * (contextTokens ?? CONTEXT_TOKENS);
-  if (call.kind === 'chat') return { input, output: ceiling * choices(call) + tokensOf(delivered) };
+  if (call.kind === 'chat')
+    return {
+      input,
+      output: ceiling * choices(call) + tokensOf(delivered),
+      serverToolCalls: COUNTED_TIMES * Math.max(MOST_SERVER_CALLS, toolCalls) * choices(call),
+    };
   // Of all other kinds what is held is computed from what they name.
   if (call.kind === 'transcription') return { output: 0, seconds: call.length.mostSeconds };
   if (call.kind === 'embed') return { input: sent, characters: COUNTED_TIMES * (estimatedUsage(call).characters ?? 0) };

@@ -12,6 +12,8 @@ import type { Plan } from './plan.ts';
 export interface Rates {
   input: bigint;
   output: bigint;
+  /** Each. */
+  image: bigint;
 }
 
 /** A call as the admin API shows it. */
@@ -29,6 +31,9 @@ export interface Bill {
 
 /** What became of a plan. */
 export interface Told {
+  /** When it was sent, and when its client had its answer or had left. */
+  sentMs: number;
+  overMs: number;
   plan: Plan;
   /** Ids of the key that was used. */
   key: string;
@@ -49,13 +54,23 @@ function costOf(input: number, output: number, rates: Rates): bigint {
 }
 
 /** What a call costs that ended at this moment: the report at the end; the last one before, never below what had come; else what had come. */
-function costAt(known: Known, { estimatedInput, ceiling }: Plan, rates: Rates): bigint {
+function costAt(known: Known, plan: Plan, rates: Rates): bigint {
   const { words, report, isComplete } = known;
+  const { estimatedInput } = plan;
+  if (plan.images > 0) return costOfImages(report?.input ?? estimatedInput, isComplete ? plan.images : 0, rates);
   if (!report) return costOf(estimatedInput, words, rates);
   const cost = costOf(report.input, isComplete ? report.output : Math.max(report.output, words), rates);
-  const held = costOf(estimatedInput, ceiling, rates);
+  const held = heldFor(plan, rates);
   // Only `usage-huge` claims so much, and no text of a storm comes near: disputed, the hold is charged.
   return cost > 2n * held ? held : cost;
+}
+
+function costOfImages(input: number, images: number, rates: Rates): bigint {
+  return costOf(input, 0, rates) + (BigInt(images) * rates.image) / PICO_PER_NANO;
+}
+
+function heldFor({ estimatedInput, ceiling, images }: Plan, rates: Rates): bigint {
+  return images > 0 ? costOfImages(estimatedInput, images, rates) : costOf(estimatedInput, ceiling, rates);
 }
 
 const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
@@ -71,10 +86,7 @@ export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> 
   const last = all.at(-1)!;
   const final = costAt(last, plan, rates);
   // A process that died may have noted any moment, and never more than was held.
-  if (bill.provisional)
-    return new Set(
-      all.map((known) => smaller(costAt(known, plan, rates), costOf(plan.estimatedInput, plan.ceiling, rates))),
-    );
+  if (bill.provisional) return new Set(all.map((known) => smaller(costAt(known, plan, rates), heldFor(plan, rates))));
   if (seen.complete) return new Set([final]);
   if (isFailure(plan) && last.words === 0)
     return new Set(seen.left || seen.status === undefined ? [0n, estimate] : [0n]);
@@ -155,3 +167,18 @@ const mustBeCharged = ({ plan, wasStopped }: Told): boolean => !isFailure(plan) 
 
 /** A kept connection that is closed without a byte of an answer may have been closed for its idleness: it is asked once more (decision 0010). */
 const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? 2 : 1);
+
+const MINUTE_MS = 60_000;
+
+/** What was let in beyond a key's limit in any minute; a call was let in somewhere between its sending and its end. */
+export function limitFaults(tolds: readonly Told[], perMinute: ReadonlyMap<string, number>): string[] {
+  return [...perMinute].flatMap(([key, limit]) => {
+    const own = tolds.filter((told) => told.key === key && told.journal.length > 0);
+    const most = Math.max(0, ...own.map(({ sentMs }) => within(own, sentMs)));
+    // Five in a hundred more, as limits over Redis promise.
+    return most > Math.ceil(limit * 1.05) ? [`${most} calls of ${key} were let in within a minute, of ${limit}`] : [];
+  });
+}
+
+const within = (tolds: readonly Told[], from: number): number =>
+  tolds.filter(({ sentMs, overMs }) => sentMs >= from && overMs <= from + MINUTE_MS).length;

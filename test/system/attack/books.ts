@@ -4,6 +4,7 @@ import type { Bill, Rates } from './bills.ts';
 import type { Field } from './field.ts';
 import { CREDENTIAL } from './lying-provider.ts';
 import { type Draw, MODELS, MOST_OUTPUT, type Policy } from './plan.ts';
+import { openVideos } from './videos.ts';
 
 /** A key, its account, and the most it may spend. */
 export interface Caller {
@@ -11,6 +12,8 @@ export interface Caller {
   id: string;
   key: string;
   budget?: bigint;
+  /** Calls a minute. */
+  perMinute?: number;
 }
 
 /** USD per million tokens: of input so much that a bill's input can be read off it, of output not whole nano-USD per token. */
@@ -18,6 +21,10 @@ const PRICES: { [policy in Policy]: { input: number; output: number } } = {
   abort: { input: 1, output: 0.0015 },
   drain: { input: 1.2, output: 0.0025 },
 };
+/** Fewer than a round asks for. */
+const PER_MINUTE = 8;
+/** An image costs more than any text of a storm. */
+const IMAGE_PRICE = { input: 1.1, perImage: 0.000_002 };
 const PICO_PER_USD_A_MILLION = 1_000_000;
 const NANO_PER_USD = 1_000_000_000n;
 
@@ -65,14 +72,25 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     toppedUp.set(account, (toppedUp.get(account) ?? 0n) + nano);
   };
 
-  async function newCaller(account: string, budget?: bigint): Promise<Caller> {
+  /** Of all keys that ever had one. */
+  const perMinuteOf = new Map<string, number>();
+
+  async function newCaller(account: string, budget?: bigint, perMinute?: number): Promise<Caller> {
     const total = budget !== undefined && { budget: usd(budget) };
     const { id, key } = await insist<{ id: string; key: string }>('POST', '/keys', {
       account,
       name: 'storm',
       ...total,
+      ...(perMinute !== undefined && { requestsPerMinute: perMinute }),
     });
-    return { account, id, key, ...(budget !== undefined && { budget }) };
+    if (perMinute !== undefined) perMinuteOf.set(id, perMinute);
+    return {
+      account,
+      id,
+      key,
+      ...(budget !== undefined && { budget }),
+      ...(perMinute !== undefined && { perMinute }),
+    };
   }
 
   const setPrice = (policy: Policy, more: number) =>
@@ -93,6 +111,9 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
   };
   await insist('POST', '/providers', provider);
   for (const policy of ['abort', 'drain'] as const) await setPrice(policy, 0);
+  const target = { targets: [{ provider: 'storm', model: 'm' }] };
+  await insist('POST', '/models', { name: MODELS.image, kind: 'image', price: IMAGE_PRICE, ...target });
+  await openVideos(insist, upstreamUrl);
   // One that has enough, one that runs out again and again, one whose keys have budgets.
   for (const [name, nano] of [
     ['rich', 20n * NANO_PER_USD],
@@ -103,11 +124,15 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     await topUp(id, nano, 1);
     for (let key = 0; key < 3; key++) callers.push(await newCaller(id, name === 'bounded' ? 12_000_000n : undefined));
   }
+  // One with a limit, where Redis counts for all of them.
+  const { id: paced } = await insist<{ id: string }>('POST', '/accounts', { name: 'storm-paced' });
+  await topUp(paced, 20n * NANO_PER_USD, 1);
+  callers.push(await newCaller(paced, undefined, field.hasRedis ? PER_MINUTE : undefined));
 
   /** What admins do in the middle of it. */
   async function change(): Promise<void> {
     const place = draw(callers.length);
-    const { account, id, budget } = callers[place]!;
+    const { account, id, budget, perMinute } = callers[place]!;
     const kind = draw(4);
     if (kind === 0) await topUp(account, BigInt(1_000_000 + draw(5_000_000)), 1 + draw(2));
     else if (kind === 1 && budget !== undefined) {
@@ -115,7 +140,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
       await insist('PATCH', `/keys/${id}`, { budget: usd(raised) });
       callers[place]!.budget = raised;
     } else if (kind === 2) {
-      const next = await newCaller(account, budget);
+      const next = await newCaller(account, budget, perMinute);
       callers[place] = next;
       former.push({ account, id, key: '', ...(budget !== undefined && { budget }) });
       await insist('POST', `/keys/${id}/disable`, {});
@@ -145,7 +170,12 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     const lists = Object.values(MODELS).map((model) => pages<PriceView>(`/prices?model=${model}`));
     const versions = (await Promise.all(lists)).flat();
     const pico = (price: unknown) => BigInt(Math.round(Number(price) * PICO_PER_USD_A_MILLION));
-    return new Map(versions.map(({ id, price }) => [id, { input: pico(price.input), output: pico(price.output) }]));
+    return new Map(
+      versions.map(({ id, price }) => [
+        id,
+        { input: pico(price.input), output: pico(price.output ?? 0), image: pico(price.perImage ?? 0) * 1_000_000n },
+      ]),
+    );
   }
 
   /** Balances, what keys have spent, and entries against the calls on record; sentences of what does not agree. */
@@ -178,14 +208,14 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     return found;
   }
 
-  return { callers, change, bills, rates, faults };
+  return { callers, perMinuteOf, change, bills, rates, faults };
 }
 
 const sum = (of: readonly { cost: bigint }[]): bigint => of.reduce((total, { cost }) => total + cost, 0n);
 
 interface PriceView {
   id: string;
-  price: { input: unknown; output: unknown };
+  price: { input: unknown; output?: unknown; perImage?: unknown };
 }
 
 interface EntryView {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type DatabaseLink, openDatabaseLink } from '../../database-link.ts';
 import { type GatewayProcess, spawnModelport, startGateway } from '../../gateway-process.ts';
 import { startPostgres, whenGone } from '../../postgres.ts';
+import { hasRedis, startRedis } from '../../redis-server.ts';
 
 export const COUNT = 4;
 const LEASE_MS = 4000;
@@ -36,6 +37,8 @@ export const DISASTERS: readonly (readonly Disaster[])[] = [
 
 export interface Field {
   readonly gateways: readonly GatewayProcess[];
+  /** Limits are counted for all gateways together. */
+  readonly hasRedis: boolean;
   /** How often the gateway at this place was killed. */
   kills(gateway: number): number;
   /** How often it was told to stop, while calls were under way. */
@@ -64,7 +67,13 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'modelport-attack-'));
   whenGone(`rm -rf ${dataFolder}`);
   const ground = engine === 'Postgres' ? await onPostgres() : onSqlite(dataFolder);
-  const environment = { MODELPORT_LEASE_MS: `${LEASE_MS}`, MODELPORT_DRAIN_MS: '500', ...ground.environment };
+  const redis = hasRedis ? await startRedis() : undefined;
+  const environment = {
+    ...(redis && { REDIS_URL: redis.url }),
+    MODELPORT_LEASE_MS: `${LEASE_MS}`,
+    MODELPORT_DRAIN_MS: '500',
+    ...ground.environment,
+  };
   const start = (place: number) =>
     startGateway({
       dataFolder,
@@ -117,6 +126,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
 
   return {
     gateways,
+    hasRedis,
     kills: (place) => kills[place] ?? 0,
     stops: (place) => stops[place] ?? 0,
     befall: (disaster) => befalling[disaster](),
@@ -137,6 +147,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     async close() {
       for (const gateway of gateways) await gateway.kill();
       await ground.link?.close();
+      await redis?.stop();
     },
   };
 }

@@ -108,6 +108,7 @@ export function answerTo(plan: Plan): Answer {
 }
 
 function wholeAnswer(plan: Plan): Answer {
+  if (plan.images > 0) return imageAnswer(plan);
   const { wire } = usageOf(plan);
   const message = { role: 'assistant', content: WORD.repeat(plan.words) };
   const choices = [{ index: 0, message, finish_reason: 'stop' }];
@@ -115,6 +116,14 @@ function wholeAnswer(plan: Plan): Answer {
   if (typeof wire !== 'string') return { json: reply };
   const text = JSON.stringify({ ...reply, usage: 0 }).replace('"usage":0', `"usage":${wire}`);
   return { text, headers: { 'content-type': 'application/json' } };
+}
+
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+
+function imageAnswer({ images, reportedInput }: Plan): Answer {
+  const data = Array.from({ length: images }, () => ({ b64_json: PIXEL }));
+  const usage = { input_tokens: reportedInput, output_tokens: 100, total_tokens: reportedInput + 100 };
+  return { json: { created: BASE.created, data, usage } };
 }
 
 const wholeCut = (plan: Plan): Answer => ({

@@ -25,9 +25,14 @@ export type ProviderWay = (typeof PROVIDER_WAYS)[number];
 export const CLIENT_WAYS = ['stays', 'before-sent', 'before-first-byte', 'mid-stream', 'after-finish'] as const;
 export type ClientWay = (typeof CLIENT_WAYS)[number];
 
-/** Two models: one whose upstream is cancelled when the client leaves, one whose upstream is read to its end. */
-export const MODELS = { abort: 'storm-abort', drain: 'storm-drain' } as const;
-export type Policy = keyof typeof MODELS;
+/** Three models: one of images, one whose upstream is cancelled when the client leaves, one whose upstream is read to its end. */
+export const MODELS = { abort: 'storm-abort', drain: 'storm-drain', image: 'storm-image' } as const;
+export type Policy = 'abort' | 'drain';
+/** What the provider of images does. */
+const IMAGE_WAYS: readonly ProviderWay[] = [
+  ...(['honest', 'honest', 'honest', 'error-in-200', 'refused-with-credential'] as const),
+  ...(['cut-before-headers', 'reset-midway'] as const),
+];
 /** What a call that names no limit is held for. */
 export const MOST_OUTPUT = 1000;
 
@@ -37,7 +42,9 @@ export interface Plan {
   gateway: number;
   caller: number;
   policy: Policy;
-  path: '/v1/chat/completions' | '/v1/messages';
+  path: '/v1/chat/completions' | '/v1/messages' | '/v1/images/generations';
+  /** How many are asked for; none: it is a conversation. */
+  images: number;
   stream: boolean;
   body: string;
   /** Output tokens that are held for. */
@@ -74,6 +81,43 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
 
   function plan(): Plan {
     const tag = `<storm-${++count}>`;
+    return draw(8) === 0 ? imagePlan(tag) : chatPlan(tag);
+  }
+
+  function imagePlan(tag: string): Plan {
+    const images = 1 + draw(3);
+    const estimatedInput = LEAST_ESTIMATE + 2 * count;
+    // Three bytes a token, and two tokens around a text.
+    const prompt = `${tag} `.padEnd(3 * (estimatedInput - 2), 'x');
+    return {
+      ...common(tag),
+      policy: 'abort',
+      path: '/v1/images/generations',
+      stream: false,
+      images,
+      body: JSON.stringify({ model: MODELS.image, prompt, n: images }),
+      ceiling: 0,
+      provider: oneOf(IMAGE_WAYS),
+      words: 0,
+      estimatedInput,
+      reportedInput: estimatedInput + 1,
+    };
+  }
+
+  /** What all plans decide alike. */
+  function common(tag: string) {
+    return {
+      tag,
+      gateway: draw(gateways),
+      caller: draw(callers),
+      client: draw(10) < 5 ? ('stays' as const) : oneOf(CLIENT_WAYS),
+      paceMs: 5 + draw(60),
+      silenceMs: draw(3) === 0 ? draw(400) : 0,
+      leaveMs: draw(300),
+    };
+  }
+
+  function chatPlan(tag: string): Plan {
     const provider = draw(10) < 5 ? 'honest' : oneOf(PROVIDER_WAYS);
     const path = draw(4) === 0 ? '/v1/messages' : '/v1/chat/completions';
     const stream = draw(4) > 0;
@@ -93,20 +137,15 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
     );
     const estimatedInput = estimateOf(body);
     return {
-      tag,
-      gateway: draw(gateways),
-      caller: draw(callers),
+      ...common(tag),
       policy,
       path,
       stream,
+      images: 0,
       body,
       ceiling: 'max_tokens' in limits ? 600 : MOST_OUTPUT,
       provider,
-      client: draw(10) < 5 ? 'stays' : oneOf(CLIENT_WAYS),
       words: 3 + draw(40),
-      paceMs: 5 + draw(60),
-      silenceMs: draw(3) === 0 ? draw(400) : 0,
-      leaveMs: draw(300),
       estimatedInput,
       reportedInput: estimatedInput + 1,
     };
@@ -117,6 +156,8 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
 /** Room for all that a body says beside its padding; two estimated tokens are six bytes. */
 const LEAST_BYTES = 330;
+/** Of such a body, at three bytes a token and 80 around it. */
+const LEAST_ESTIMATE = LEAST_BYTES / 3 + 80;
 
 function padded(request: object, tag: string, count: number): string {
   const write = (filling: string) =>

@@ -1,17 +1,18 @@
 /**
  * A standing attack on the money: four gateways on one database, clients that leave at any moment, providers that lie, admins that change
  * things, and in every round two disasters. After each round nothing is held, `ledger verify` is clean, balances and spending add up, and
- * each bill is recomputed to the nano from what the provider has sent (`bills.ts`). `MODELPORT_ATTACK_ROUNDS=8` is the full form,
+ * each bill is recomputed to the nano from what the provider has sent (`bills.ts`); conversations, images, videos, and limits over Redis. `MODELPORT_ATTACK_ROUNDS=8` is the full form,
  * `MODELPORT_ATTACK_SEED` repeats one.
  */
 import { expect } from 'bun:test';
 import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../../upstream/scripted-upstream.ts';
-import { type Bill, faultsOf, type Rates, type Told } from './bills.ts';
+import { type Bill, faultsOf, limitFaults, type Rates, type Told } from './bills.ts';
 import { type Books, openBooks } from './books.ts';
 import { COUNT, DISASTERS, type Field, openField } from './field.ts';
 import { send } from './leaving-client.ts';
 import { answerTo, CREDENTIAL } from './lying-provider.ts';
 import { createPlanner, type Plan } from './plan.ts';
+import { createVideos, VIDEO_MODEL, type Videos } from './videos.ts';
 
 export const ROUNDS = Number(process.env.MODELPORT_ATTACK_ROUNDS ?? 2);
 const SEED = Number(process.env.MODELPORT_ATTACK_SEED ?? Date.now() % 1_000_000);
@@ -19,7 +20,7 @@ const SEED = Number(process.env.MODELPORT_ATTACK_SEED ?? Date.now() % 1_000_000)
 const WORKERS = 16;
 const CALLS_A_ROUND = 160;
 const STORM_MS = 5000;
-const CALLERS = 9;
+const CALLERS = 10;
 /** Leases run out, streams are read to their end, settlements are tried again. */
 const AGREES_WITHIN_MS = 30_000;
 /** So many answers came whole, at least: a storm in which all is refused shows nothing. */
@@ -32,6 +33,7 @@ interface Storm {
   plans: Map<string, Plan>;
   tolds: (Omit<Told, 'journal' | 'wasKilled' | 'wasStopped'> & { killsBefore: number; stopsBefore: number })[];
   upstream: ScriptedUpstream;
+  videos: Videos;
 }
 
 export async function storm(engine: 'SQLite' | 'Postgres'): Promise<void> {
@@ -50,7 +52,8 @@ async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
   const field = await openField(engine);
   try {
     const books = await openBooks(field, upstream.url, planner.draw);
-    const storm: Storm = { field, books, planner, plans, tolds: [], upstream };
+    const videos = createVideos(field, upstream);
+    const storm: Storm = { field, books, planner, plans, tolds: [], upstream, videos };
     for (let round = 0; round < ROUNDS; round++) await blowOnce(storm, round);
     await field.restart();
     await expectAgreement(storm, 'at the end');
@@ -68,7 +71,9 @@ async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
 }
 
 async function blowOnce(storm: Storm, round: number): Promise<void> {
-  const { field, books, tolds, planner } = storm;
+  const { field, books, tolds, planner, videos } = storm;
+  // Taken on before anything befalls the field, made while it does.
+  await videos.order(books.callers[0]!.key);
   const end = performance.now() + STORM_MS;
   const before = tolds.length;
   let left = CALLS_A_ROUND;
@@ -95,9 +100,11 @@ async function oneCall({ field, books, planner, plans, tolds }: Storm): Promise<
   const { id, key } = books.callers[plan.caller]!;
   plans.set(plan.tag, plan);
   const before = { killsBefore: field.kills(plan.gateway), stopsBefore: field.stops(plan.gateway) };
+  const sentMs = performance.now();
   const seen = await send(field.gateways[plan.gateway]!.url, key, plan);
+  const overMs = performance.now();
   expect(seen.text).not.toContain(CREDENTIAL);
-  tolds.push({ plan, key: id, seen, ...before });
+  tolds.push({ plan, key: id, seen, sentMs, overMs, ...before });
   if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
 }
 
@@ -117,10 +124,10 @@ async function expectAgreement(storm: Storm, when: string): Promise<void> {
   expect(code === 0 ? '' : output).toBe('');
 }
 
-async function disagreements({ field, books, tolds, upstream }: Storm): Promise<string[]> {
+async function disagreements({ field, books, tolds, upstream, videos }: Storm): Promise<string[]> {
   const bills = await books.bills();
   const rates = await books.rates();
-  const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n };
+  const ratesOf = (bill: Bill): Rates => rates.get(bill.priceId) ?? { input: 1n, output: 0n, image: 0n };
   const journal = Map.groupBy(upstream.journal('/storm/'), tagOf);
   const all = tolds.map(({ killsBefore, stopsBefore, ...told }) => ({
     ...told,
@@ -128,7 +135,13 @@ async function disagreements({ field, books, tolds, upstream }: Storm): Promise<
     wasKilled: field.kills(told.plan.gateway) > killsBefore,
     wasStopped: field.stops(told.plan.gateway) > stopsBefore,
   }));
-  return [...(await books.faults(bills)), ...faultsOf(bills, all, ratesOf)];
+  const others = bills.filter(({ model }) => model !== VIDEO_MODEL);
+  return [
+    ...(await books.faults(bills)),
+    ...faultsOf(others, all, ratesOf),
+    ...videos.faults(bills),
+    ...limitFaults(all, books.perMinuteOf),
+  ];
 }
 
 function tagOf({ body }: JournalEntry): string {
