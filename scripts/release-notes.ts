@@ -1,0 +1,32 @@
+/** `node bin/bun.mjs scripts/release-notes.ts 1.2.3`: the changelog's section of a version; fails where it has none, or package.json another. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './source-files.ts';
+
+/** The text below `## VERSION - DATE`, up to the next version; `undefined` where there is no such heading. */
+export function notesOf(changelog: string, version: string): string | undefined {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((text) => {
+    const [heading = ''] = text.split('\n');
+    return heading.startsWith(`${version} - `) && /^\d{4}-\d\d-\d\d$/.test(heading.slice(version.length + 3));
+  });
+  return section?.slice(section.indexOf('\n')).trim();
+}
+
+/** Headings that are neither `Unreleased` nor a version with its date. */
+export function wrongHeadings(changelog: string): string[] {
+  const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
+  return headings.filter((heading) => heading !== 'Unreleased' && !/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/.test(heading));
+}
+
+if (import.meta.main) {
+  const [version = ''] = process.argv.slice(2);
+  const named = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+  const notes = notesOf(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), version);
+  if (named !== version || notes === undefined) {
+    const why = named === version ? `CHANGELOG.md has no "## ${version} - DATE"` : `package.json has version ${named}`;
+    console.error(`The tag is ${version}, but ${why}.`);
+    process.exit(1);
+  }
+  console.log(notes);
+}
