@@ -37,7 +37,7 @@ export function withQuality(ask: VideoAsk, { makers, price, allowsUnpriced }: Qu
 
 function unpriced({ words, metadata }: VideoAsk, quality: string): GatewayError {
   const [mode] = quality.split('+');
-  const member = mode === 'std' ? (metadata.audio === undefined ? 'voice_list' : 'audio') : 'mode';
+  const member = mode === 'std' ? (metadata.sound === undefined ? 'voice_list' : 'sound') : 'mode';
   const param = words === undefined ? `metadata.${member}` : member;
   const sentence = `\`${param}\`: the price of the model has no \`perSecond\` of quality \`${quality}\`. Leave it out, or ask the operator: docs/reference/priced-members.md.`;
   return new GatewayError('invalid_request', sentence, { param });

@@ -131,7 +131,7 @@ const SIZED = fc.tuple(NESTS, fc.constantFrom('size', 'video_size', 'output_size
 /** Kling's words for what makes a video dearer. */
 const DEARER = fc.tuple(
   NESTS,
-  fc.constantFrom('mode', 'Mode', 'audio', 'SOUND', 'voice_list'),
+  fc.constantFrom('mode', 'Mode', 'sound', 'SOUND', 'voice_list'),
   fc.constantFrom<Json>('std', 'pro', 'on', 'off', null, [], [{ voice_id: 'v' }]),
 );
 const BESIDE = fc.array(fc.oneof(fc.tuple(NESTS, NAMES, VALUES), SIZED, DEARER), {
@@ -157,7 +157,7 @@ function orderOf(base: JsonObject, prompt: string, beside: readonly (readonly [s
 /** What a second costs: so many nano-USD a line of a image of 16:9, times the quality. */
 const LINES_PRICED = [240, 360, 480, 512, 540, 720, 768, 1080, 1440, 2160];
 const SIZES_PRICED = ['854x480', '960x540', '1280x720', '1920x1080', '3840x2160'];
-const TIMES: { readonly [quality: string]: number } = { std: 1, pro: 2, 'std+audio': 3, 'pro+audio': 4 };
+const TIMES: { readonly [quality: string]: number } = { std: 1, pro: 2, 'std+sound': 3, 'pro+sound': 4 };
 const NANO_PER_LINE = 1000;
 
 const linesOf = (size: string) => {
@@ -205,8 +205,8 @@ function saidLines({ width, height }: VideoAsk): number {
 function dearerBy(body: string): number {
   const plain = body.toLowerCase();
   const mode = /"mode"\s*:\s*(?!"std"|null)/.test(plain) ? 2 : 1;
-  const audio = /"audio"\s*:\s*(?!"off"|false|null)/.test(plain) ? 2 : 0;
-  return /"voice_?list"\s*:\s*(?!\[\]|null)/.test(plain) ? Number.POSITIVE_INFINITY : mode + audio;
+  const sound = /"sound"\s*:\s*(?!"off"|false|null)/.test(plain) ? 2 : 0;
+  return /"voice_?list"\s*:\s*(?!\[\]|null)/.test(plain) ? Number.POSITIVE_INFINITY : mode + sound;
 }
 
 const RUNS = 60;

@@ -27,7 +27,7 @@ const RATES: ReadonlySet<string> = new Set(['fps', 'framerate', 'framespersecond
 /** What makes a video dearer in its provider's own words: read there at the top, under the name that the provider has for it. */
 const QUALITIES: ReadonlyMap<string, string> = new Map([
   ['mode', 'mode'],
-  ['audio', 'audio'],
+  ['sound', 'sound'],
   ['voicelist', 'voice_list'],
 ]);
 

@@ -115,10 +115,10 @@ function placeOf({ baseUrl }: Target, kind: string): string {
   return joinUrl(baseUrl, `/v1/videos/${kind}`);
 }
 
-/** `mode` is `std` or dearer; with audio it costs more, and with voices of one's own more again: https://app.klingai.com/global/dev/document-api/productBilling/prePaidResourcePackage. */
-function qualityOf({ mode, audio, voice_list: voices }: JsonObject): string {
+/** `mode` is `std` or dearer; with sound it costs more, and with voices of one's own more again: https://app.klingai.com/global/dev/document-api/productBilling/prePaidResourcePackage. */
+function qualityOf({ mode, sound, voice_list: voices }: JsonObject): string {
   const words = [mode === undefined || mode === null ? 'std' : String(mode).toLowerCase()];
-  if (audio !== undefined && audio !== null && audio !== 'off' && audio !== false) words.push('audio');
+  if (sound !== undefined && sound !== null && sound !== 'off' && sound !== false) words.push('sound');
   if (Array.isArray(voices) ? voices.length > 0 : voices !== undefined && voices !== null) words.push('voice');
   return words.join('+');
 }
