@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { runAsProcess } from '../../test/run-as-process.ts';
 import { askServer } from '../transport/ask-server.ts';
+import { createAdminClient } from './admin-client.ts';
 import type { Ask } from './cli-deps.ts';
 
 let edge: Loopback;
@@ -58,6 +59,25 @@ test('where nothing listens, it says how to start a server or name one', async (
     out: '',
     err: `No server answers at ${url}. Start one with "modelport serve", or name its address with --url or MODELPORT_URL.`,
   });
+});
+
+test('a host that is not there is said to be none', async () => {
+  const { code, err } = await runAsProcess(edge, {}, ['models', '--url', 'http://modelport.invalid']);
+  expect(code).toBe(1);
+  // A machine without any name server says so otherwise.
+  expect(err).toMatch(/^(There is no such host|The server at|No server answers at):? ?http:\/\/modelport\.invalid/);
+});
+
+test('a server that takes the connection and never answers is given up', async () => {
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
+  const url = `http://127.0.0.1:${silent.port}`;
+  try {
+    const server = { url, key: edge.adminKey, keyFrom: 'the test', certificate: undefined };
+    const admin = createAdminClient({ server, version: '1.2.3', ask: askServer, warn: () => {}, greetingMs: 100 });
+    await expect(admin.get('/models')).rejects.toThrow(`The server at ${url} does not answer: is its address right?`);
+  } finally {
+    silent.stop(true);
+  }
 });
 
 test('a server that is no Modelport is not shown the key', async () => {

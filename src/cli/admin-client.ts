@@ -10,6 +10,8 @@ export interface AdminClientOptions {
   ask: Ask;
   /** Says something beside the command's output. */
   warn(sentence: string): void;
+  /** How long the server has to say who it is; 10 s unless given. */
+  greetingMs?: number;
 }
 
 export type Query = { readonly [name: string]: string | number | undefined };
@@ -30,17 +32,25 @@ interface SendOptions {
 /** What the server refuses: its sentence is printed. */
 class RefusedError extends UsageError {}
 
+interface Sent {
+  body?: object | undefined;
+  timeoutMs?: number;
+}
+
 const PAGE_LIMIT = 1000;
+const GREETING_MS = 10_000;
 
 /** The first request asks what answers there, without the key: nobody else is shown it. */
-export function createAdminClient({ server, version, ask, warn }: AdminClientOptions): AdminClient {
+export function createAdminClient(options: AdminClientOptions): AdminClient {
+  const { server, version, ask, warn, greetingMs = GREETING_MS } = options;
   const { url, key, certificate } = server;
   let greeted: Promise<string> | undefined;
 
-  async function exchange(method: string, path: string, headers: { [name: string]: string }, body?: object) {
+  async function exchange(method: string, path: string, headers: { [name: string]: string }, more: Sent = {}) {
+    const { body, timeoutMs } = more;
     try {
       const text = body && JSON.stringify(body);
-      return await ask({ method, url: `${url}${path}`, headers, ...(text && { body: text }), certificate });
+      return await ask({ method, url: `${url}${path}`, headers, ...(text && { body: text }), certificate, timeoutMs });
     } catch (thrown) {
       throw unreachable(url, thrown);
     }
@@ -48,7 +58,12 @@ export function createAdminClient({ server, version, ask, warn }: AdminClientOpt
 
   /** The server's version. */
   async function greet(): Promise<string> {
-    const { status, text, header } = await exchange('GET', '/', { accept: 'application/json' });
+    const { status, text, header } = await exchange(
+      'GET',
+      '/',
+      { accept: 'application/json' },
+      { timeoutMs: greetingMs },
+    );
     const said = status === 200 ? membersOf(text) : undefined;
     if (said?.name !== 'modelport' || typeof said.version !== 'string') throw stranger(url, status, header('location'));
     if (said.version !== version) warn(skew(url, said.version, version));
@@ -69,7 +84,7 @@ export function createAdminClient({ server, version, ask, warn }: AdminClientOpt
         ...(body && { 'content-type': 'application/json' }),
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
-      body,
+      { body },
     );
     const said = membersOf(text);
     if (status === 200 && said) return said as Reply;
@@ -104,7 +119,10 @@ function membersOf(text: string): { [member: string]: unknown } | undefined {
 const START_OR_NAME = 'Start one with "modelport serve", or name its address with --url or MODELPORT_URL.';
 
 function unreachable(url: string, thrown: unknown): UsageError {
-  const { code = '', message } = thrown as Error & { code?: string };
+  const { code = '', message, name } = thrown as Error & { code?: string };
+  if (name === 'TimeoutError')
+    return new UsageError(`The server at ${url} does not answer: is its address right?`, { cause: thrown });
+  if (code === 'ENOTFOUND') return new UsageError(`There is no such host: ${url}. ${START_OR_NAME}`);
   if (code === 'ECONNREFUSED') return new UsageError(`No server answers at ${url}. ${START_OR_NAME}`);
   const reason = /CERT|SELF_SIGNED|ALTNAME|ISSUER/.test(code)
     ? `its certificate is not trusted here (${code}); NODE_EXTRA_CA_CERTS names a file of your own authority`

@@ -22,6 +22,7 @@ export type Ask = (request: {
   headers: { [name: string]: string };
   body?: string;
   certificate: string | undefined;
+  timeoutMs?: number | undefined;
 }) => Promise<{ status: number; header(name: string): string | null; text: string }>;
 
 export interface Opener {

@@ -8,6 +8,8 @@ export interface ServerRequest {
   body?: string;
   /** The server's own certificate, where it runs on this machine: its names need not hold the local address. */
   certificate?: string | undefined;
+  /** How long the whole answer may take; absent: as long as the server needs. A file of hundreds of models takes a while. */
+  timeoutMs?: number | undefined;
 }
 
 export interface ServerAnswer {
@@ -17,12 +19,12 @@ export interface ServerAnswer {
 }
 
 /** Resolves with the whole answer, whatever its status. Redirects are not followed: they would carry the key to another address. */
-export async function askServer({ url, certificate, ...request }: ServerRequest): Promise<ServerAnswer> {
+export async function askServer({ url, certificate, timeoutMs, ...request }: ServerRequest): Promise<ServerAnswer> {
   const response = await fetch(url, {
     ...request,
     redirect: 'manual',
-    // A request may take as long as the server needs: a file of hundreds of models does.
     timeout: false,
+    ...(timeoutMs !== undefined && { signal: AbortSignal.timeout(timeoutMs) }),
     ...(isLoopback(url) && DIRECT),
     ...(certificate !== undefined && {
       tls: { ca: [certificate, ...rootCertificates], checkServerIdentity: () => undefined },
