@@ -81,3 +81,19 @@ export function placeOf(text: string, at: number): string {
   const before = text.slice(0, at).split('\n');
   return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
 }
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** A client is told where to look, never what stands there. */
+export function whyNoJson(body: Uint8Array): string {
+  if (body.length === 0) return 'It is empty.';
+  let text: string;
+  try {
+    text = decoder.decode(body);
+  } catch {
+    return 'It is not UTF-8.';
+  }
+  const at = jsonFault(text);
+  const what = at < text.length ? 'It stops being JSON' : 'It ends too early,';
+  return `${what} at ${placeOf(text, at)}.`;
+}

@@ -39,7 +39,7 @@ export function createJsonBodies(bounds: JsonBounds): JsonBodies {
     const { bytes, result } = await thread.parse(body, bounds);
     if ('excess' in result) throw refusal(result.excess);
     if ('broken' in result)
-      throw new GatewayError('invalid_request', 'The body must be JSON in UTF-8.', { cause: result.broken });
+      throw new GatewayError('invalid_request', `The body must be JSON in UTF-8. ${result.broken}`);
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     keepParsed(whole, result.value);
     return whole;

@@ -1,5 +1,6 @@
 /** Parses large bodies in a thread of its own: what it costs there holds nobody up. */
 import type { Json } from '../canonical/json.ts';
+import { whyNoJson } from '../canonical/json-fault.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
 
 declare const self: Worker;
@@ -28,7 +29,7 @@ function parse(bytes: Uint8Array, bounds: JsonBounds): ParseAnswered['result'] {
   if (excess) return { excess };
   try {
     return { value: JSON.parse(decoder.decode(bytes)) as Json };
-  } catch (thrown) {
-    return { broken: String(thrown) };
+  } catch {
+    return { broken: whyNoJson(bytes) };
   }
 }

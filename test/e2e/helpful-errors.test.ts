@@ -41,6 +41,41 @@ test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/complet
   },
 );
 
+test('beyond 1 MiB, where another thread parses, a body says the same', async () => {
+  const text = 'x'.repeat(2 * 1024 * 1024);
+  const broken = await refused(`{\n  "model": "x",\n  "prompt": "${text}",\n}`);
+  expect(broken.message).not.toContain('xxx');
+  expect(broken).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('It stops being JSON at line 4, column 1.'),
+  });
+  const cut = await refused(`{"model": "${text}`);
+  expect(cut).toMatchObject({ status: 400, message: expect.stringContaining(`line 1, column ${12 + text.length}`) });
+});
+
+test('an installation without models says how to switch a provider on', async () => {
+  const empty = await startGateway({ environment: { MODELPORT_SANDBOX: 'off' } });
+  try {
+    const headers = { authorization: `Bearer ${empty.apiKey}`, 'anthropic-version': '2023-06-01' };
+    const messages = [{ role: 'user', content: 'x' }];
+    const asked: [string, object][] = [
+      ['/v1/chat/completions', { model: 'gpt-x', messages }],
+      ['/v1/messages', { model: 'gpt-x', max_tokens: 5, messages }],
+      ['/v1/responses', { model: 'gpt-x', input: 'x' }],
+      ['/v1beta/models/gpt-x:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }],
+    ];
+    for (const [path, body] of asked) {
+      const response = await fetch(empty.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+      const { error } = (await response.json()) as { error: { message: string } };
+      expect([path, response.status]).toEqual([path, 404]);
+      expect(error.message).toContain('No provider is configured here: set its key (OPENAI_API_KEY,');
+      expect(error.message).not.toContain('Did you mean');
+    }
+  } finally {
+    await empty.stop();
+  }
+});
+
 test('a model for embeddings on chat is told its endpoint', async () => {
   const body = JSON.stringify({ model: 'sandbox-embed', messages: [{ role: 'user', content: 'x' }] });
   expect(await refused(body)).toMatchObject({ status: 400, message: expect.stringContaining('POST /v1/embeddings') });

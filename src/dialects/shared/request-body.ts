@@ -1,7 +1,7 @@
 /** What every format does with a client's body: reads it as JSON, and names the member that is wrong. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isDeeper, type Json, MAX_JSON_DEPTH } from '../../canonical/json.ts';
-import { jsonFault, placeOf } from '../../canonical/json-fault.ts';
+import { whyNoJson } from '../../canonical/json-fault.ts';
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
@@ -26,24 +26,10 @@ export function parseBody(body: Uint8Array, sentence = 'The body must be JSON in
   try {
     value = JSON.parse(decoder.decode(body)) as Json;
   } catch (cause) {
-    throw new GatewayError('invalid_request', `${sentence} ${whatIsWrong(body)}`, { cause });
+    throw new GatewayError('invalid_request', `${sentence} ${whyNoJson(body)}`, { cause });
   }
   if (!isDeeper(value, MAX_JSON_DEPTH)) return value;
   throw new GatewayError('invalid_request', `The body is nested more than ${MAX_JSON_DEPTH} levels deep.`);
-}
-
-/** A client is told where to look, never what stands there. */
-function whatIsWrong(body: Uint8Array): string {
-  if (body.length === 0) return 'It is empty.';
-  let text: string;
-  try {
-    text = decoder.decode(body);
-  } catch {
-    return 'It is not UTF-8.';
-  }
-  const at = jsonFault(text);
-  const what = at < text.length ? 'It stops being JSON' : 'It ends too early,';
-  return `${what} at ${placeOf(text, at)}.`;
 }
 
 /** A client's mistake: the member by its path, and what is wrong with it. */

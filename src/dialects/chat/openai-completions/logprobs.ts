@@ -19,12 +19,19 @@ export function readLogprobs(columns: Json | undefined): JsonObject[] {
 export function writeLogprobs(rows: readonly Json[] | undefined): JsonObject | null {
   if (!rows || rows.length === 0) return null;
   const found = rows.filter(isObject);
+  const top = found.map((row) => writeTop(row.top_logprobs));
+  const offsets = found.map((row) => row.text_offset ?? null);
   return {
     tokens: found.map((row) => row.token ?? ''),
     token_logprobs: found.map((row) => row.logprob ?? null),
-    top_logprobs: found.map((row) => writeTop(row.top_logprobs)),
-    text_offset: found.map((row) => row.text_offset ?? null),
+    // The AI SDK fails on a list of nothing.
+    top_logprobs: top.some(isSaid) ? top : null,
+    ...(offsets.some(isSaid) && { text_offset: offsets }),
   };
+}
+
+function isSaid(value: Json): boolean {
+  return value !== null;
 }
 
 function writeTop(top: Json | undefined): Json {
