@@ -37,10 +37,9 @@ function openai(load) {
   };
   const chatView = ({ choices, usage }) => {
     const [{ message, finish_reason }] = choices;
-    const calls = (message.tool_calls ?? []).map((call) => [
-      call.function?.name,
-      parsed(call.function?.arguments ?? ''),
-    ]);
+    const calls = (message.tool_calls ?? []).map(({ function: called, custom }) =>
+      custom ? [custom.name, custom.input] : [called?.name, parsed(called?.arguments ?? '')],
+    );
     return view(message.content, calls, finish_reason, usage);
   };
   return {
@@ -91,9 +90,10 @@ function openai(load) {
             ? await lastResponse(await responses.create({ ...asked, stream: true }))
             : await responses.create(asked);
       if (reply.status === 'failed') throw new Error(`failed: ${reply.error?.message}`);
-      const calls = reply.output.flatMap((item) =>
-        item.type === 'function_call' ? [[item.name, parsed(item.arguments)]] : [],
-      );
+      const calls = reply.output.flatMap((item) => {
+        if (item.type === 'custom_tool_call') return [[item.name, item.input]];
+        return item.type === 'function_call' ? [[item.name, parsed(item.arguments)]] : [];
+      });
       const text = reply.output.flatMap((item) => (item.content ?? []).map((piece) => piece.text ?? '')).join('');
       return view(text, calls, reply.incomplete_details?.reason ?? reply.status, reply.usage);
     },
@@ -183,7 +183,11 @@ function generativeAi(load) {
 }
 
 /** Named otherwise from one major to the next. */
-function toolsOf(jsonSchema) {
+function toolsOf(jsonSchema, names) {
+  if (names !== true) {
+    const any = jsonSchema({ type: 'object' });
+    return Object.fromEntries(names.map((name) => [name, { parameters: any, inputSchema: any }]));
+  }
   const schema = jsonSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] });
   return { weather: { description: 'The weather of a city', parameters: schema, inputSchema: schema } };
 }
@@ -193,7 +197,7 @@ function aiSdk(load, providers) {
   const library = once(load);
   const run = async (wanted, { stream, tools }) => {
     const { generateText, streamText, jsonSchema } = await library();
-    const asked = { model: wanted, prompt, maxRetries: 0, ...(tools && { tools: toolsOf(jsonSchema) }) };
+    const asked = { model: wanted, prompt, maxRetries: 0, ...(tools && { tools: toolsOf(jsonSchema, tools) }) };
     const calls = (list) => list.map((call) => [call.toolName, call.input ?? call.args]);
     if (!stream) {
       const { text, toolCalls, finishReason, usage } = await generateText(asked);

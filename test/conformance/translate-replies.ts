@@ -2,6 +2,7 @@
 import type { ChatCall } from '../../src/canonical/call.ts';
 import type { GatewayError } from '../../src/canonical/errors.ts';
 import type { Reply, ReplyEvent } from '../../src/canonical/reply.ts';
+import type { Usage } from '../../src/canonical/usage.ts';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import type { Dialect, Frame, VendorDialect } from '../../src/dialects/dialect.ts';
 import { DIALECTS } from '../../src/dialects/index.ts';
@@ -88,26 +89,28 @@ export function translationsOf(source: Source): Translation[] {
   return translationsInto(TARGETS, source);
 }
 
-/** The same in these formats alone, for a client whose calls have these members. */
+interface Wanted {
+  /** Members of the client's call. */
+  call?: Partial<ChatCall>;
+  /** What the call is billed where its provider said nothing of it. */
+  bill?: Usage;
+}
+
+/** The same in these formats alone. */
 export function translationsInto(
   targets: readonly Dialect<ChatCall>[],
   source: Source,
-  members: Partial<ChatCall> = {},
+  wanted: Wanted = {},
 ): Translation[] {
   return targets.flatMap((target) => {
     const isOwn = target.name === source.dialect.name;
     const ways = isOwn ? [source.recorded.stream] : [true, false];
-    return ways.map((stream) => translate(source, target, stream, members));
+    return ways.map((stream) => translate(source, target, stream, wanted));
   });
 }
 
-function translate(
-  source: Source,
-  target: Dialect<ChatCall>,
-  stream: boolean,
-  members: Partial<ChatCall>,
-): Translation {
-  const { events, error, frames } = source;
+function translate(source: Source, target: Dialect<ChatCall>, stream: boolean, wanted: Wanted): Translation {
+  const { events, error, frames, reply } = source;
   // What fails before the reply has begun is an answer of its own; so is all that fails in a whole one.
   const hasBegun = events.some((event) => event.type === 'part-delta' || event.type === 'choice-end');
   if (error && (!stream || !hasBegun)) {
@@ -115,7 +118,8 @@ function translate(
     const contentType = headers['content-type'] ?? '';
     return { source, target, stream, status, contentType, body, warnings: [], faults: [] };
   }
-  const writer = target.writer(callFor(stream, members));
+  const writer = target.writer(callFor(stream, wanted.call));
+  if (wanted.bill && !reply.usage) writer.bill?.(wanted.bill);
   const isOwn = target.name === source.dialect.name;
   const pieces = isOwn
     ? frames.map((frame) => (frame.events.some(({ type }) => type === 'error') ? NO_BYTES : writer.pass(frame)))

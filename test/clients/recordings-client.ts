@@ -1,0 +1,72 @@
+/** Translations of recordings, read by official libraries of every age: what is wrong with what their users see. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ClientChild, startChild } from './child.ts';
+
+export interface WrittenBody {
+  status: number;
+  contentType: string;
+  body: string;
+}
+
+/** A body, and what is to be seen of it: an error, what the reply says, or what would be seen of the provider's own bytes. */
+export interface Reading {
+  format: string;
+  stream: boolean;
+  body: WrittenBody;
+  error?: true;
+  said?: { text: string; refusal?: string; calls?: [string, unknown][] };
+  /** The tools that it calls: AI SDK 4 has to know them. */
+  tools?: string[];
+  native?: WrittenBody;
+}
+
+interface Slice {
+  library: string;
+  format: string;
+  places: number[];
+}
+
+/** By the place of its reading. */
+type Fault = [place: number, fault: string];
+type RecordingsChild = ClientChild<Slice, { faults: Fault[] }>;
+
+const CHILDREN = 2;
+const SLICE = 100;
+/** It takes a second on a quiet machine, and its first reading loads the library. */
+const SLICE_MS = 300_000;
+
+/** Has each library read its readings; the faults of each, with the library's name. `readings` are the places of those it reads. */
+export async function readAll(
+  readings: readonly Reading[],
+  libraries: readonly { library: string; format: string; places: readonly number[] }[],
+): Promise<{ library: string; place: number; fault: string }[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'modelport-recordings-'));
+  const file = join(folder, 'readings.jsonl');
+  writeFileSync(file, readings.map((reading) => `${JSON.stringify(reading)}\n`).join(''));
+  const slices = libraries.flatMap(({ library, format, places }) =>
+    Array.from({ length: Math.ceil(places.length / SLICE) }, (_, at) => ({
+      library,
+      format,
+      places: places.slice(at * SLICE, (at + 1) * SLICE),
+    })),
+  );
+  const found: { library: string; place: number; fault: string }[] = [];
+  const left = slices.values();
+  const work = async (child: RecordingsChild) => {
+    for (const slice of left) {
+      const { faults } = await child.run(slice, SLICE_MS);
+      for (const [place, fault] of faults) found.push({ library: slice.library, place, fault });
+    }
+  };
+  const start = (): Promise<RecordingsChild> => startChild('recordings-child.mjs', file);
+  const children = await Promise.all(Array.from({ length: CHILDREN }, start));
+  try {
+    await Promise.all(children.map(work));
+  } finally {
+    for (const child of children) child.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return found;
+}
