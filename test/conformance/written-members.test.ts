@@ -124,7 +124,7 @@ describe.skipIf(!hasFixtures)('no member, and no null, that no provider writes',
         count++;
       }
     }
-  }, 60_000);
+  }, 300_000);
 
   for (const target of TARGETS) {
     test.each([false, true])(
