@@ -40,7 +40,7 @@ export async function answerVideo(request: Request, now: number): Promise<Respon
     if (request.method === 'DELETE') return Response.json({ id, object: 'video.deleted', deleted: true });
     if (action === undefined) return Response.json(videoOf(id, job, now));
     if (action === '/remix') return Response.json(begun({ ...sizesOf(job), ...(await membersOf(request)) }, now));
-    return contentOf(job, now);
+    return await contentOf(job, now);
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
     const { body, ...reply } = openaiError(thrown, 'sandbox');
@@ -102,10 +102,10 @@ function videoOf(id: string, job: Job, now: number): JsonObject {
   };
 }
 
-function contentOf(job: Job, now: number): Response {
+async function contentOf(job: Job, now: number): Promise<Response> {
   const told = readDirectives(job.prompt);
   if (now - job.at < makingMs(told)) throw new GatewayError('not_found', 'The video is not finished yet.');
-  const video = generateVideo({ ...job, ...videoSides(job), prompt: withoutDirectives(job.prompt) });
+  const video = await generateVideo({ ...job, ...videoSides(job), prompt: withoutDirectives(job.prompt) });
   return new Response(video as Bun.BodyInit, { headers: { 'content-type': 'video/mp4' } });
 }
 

@@ -255,7 +255,7 @@ if (import.meta.main) {
     for (let round = 0; round < mutations * 2; round++) await make(deps, format, random, outcome);
     peak = Math.max(peak, process.memoryUsage.rss());
   }
-  const video = generateVideo({ prompt: 'A cat', width: 64, height: 64, seconds: 1 });
+  const video = await generateVideo({ prompt: 'A cat', width: 64, height: 64, seconds: 1 });
   for (let round = 0; round < mutations * 20; round++) watchFilm(video, random, outcome);
   await deps.close();
   const faults = [...outcome.faults, ...troubles];
