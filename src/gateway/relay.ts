@@ -291,16 +291,20 @@ export class StreamRelay implements ByteSource, FrameTaker {
     }
   }
 
+  /** The connection ends once all of it has been sent. Last words are read alone only where the client has read all before: no server can see that. */
   private breakConnection(ending: Uint8Array, lastWords: Uint8Array): void {
     this.sink?.write(ending);
-    setTimeout(() => {
-      if (lastWords.length > 0) this.sink?.write(lastWords);
-      setTimeout(() => this.sink?.fail(), READING_MS);
-    }, READING_MS);
+    if (lastWords.length === 0) this.sink?.fail();
+    else {
+      setTimeout(() => {
+        this.sink?.write(lastWords);
+        this.sink?.fail();
+      }, READING_MS);
+    }
   }
 }
 
-/** How long a client has to read what it was told: a connection that breaks takes with it what was not read. */
+/** How long a client has to read what came before its last words. */
 const READING_MS = 50;
 
 const CLIENT_GONE: Conclusion = { outcome: 'aborted', status: CLIENT_GONE_STATUS };

@@ -43,6 +43,48 @@ describe('answers that come bit by bit', () => {
     expect(troubles.splice(0)).toEqual(how === 'throw!' ? ['A connection broke off. broken'] : []);
   });
 
+  test('what was written before it broke off reaches a client that reads late; over HTTP/1.0 the connection is reset', async () => {
+    const piece = Buffer.alloc(8 << 20, 'x');
+    let failed = () => {};
+    const server = serve(() =>
+      streamed({
+        start(sink) {
+          sink.write(piece);
+          sink.fail();
+          failed();
+        },
+        resume() {},
+        cancel() {},
+      }),
+    );
+    async function fetched(request: string) {
+      const hasFailed = new Promise<void>((resolve) => {
+        failed = resolve;
+      });
+      const { socket } = await open(server);
+      socket.pause();
+      let length = 0;
+      let wasReset = false;
+      const closed = new Promise((resolve) => socket.on('close', resolve));
+      socket.on('error', () => {
+        wasReset = true;
+      });
+      socket.on('data', (bytes: Buffer) => {
+        length += bytes.length;
+      });
+      socket.write(request.replaceAll('\n', '\r\n'));
+      await hasFailed;
+      socket.resume();
+      await closed;
+      return { length, wasReset };
+    }
+    const chunked = await fetched(GET);
+    expect(chunked.length).toBeGreaterThan(piece.length);
+    expect(chunked.wasReset).toBe(false);
+    const old = await fetched('GET / HTTP/1.0\n\n');
+    expect(old.length < piece.length || old.wasReset).toBe(true);
+  });
+
   test('a client that does not read holds its source up, and gets all of it in the end', async () => {
     const piece = Buffer.alloc(1 << 20, 'x');
     const PIECES = 24;

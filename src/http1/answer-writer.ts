@@ -10,6 +10,8 @@ export interface Outcome {
   sent(): void;
   /** It cannot be completed: the connection must not be used any more. `cause`: where it is a failure of our own. */
   broken(cause: unknown): void;
+  /** The same once all that was written has been taken: an end of the connection shows that there is more to come. */
+  cutOff(): void;
 }
 
 const LINE_END = '\r\n';
@@ -29,6 +31,8 @@ export class AnswerWriter {
   private left = 0;
   /** An answer is written to its end, and not sent yet. */
   private hasEnded = false;
+  /** It ends where it is, without the end that would make it complete. */
+  private isCutOff = false;
   /** What the socket has not taken yet. */
   private unsent: Uint8Array | undefined;
   /** On the clock of `performance.now()`: since when the client has taken nothing; endless where nothing waits for it. */
@@ -76,7 +80,8 @@ export class AnswerWriter {
     this.unsentSinceMs = Number.POSITIVE_INFINITY;
     this.send('', unsent, '');
     if (this.unsent) return;
-    if (this.hasEnded) this.settle();
+    if (this.isCutOff) this.outcome.cutOff();
+    else if (this.hasEnded) this.settle();
     else this.source?.resume();
   }
 
@@ -110,7 +115,10 @@ export class AnswerWriter {
   fail(source: ByteSource, cause: unknown): void {
     if (this.source !== source) return;
     this.source = undefined;
-    this.outcome.broken(cause);
+    // Where the connection's end is the body's, only a reset says that there was more; a reset takes with it what was not read yet.
+    if (cause !== undefined || this.bodyEnd === 'close') this.outcome.broken(cause);
+    else if (this.unsent) this.isCutOff = true;
+    else this.outcome.cutOff();
   }
 
   /** It is sent when the client has taken all of it. */

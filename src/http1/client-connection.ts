@@ -226,6 +226,10 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     else this.failed(cause);
   }
 
+  cutOff(): void {
+    this.hangUp();
+  }
+
   drained(): void {
     this.writer.drained();
   }
