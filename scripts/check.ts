@@ -14,6 +14,7 @@ const STEPS: readonly Step[] = [
   { name: 'sizes', command: ['scripts/check-sizes.ts'] },
   { name: 'prices', command: ['scripts/check-prices.ts'] },
   { name: 'docs', command: ['scripts/check-docs.ts'] },
+  { name: 'words', command: ['scripts/check-words.ts'] },
   { name: 'tables', command: ['scripts/reference-docs.ts', '--check'] },
   { name: 'unused', command: ['node_modules/knip/bin/knip.js', '--no-progress'] },
   { name: 'tests', command: ['scripts/test.ts', '--all'] },

@@ -69,7 +69,7 @@ function help(open: Opener, [...words]: string[]): number {
   const lines = asked
     ? shown.flatMap((command) => [usageOf(command), `  ${command.summary}`])
     : [
-        'modelport: one service, one key, in front of every AI vendor.',
+        'modelport: one service, one key, in front of every AI provider.',
         '',
         ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
         '',

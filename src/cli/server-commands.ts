@@ -9,7 +9,7 @@ const serve: Command = {
   name: 'serve',
   isLocal: true,
   usage: '[--processes N|auto]',
-  summary: 'Runs the gateway until it is told to stop, in one process or in several that share the port.',
+  summary: 'Runs the gateway until it is stopped, in one process or in several that share the port.',
   options: { processes: { type: 'string' } },
   words: [0, 0],
   run: (open, given) => open.serve(readProcesses(given.option('processes'))),

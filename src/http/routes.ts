@@ -77,7 +77,8 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     gate: 'caller',
     carriers: {},
     uploads: true,
-    summary: 'Draws images, in one of two shapes of request; streamed, with sketches first where the model has them.',
+    summary:
+      'Generates images, in one of two request shapes. Streaming sends partial images first where the model has them.',
     query: NO_QUERY,
     body: undefined,
   },

@@ -203,7 +203,7 @@ function imageOf(call: ChatCall, answer: Answer, choice: number): Answer {
   const size = imageSize(call.image ?? {});
   const image = () => drawImage(`${prompt}${choiceMark(choice)}`, size);
   const wantsWords = call.modalities?.includes('text') === true;
-  const text = wantsWords ? tokensOf(`The sandbox drew a pattern for ${quote(prompt)}.`) : nothing();
+  const text = wantsWords ? tokensOf(`The sandbox generated a pattern for ${quote(prompt)}.`) : nothing();
   return { ...answer, text, image };
 }
 

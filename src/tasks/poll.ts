@@ -22,7 +22,7 @@ const WITHHELD: TaskError = {
 };
 const OUT_OF_REACH: TaskError = {
   code: 'upstream_failed',
-  message: 'The finished video could not be fetched from its vendor.',
+  message: 'The finished video could not be fetched from its provider.',
 };
 
 /** With the pauses between them these are more than an hour. */

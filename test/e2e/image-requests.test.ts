@@ -100,7 +100,7 @@ describe('Format C', () => {
       const [image] = parts.filter((part: Body) => part.inlineData);
       expect(image.inlineData.mimeType).toBe('image/png');
       expect(pixels(image.inlineData.data)).toBe('736x352');
-      expect(parts.map((part: Body) => part.text ?? '').join('')).toContain('drew a pattern');
+      expect(parts.map((part: Body) => part.text ?? '').join('')).toContain('generated a pattern');
       expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
     },
   );

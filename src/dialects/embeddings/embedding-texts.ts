@@ -62,7 +62,7 @@ export function textsOnly(call: EmbedCall): string[] {
   refuseMedia(call);
   return call.inputs.map((input) => {
     if (typeof input === 'string') return input;
-    const sentence = 'This model reads texts: `input` holds token ids, which belong to the models of another vendor.';
+    const sentence = 'This model reads texts: `input` holds token ids, which belong to the models of another provider.';
     throw new GatewayError('invalid_request', sentence, { param: 'input' });
   });
 }

@@ -98,9 +98,9 @@ function taskMeaning({ output }: JsonObject, call: ImageCall): ReplyEvent[] {
   const made = results.flatMap(({ url }) => madeOf(url));
   if (made.length > 0) return madeEvents(made, call, undefined);
   const { code, message } = results.find((one) => typeof one.message === 'string') ?? task;
-  const sentence = typeof message === 'string' && message !== '' ? message : 'The model drew nothing.';
+  const sentence = typeof message === 'string' && message !== '' ? message : 'The model returned no image.';
   const isRefusal = typeof code === 'string' && /^(DataInspection|InvalidParameter|IPInfringement)/.test(code);
   throw isRefusal
     ? new GatewayError('upstream_refused', sentence, { vendorCode: code })
-    : new GatewayError('upstream_failed', 'The model failed to draw the image.', { cause: code });
+    : new GatewayError('upstream_failed', 'The model failed to generate the image.', { cause: code });
 }

@@ -39,7 +39,7 @@ function imageEvents({ base64, url, mimeType, revisedPrompt }: Made, choice: num
   ];
 }
 
-function refused(why = 'The model drew nothing.'): GatewayError {
+function refused(why = 'The model returned no image.'): GatewayError {
   return new GatewayError('upstream_refused', why, { vendorCode: 'content_filter' });
 }
 

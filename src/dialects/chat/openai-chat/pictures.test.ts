@@ -78,7 +78,7 @@ describe('images asked for in a chat', () => {
 
 const IMAGE = '![image](data:image/png;base64,iVBORw0KGgo=)';
 
-test('a image the model drew before is a image again, and goes back as it came', () => {
+test('an image that the model generated is an image again, and goes back as it came', () => {
   const call = read({
     messages: [
       { role: 'user', content: IMAGE },

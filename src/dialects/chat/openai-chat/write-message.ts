@@ -164,7 +164,7 @@ function writeMedia(media: Media, script: Script): JsonObject {
   if (source.type === 'reference') {
     if (source.dialect === OPENAI_CHAT)
       return { type: 'file', file: { file_id: source.id, ...(name && { filename: name }) } };
-    return lost(`A ${kind} was dropped: it is a file at another vendor.`, kind, script);
+    return lost(`A ${kind} was dropped: it is a file at another provider.`, kind, script);
   }
   switch (kind) {
     case 'image': {

@@ -136,7 +136,9 @@ function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObjec
       return undefined;
     case 'vendor':
       if (tool.dialect === OPENAI_CHAT) return tool.item;
-      warnings.add(`The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another vendor.`);
+      warnings.add(
+        `The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another provider.`,
+      );
       return undefined;
     default:
       return tool satisfies never;
@@ -163,7 +165,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], warnings: S
       return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
     case 'vendor':
       if (choice.dialect === OPENAI_CHAT) return choice.item;
-      warnings.add('`tool_choice` was dropped: it names a tool that runs at another vendor.');
+      warnings.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
       return undefined;
     default:
       return choice satisfies never;

@@ -32,7 +32,7 @@ export function withOwnSeals(input: readonly Json[], maker: string | undefined, 
     isObject(item) ? (expandedItem(item) ?? unwrapped(item, maker) ?? []) : [item],
   );
   if (kept.length < input.length) {
-    warnings.add('Earlier thinking was left out: the model takes back only thinking it has sealed itself.');
+    warnings.add('Earlier thinking was left out: the model takes back only thinking that it has signed itself.');
   }
   return kept;
 }

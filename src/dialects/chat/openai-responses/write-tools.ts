@@ -44,7 +44,7 @@ function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject 
       };
     case 'vendor':
       if (tool.dialect === OPENAI_RESPONSES) return tool.item;
-      losses.add(`The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another vendor.`);
+      losses.add(`The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another provider.`);
       return undefined;
     default:
       return tool satisfies never;
@@ -82,7 +82,7 @@ function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], losses: Set
       return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) };
     case 'vendor':
       if (choice.dialect === OPENAI_RESPONSES) return choice.item;
-      losses.add('`tool_choice` was dropped: it names a tool that runs at another vendor.');
+      losses.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
       return undefined;
     default:
       return choice satisfies never;

@@ -117,7 +117,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/models/:name{.+}', {
     gate: 'admin',
-    summary: 'Takes a model off sale; its prices and calls stay on record.',
+    summary: 'Removes a model; its prices and calls stay on record.',
     reply: Removed,
     answer: async (deps, { path, caller }) => {
       const { name } = named(await deps.store.models(), path.name, 'model');

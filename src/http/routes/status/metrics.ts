@@ -114,7 +114,7 @@ async function figures({ gateway, store, catalog }: Measured, startedAt: number)
     ['modelport_calls_active', 'gauge', 'Calls under way.', gateway.active],
     ['modelport_database_up', 'gauge', '1 where the database answers.', holds ? 1 : 0],
     ...(holds ? ([['modelport_holds_open', 'gauge', 'Holds not yet resolved.', holds.length]] as const) : []),
-    ['modelport_models', 'gauge', 'Models on sale.', catalog.list().length],
+    ['modelport_models', 'gauge', 'Models available.', catalog.list().length],
     ['modelport_event_loop_lag_seconds', 'gauge', 'How long a turn of the event loop takes now.', lagSeconds],
     ['process_start_time_seconds', 'gauge', 'When the process started.', startedAt / 1000],
     ['process_cpu_seconds_total', 'counter', 'Processor time spent.', (user + system) / 1e6],

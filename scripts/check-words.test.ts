@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { wordFaults } from './check-words.ts';
+
+const WORDS = [
+  { word: 'pictures?', instead: 'image' },
+  { word: 'on sale', instead: 'available' },
+];
+
+test('retired words in the prose of documents are faults; examples, names and addresses are not', () => {
+  const text = 'Two Pictures.\n`picture` [a](picture.md) picture-a\n```\npicture\n```\nModels on sale.\n';
+  expect(wordFaults([{ path: 'a.md', text }], [], WORDS)).toEqual([
+    'a.md:1: says "Pictures": write image',
+    'a.md:6: says "on sale": write available',
+  ]);
+});
+
+test('retired words in sentences of the code are faults; names, comments and statements are not', () => {
+  const text = [
+    '// a picture',
+    "const picture = 'picture';",
+    "throw new Error('The picture is too large.');",
+    'const sql = `SELECT picture FROM x`;',
+    `const said = \`\${picture} holds no picture at all\`;`,
+  ].join('\n');
+  expect(wordFaults([], [{ path: 'src/a.ts', text }], WORDS)).toEqual([
+    'src/a.ts:3: says "picture": write image',
+    'src/a.ts:5: says "picture": write image',
+  ]);
+});

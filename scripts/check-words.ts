@@ -1,0 +1,84 @@
+/**
+ * Public text uses the words of docs/glossary.md: fails where a document, or a sentence in src/ that users may read (errors, warnings,
+ * command line, descriptions), has a retired word. The words are in `retired-words.json`. Decisions and the changelog are history.
+ */
+import { parseSync } from 'oxc-parser';
+import retired from './retired-words.json' with { type: 'json' };
+import { type Fault, isTest, listFiles, readFiles, readSources, report, type SourceFile } from './source-files.ts';
+
+export interface Retired {
+  /** A regular expression for the whole word. */
+  word: string;
+  instead: string;
+}
+
+/** Decisions are history; conformance.md is written by a script, with the labels of its code. */
+const EXEMPT = ['docs/decisions/', 'docs/reference/conformance.md'];
+const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+/** Statements of databases, in SQL and Lua. */
+const STATEMENT = /\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|local|ARGV)\b/;
+
+export function wordFaults(
+  documents: readonly SourceFile[],
+  sources: readonly SourceFile[],
+  words: readonly Retired[],
+): Fault[] {
+  return [
+    ...documents.flatMap((file) => faultsIn(file, proseOf(file.text), words)),
+    ...sources.flatMap((file) => faultsIn(file, sentencesOf(file), words)),
+  ];
+}
+
+interface Line {
+  line: number;
+  text: string;
+}
+
+function faultsIn({ path }: SourceFile, lines: Iterable<Line>, words: readonly Retired[]): Fault[] {
+  const faults: Fault[] = [];
+  for (const { line, text } of lines) {
+    for (const { word, instead } of words) {
+      const [found] = new RegExp(`(?<![\\w-])(${word})(?![\\w-])`, 'i').exec(text) ?? [];
+      if (found !== undefined) faults.push(`${path}:${line}: says "${found}": write ${instead}`);
+    }
+  }
+  return faults;
+}
+
+/** A document without its examples, names in backticks, and addresses. */
+function* proseOf(text: string): Generator<Line> {
+  let fenced = false;
+  for (const [index, line] of text.split('\n').entries()) {
+    if (/^\s*```/.test(line)) fenced = !fenced;
+    else if (!fenced) yield { line: index + 1, text: line.replaceAll(/`[^`]*`/g, '').replaceAll(/\]\([^)]*\)/g, ']') };
+  }
+}
+
+/** The texts of several words in a source file. */
+function* sentencesOf({ path, text }: SourceFile): Generator<Line> {
+  const found: { at: number; text: string }[] = [];
+  collect(parseSync(path, text).program, found);
+  for (const sentence of found) {
+    if (!/\S\s+\S/.test(sentence.text) || STATEMENT.test(sentence.text)) continue;
+    const line = text.slice(0, sentence.at).split('\n').length;
+    yield { line, text: sentence.text.replaceAll(/`[^`]*`/g, '') };
+  }
+}
+
+function collect(node: unknown, found: { at: number; text: string }[]): void {
+  if (Array.isArray(node)) for (const one of node) collect(one, found);
+  else if (typeof node === 'object' && node !== null) {
+    const { type, value, start } = node as { type?: string; value?: unknown; start?: number };
+    if (type === 'Literal' && typeof value === 'string') found.push({ at: start ?? 0, text: value });
+    if (type === 'TemplateElement') found.push({ at: start ?? 0, text: (value as { cooked: string }).cooked });
+    for (const child of Object.values(node)) if (typeof child === 'object') collect(child, found);
+  }
+}
+
+if (import.meta.main) {
+  const pages = listFiles(['docs']).filter(
+    (path) => path.endsWith('.md') && !EXEMPT.some((part) => path.startsWith(part)),
+  );
+  const sources = readSources(['src']).filter(({ path }) => !isTest(path) && !path.includes('/fuzz/'));
+  report('words', wordFaults(readFiles([...DOCUMENTS, ...pages]), sources, retired));
+}
