@@ -109,9 +109,9 @@ test("Kling's modes: the plain one by the usual price, others by their own or no
   };
   expect((await order({ mode: 'pro' })).status).toBe(200);
   expect((await order({})).status).toBe(200);
-  const refused = await order({ mode: 'pro', audio: 'on' });
+  const refused = await order({ mode: 'pro', sound: 'on' });
   expect(refused.status).toBe(400);
-  expect(refused.text).toContain('pro+audio');
+  expect(refused.text).toContain('pro+sound');
   const sent = stage.journal().filter(({ method }) => method === 'POST');
   expect(sent.map(({ body }) => (body as { mode?: string }).mode)).toEqual(['pro', undefined]);
   await stage.settled();
