@@ -19,7 +19,7 @@ export interface VideoAsk {
   /** `720p` */
   resolution?: string;
   fps?: number;
-  /** How well it is made, in the words of prices (`pro+audio`), where its provider has several ways. */
+  /** How well it is made, in the words of prices (`pro+sound`), where its provider has several ways. */
   quality?: string;
   seed?: number;
   /** Videos asked for. */

@@ -10,14 +10,15 @@ export const USUAL_TOOL_CALLS = 20;
 
 /**
  * What a member does to the price, and so what becomes of it:
- * - `tools`: so many calls of tools at the provider: held and charged by `perToolCall` and `perToolUse`, refused where the price has neither;
+ * - `tools`: so many calls of tools at the provider: held and charged by `perToolCall` and `perToolUse`, refused where the price has neither.
+ *   Of them `certain` (1 unless given) are charged where nobody reports them;
  * - `output`, `imageInput`, `imageOutput`: so many tokens more than the request's own words allow: held for;
  * - `thinking`: thinking beside the output limit, without a bound: bounded by that limit, and held for;
  * - `route`: chooses among hosts that cost different amounts: bounded by the model's own price;
  * - `rate`: another rate for the whole call: refused.
  */
 export type Effect =
-  | { readonly tools: number }
+  | { readonly tools: number; readonly certain?: number }
   | { readonly output: number }
   | { readonly imageInput: number }
   | { readonly imageOutput: number }
@@ -43,6 +44,8 @@ const BYTES_PER_TOKEN = 2;
 const FIDELITY_TOKENS = 6240;
 const PARTIAL_IMAGE_TOKENS = 100;
 const MOST_PARTIAL_IMAGES = 3;
+/** Of a search by OpenRouter, which is paid for by its results. */
+const USUAL_RESULTS = 5;
 /** Plugins of OpenRouter that cost nothing of their own. */
 const FREE_PLUGINS: ReadonlySet<string> = new Set(['response-healing', 'context-compression', 'moderation']);
 const FREE_PDF_ENGINES: ReadonlySet<string> = new Set(['pdf-text', 'native', 'cloudflare-ai']);
@@ -134,10 +137,13 @@ function ofPlugins(plugins: readonly Json[]): Effect | undefined {
   for (const plugin of plugins) {
     if (!isObject(plugin) || typeof plugin.id !== 'string') return 'rate';
     if (plugin.enabled === false || FREE_PLUGINS.has(plugin.id)) continue;
-    if (plugin.id === 'web') tools++;
-    else if (plugin.id !== 'file-parser' || !isFreeParser(plugin.pdf)) return 'rate';
+    if (plugin.id === 'web') {
+      const { max_results: results = USUAL_RESULTS } = plugin;
+      if (countIn(results) === undefined) return 'rate';
+      tools += Math.max(1, Math.ceil((results as number) / USUAL_RESULTS));
+    } else if (plugin.id !== 'file-parser' || !isFreeParser(plugin.pdf)) return 'rate';
   }
-  return tools > 0 ? { tools } : undefined;
+  return tools > 0 ? { tools, certain: tools } : undefined;
 }
 
 function isFreeParser(pdf: Json | undefined): boolean {

@@ -91,7 +91,7 @@ class Judge {
         this.#unpriced(member, 'changes what the whole call costs, and there is no price for that');
       else if (effect === 'route') this.#boundRoute(dialect, member, value as JsonObject);
       else if (effect === 'thinking') this.#boundThinking(dialect);
-      else if ('tools' in effect) this.#tools(member, effect.tools, true);
+      else if ('tools' in effect) this.#tools(member, effect.tools, effect.certain ?? 1);
       else this.#add(effect);
     }
   }
@@ -125,19 +125,31 @@ class Judge {
         this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
       return;
     }
-    const inChat = this.#sent().every(({ dialect }) => TOOL_FORMATS[dialect]?.once);
-    this.#tools('tools', mostCalls(call, tool, inChat), tool.type === 'web-search', name);
-    if (this.#judging.price.perToolCall) this.#boundTool(call, tool);
+    const asked = askedCalls(call, tool);
+    this.#tools('tools', this.#mostCalls(asked), tool.type === 'web-search' ? 1 : 0, name);
+    if (this.#judging.price.perToolCall) this.#boundTool(call, tool, asked ?? USUAL_TOOL_CALLS);
+  }
+
+  /** A bound holds where it is told: a destination that has no word for it may make as many calls as it likes. */
+  #mostCalls(asked = USUAL_TOOL_CALLS): number {
+    let most = 0;
+    for (const { type, dialect } of this.#sent()) {
+      const { once, bound } = TOOL_FORMATS[dialect] ?? {};
+      const isTold = bound === 'max_uses' || (bound === 'max_tool_calls' && COUNTS_TOOLS.has(type));
+      const usual = isTold ? asked : Math.max(asked, USUAL_TOOL_CALLS);
+      most = Math.max(most, once ? 1 : usual);
+    }
+    return most;
   }
 
   /** Says how many calls are held for, in the words of formats that have one for it. */
-  #boundTool(call: ChatCall, tool: RunTool): void {
-    if (tool.type === 'web-search' && !isCount(tool.options.max_uses)) tool.maxUses = USUAL_TOOL_CALLS;
+  #boundTool(call: ChatCall, tool: RunTool, most: number): void {
+    if (tool.type === 'web-search') tool.maxUses = most;
     const { dialect } = call.origin;
     if (tool.dialect !== dialect) return;
     const bound = TOOL_FORMATS[dialect]?.bound;
     if (bound === 'max_uses') this.#boundsTools = true;
-    if (bound !== 'max_tool_calls' || call.extras[dialect]?.max_tool_calls !== undefined) return;
+    if (bound !== 'max_tool_calls' || isCount(call.extras[dialect]?.max_tool_calls)) return;
     const isSaidThere = this.#sent().some((one) => one.dialect === dialect && COUNTS_TOOLS.has(one.type));
     if (isSaidThere) this.#set(dialect, bound, USUAL_TOOL_CALLS);
   }
@@ -165,13 +177,13 @@ class Judge {
     for (const unit of Object.keys(tokens) as (keyof Extras)[]) found[unit] += tokens[unit] ?? 0;
   }
 
-  /** `isCertain`: nobody reports it, and the provider does it once in any case. */
-  #tools(member: string, count: number, isCertain: boolean, tool?: string): void {
+  /** `certain`: nobody reports them, and the provider makes them in any case. */
+  #tools(member: string, count: number, certain: number, tool?: string): void {
     const { perToolCall, perToolUse } = this.#judging.price;
     if (perToolCall === undefined && perToolUse === undefined) {
       const what = tool === undefined ? 'runs tools at the provider' : `the tool \`${tool}\` runs at the provider`;
       this.#unpriced(member, `${what}, and the price of the model has neither \`perToolCall\` nor \`perToolUse\``);
-    } else this.#add({ toolCalls: count, ...(isCertain && { certainCalls: 1 }) });
+    } else this.#add({ toolCalls: count, certainCalls: certain });
   }
 
   /** No host may cost more than what the model is sold for. */
@@ -228,14 +240,12 @@ function textOr(value: Json | undefined, other: string): string {
   return typeof value === 'string' ? value : other;
 }
 
-/** As many as the request allows; `inChat`: a search is made once. */
-function mostCalls(call: ChatCall, tool: RunTool, inChat: boolean): number {
+/** As many as the request allows, in its own format's word for that; `undefined`: it does not say. */
+function askedCalls({ origin, extras }: ChatCall, tool: RunTool): number | undefined {
+  const bound = TOOL_FORMATS[origin.dialect]?.bound;
   const options = tool.type === 'web-search' ? tool.options : tool.item;
-  const { max_uses: uses } = options;
-  if (isCount(uses)) return uses;
-  const most = call.extras[call.origin.dialect]?.max_tool_calls;
-  if (isCount(most)) return most;
-  return inChat ? 1 : USUAL_TOOL_CALLS;
+  const said = bound === 'max_uses' ? options.max_uses : bound && extras[origin.dialect]?.[bound];
+  return isCount(said) ? said : undefined;
 }
 
 function isCount(value: Json | undefined): value is number {

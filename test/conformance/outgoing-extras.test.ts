@@ -54,6 +54,9 @@ const searches = (body: object) => {
   if (Number.isFinite(said)) return said;
   return 'web_search_options' in body ? 1 : 20;
 };
+/** The `max_uses` of a response's tool is no word of its format. */
+const searchesOf = (body: { [member: string]: unknown }) =>
+  searches('input' in body ? { ...body, tools: ['web_search'] } : body);
 
 const EXTRAS: { readonly [name: string]: Extra } = {
   'search of a chat': {
@@ -83,6 +86,48 @@ const EXTRAS: { readonly [name: string]: Extra } = {
     param: 'tools',
     charged: (type, body) => type === 'anthropic' && seesSearch(body),
     permits: searches,
+  },
+  'a bound in the words of a response': {
+    format: 'openai-responses',
+    members: { tools: [{ type: 'web_search' }], max_tool_calls: 1 },
+    param: 'tools',
+    charged: (type, body) => SEARCHES.test(type) && seesSearch(body),
+    permits: searches,
+  },
+  'a bound in the words of a message': {
+    format: 'anthropic-messages',
+    members: { tools: [{ type: 'web_search_20250305', name: 'web_search', max_uses: 1 }] },
+    param: 'tools',
+    charged: (type, body) => SEARCHES.test(type) && seesSearch(body),
+    permits: searches,
+  },
+  'a bound that is none': {
+    format: 'openai-responses',
+    members: { tools: [{ type: 'web_search', max_uses: 1 }], max_tool_calls: null },
+    param: 'tools',
+    charged: (type, body) => SEARCHES.test(type) && seesSearch(body),
+    permits: searchesOf,
+  },
+  'a bound in words that the format does not have': {
+    format: 'anthropic-messages',
+    members: { tools: [{ type: 'web_search_20250305', name: 'web_search' }], max_tool_calls: 0 },
+    param: 'tools',
+    charged: (type, body) => SEARCHES.test(type) && seesSearch(body),
+    permits: searches,
+  },
+  'a bound of a chat, which has no word for it': {
+    format: 'openai-chat',
+    members: { web_search_options: { max_uses: 0 }, max_tool_calls: 0 },
+    param: 'tools',
+    charged: (type, body) => SEARCHES.test(type) && seesSearch(body),
+    permits: (body) => ('web_search_options' in body ? 1 : searches(body)),
+  },
+  'a web plugin with many results': {
+    format: 'openai-chat',
+    members: { plugins: [{ id: 'web', max_results: 100 }] },
+    param: 'plugins',
+    charged: (type, body) => type === 'openrouter' && body.includes('"web"'),
+    permits: () => 20,
   },
   'grounding in Gemini': {
     format: 'gemini',
