@@ -57,3 +57,14 @@ test('every file but a test begins with a sentence on what it is', () => {
     'src/a/bad.ts:1: begins without a sentence on what the file is',
   ]);
 });
+
+test('documents and headings that code names exist', () => {
+  const api = { path: 'docs/api.md', text: '## Chat completions\n' };
+  const text =
+    '/** As docs/api.md#chat-completions and https://a.test/docs/b.md say. */\n// docs/api.md#gone, docs/gone.md\n';
+  const sources = [{ path: 'src/store/a.ts', text }];
+  expect(docFaults({ documents: [MAP, api], paths: [...PATHS, 'docs/api.md'], sources })).toEqual([
+    'src/store/a.ts:2: names docs/api.md#gone, but docs/api.md has no such heading',
+    'src/store/a.ts:2: names docs/gone.md, which is not there',
+  ]);
+});

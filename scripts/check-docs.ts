@@ -21,7 +21,9 @@ export function docFaults({ documents, paths, sources }: Repository): Fault[] {
   return [
     ...documents.flatMap((document) => [...pathFaults(document, places), ...linkFaults(document, documents, places)]),
     ...roomFaults(documents, paths),
-    ...sources.filter(({ path }) => !isTest(path)).flatMap(headFaults),
+    ...sources
+      .filter(({ path }) => !isTest(path))
+      .flatMap((file) => [...headFaults(file), ...citationFaults(file, documents)]),
   ];
 }
 
@@ -101,6 +103,20 @@ function roomFaults(documents: readonly SourceFile[], paths: readonly string[]):
   return [...deps]
     .filter((room) => !map.text.includes(`\`src/${room}\``))
     .map((room) => `${MAP}: does not show \`src/${room}\``);
+}
+
+/** Documents that code names, with the headings it names in them. */
+function citationFaults({ path, text }: SourceFile, documents: readonly SourceFile[]): Fault[] {
+  const faults: Fault[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    for (const [cited, file, anchor] of line.matchAll(/(?<![\w./-])(docs\/[\w./-]+\.md)(?:#([\w-]+))?/g)) {
+      const document = documents.find((one) => one.path === file);
+      if (!document) faults.push(`${path}:${index + 1}: names ${cited}, which is not there`);
+      else if (anchor !== undefined && !headings(document.text).has(anchor))
+        faults.push(`${path}:${index + 1}: names ${cited}, but ${file} has no such heading`);
+    }
+  }
+  return faults;
 }
 
 function headFaults({ path, text }: SourceFile): Fault[] {

@@ -56,7 +56,7 @@ export interface ChatCall extends Asked {
   image?: { aspectRatio?: string; size?: string };
   /** The client asked for usage inside the stream (formats that always send it say `true`). */
   wantsUsage: boolean;
-  /** The model draws: of usage its reply carries the three counts alone (specification 2.6, 2.12). */
+  /** The model draws: of usage its reply carries the three counts alone (docs/api.md#images-in-chat, docs/api.md#usage). */
   countsAlone?: true;
   /** The end user, as the caller names them. */
   user?: string;

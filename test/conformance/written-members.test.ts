@@ -7,7 +7,7 @@ import { hasFixtures, recordedCases, replyBytes } from '../fixtures.ts';
 import { addPaths, payloadsIn } from './member-paths.ts';
 import { sources, TARGETS, translationsOf, WIRES } from './translate-replies.ts';
 
-const SPECIFIED = 'specification 2.12 has it';
+const SPECIFIED = 'docs/api.md#usage has it';
 const DOCUMENTED = 'the provider documents it; no recording happens to have it';
 const OURS = 'carries what the format has no word for, so that nothing is lost';
 
@@ -44,7 +44,7 @@ const ALLOWED: { readonly [format: string]: readonly (readonly [path: RegExp, re
     [/^usageMetadata\.serverToolCallCount$/, OURS],
   ],
   'openai-images': [[/^usage\./, DOCUMENTED]],
-  rerank: [[/document/, 'specification 2.11 has it, where the client asks for documents']],
+  rerank: [[/document/, 'docs/api.md#rerank has it, where the client asks for documents']],
 };
 
 const asked = {

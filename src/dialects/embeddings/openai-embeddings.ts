@@ -155,7 +155,7 @@ function bodyOf(call: EmbedCall, { result, usage }: Reply): JsonObject {
   return { object: 'list', data, model: call.model, usage: countsOf(usage) };
 }
 
-/** Specification 2.12: an embeddings response carries these counts alone. */
+/** docs/api.md#embeddings: an embeddings response carries these counts alone. */
 function countsOf(usage: Usage | undefined): JsonObject {
   const tokens = usage?.input ?? 0;
   return { prompt_tokens: tokens, total_tokens: tokens };

@@ -4,7 +4,7 @@ import type { WireReply } from '../dialect.ts';
 
 export type ErrorWriter = (error: GatewayError, requestId: string) => WireReply;
 
-/** Specification 2.13: chat, completions, responses, images, embeddings, rerank, models, tasks. */
+/** The error object of docs/api.md#errors: chat, completions, responses, images, embeddings, rerank, models, tasks. */
 export const openaiError: ErrorWriter = (error, requestId) =>
   reply(error, requestId, error.status, { error: openaiErrorObject(error) });
 
@@ -13,7 +13,7 @@ export function openaiErrorObject(error: GatewayError) {
   return {
     message: error.message,
     type: error.vendorType ?? ERRORS[error.code].openai,
-    // Always a string, as specification 7.1 has it.
+    // Always a string, as docs/api.md#errors has it.
     param: error.param ?? '',
     code: error.vendorCode ?? error.code,
   };

@@ -62,7 +62,7 @@ function saidOutput(raw: JsonObject): number {
   return said ?? Math.max(0, firstCount(raw.total_tokens) - inputTokens(raw));
 }
 
-/** A usage object of specification 2.12. */
+/** A usage object of docs/api.md#usage. */
 export function writeUsage(usage: Usage): JsonObject {
   const { input, output, audioInput = 0, imageInput = 0, audioOutput = 0, imageOutput = 0, reasoning = 0 } = usage;
   const prompt: JsonObject = { cached_tokens: usage.cachedInput ?? 0 };

@@ -1,4 +1,4 @@
-/** Jimeng's door, `/provider-b/?Action=…`: specification 2.10. */
+/** Jimeng's endpoint, `/vendor-b/?Action=…`: docs/api.md#jimeng. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { TaskState, VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';

@@ -1,4 +1,4 @@
-/** Kling's door, `/provider-a/v1/videos/text2video` and `/image2video`: its own body, answered as specification 2.9 says. */
+/** Kling's endpoints, `/vendor-a/v1/videos/text2video` and `/image2video`: its own body, answered as docs/api.md#video-generations says. */
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';
 import { saidOnce } from './money.ts';

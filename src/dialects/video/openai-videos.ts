@@ -1,4 +1,4 @@
-/** OpenAI's videos, `/v1/videos`: specification 2.8. */
+/** OpenAI's videos, `/v1/videos`: docs/api.md#videos. */
 import type { JsonObject } from '../../canonical/json.ts';
 import type { VideoAsk } from '../../canonical/task.ts';
 import { wrong } from '../shared/request-body.ts';

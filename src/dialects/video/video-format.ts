@@ -150,7 +150,7 @@ export function defined<T extends object>(members: T): { [K in keyof T]?: Exclud
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** What the first of its files says of itself; of what it does not say, what was ordered. Whole numbers, as specification 2.9 has it. */
+/** What the first of its files says of itself; of what it does not say, what was ordered. Whole numbers, as docs/api.md#video-generations has it. */
 export function factsOf(ask: TaskView['ask'], [first]: TaskView['outputs']): JsonObject {
   const video = first?.video ?? {};
   const seconds = video.seconds ?? ask.seconds;

@@ -1,4 +1,4 @@
-/** The plain door, `/v1/video/generations`: asked as OpenAI's is, answered as specification 2.9 says. */
+/** The plain format, `/v1/video/generations`: asked as OpenAI's is, answered as docs/api.md#video-generations says. */
 import type { JsonObject } from '../../canonical/json.ts';
 import { readVideoAsk } from './openai-videos.ts';
 import { errorNumber, factsOf, type TaskView, type VideoDoor } from './video-format.ts';

@@ -69,7 +69,7 @@ export function chatUsage(usage: Usage, { countsAlone }: ChatCall): JsonObject {
   return { prompt_tokens: input, completion_tokens: output, total_tokens: input + output };
 }
 
-/** A chat completion object of specification 2.1. */
+/** A chat completion object of docs/api.md#chat-completions. */
 export function writeCompletion(reply: Reply, call: ChatCall): JsonObject {
   const choices: JsonObject[] = [];
   for (const choice of reply.choices) choices.push(choiceOf(choice, choices.length, call));

@@ -1,4 +1,4 @@
-/** Images asked for in a chat (specification 2.6): `contents` as Google has them, and settings in `extra_body` or beside it. */
+/** Images asked for in a chat (docs/api.md#images-in-chat): `contents` as Google has them, and settings in `extra_body` or beside it. */
 import type { ChatCall, Media, Message, Part } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';

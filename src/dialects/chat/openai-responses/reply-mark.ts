@@ -125,7 +125,7 @@ function patch(response: Uint8Array, { members, counts }: Patches): Uint8Array {
   return counts ? addToMember(patched, 'usage', counts) : patched;
 }
 
-/** The names of specification 2.12 that the provider's counts do not use; `undefined` where it has them all. */
+/** The names of docs/api.md#usage that the provider's counts do not use; `undefined` where it has them all. */
 function missingCounts(said: Json | undefined, usage: Usage): JsonObject | undefined {
   const written = writeResponseUsage(usage);
   if (!isObject(said)) return written;

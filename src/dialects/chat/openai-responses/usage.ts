@@ -1,4 +1,4 @@
-/** The usage object of this format: its own names, and beside them those of specification 2.12. */
+/** The usage object of this format: its own names, and beside them those of docs/api.md#usage. */
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';

@@ -61,7 +61,7 @@ function imagesOf({ choices }: Reply, delivery?: ImageCall['delivery']): Image[]
   );
 }
 
-/** An object of specification 2.7. */
+/** An object of docs/api.md#images. */
 function bodyOf(call: ImageCall, reply: Reply): JsonObject {
   return {
     created: reply.createdSeconds ?? call.receivedSeconds ?? 0,

@@ -60,7 +60,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
 
 type Shape = 'openai' | 'anthropic' | 'google';
 
-/** Specification 4, rule 2: the first match wins. */
+/** docs/api.md#model-lists: the first match wins. */
 function shapeAsked({ headers, query }: Asked<Paging, unknown>): Shape {
   if (headers.has('x-api-key') || headers.has('anthropic-version') || headers.has('vendor1-version'))
     return 'anthropic';
