@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 import { recordedUsage } from '../recorded-usage.ts';
-import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
+import { costOf, nanoCost, PRICE, type Scene, type Stage, startScene } from '../scene.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
@@ -62,6 +62,8 @@ async function through(stage: Stage, way: Scenario['way'], recorded: RecordedCas
 
 const stageFor = (recorded: RecordedCase) =>
   scene.stage({
+    // Some search, at providers that charge for it.
+    price: { ...PRICE, perToolCall: 0 },
     maxOutputTokens: 32_768,
     type: ROWS[recorded.provider] ?? recorded.provider,
     upstreamModel: requestOf(recorded).model,
