@@ -179,7 +179,8 @@ describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
         ({ file }) => file,
         async (recorded) => {
           const payloads = payloadsOf(Buffer.from(replyBytes(recorded)).toString());
-          const stage = await scene.stage(CLAUDE);
+          // Long inputs cost so little that no report is disputed, which would not be told as it is.
+          const stage = await scene.stage({ ...CLAUDE, price: { input: 0.01, output: 4 } });
           stage.script({
             bytes: Buffer.concat(payloads.map(packChunk)),
             headers: FRAMES,
