@@ -2,6 +2,7 @@
 import { type Access, createAccess } from './access/access.ts';
 import { auditRow } from './access/audit.ts';
 import { createRanges, readRange } from './access/cidr.ts';
+import { createDividedLimits } from './access/divided-limits.ts';
 import type { Limits } from './access/limits.ts';
 import { createLocalLimits } from './access/local-limits.ts';
 import { memoryBudget } from './access/memory-budget.ts';
@@ -270,7 +271,7 @@ function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { co
 /** Who counts calls by the minute: this process, or Redis for all processes. */
 function openLimits(config: Config, log: Log, standing: Standing): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
-  if (redisUrl === undefined) return createLocalLimits();
+  if (redisUrl === undefined) return standing.count === 1 ? createLocalLimits() : createDividedLimits(standing);
   return createSharedLimits({
     url: redisUrl,
     prefix: redisPrefix,

@@ -27,6 +27,9 @@ const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
+const DIVIDED_LIMITS =
+  'Limits per minute and of calls at once are divided among the processes, each of which lets in its part: set REDIS_URL to count them over all.';
+
 export interface ServeOptions {
   version: string;
   /** Upstreams are reached through a proxy that the environment names. */
@@ -60,6 +63,7 @@ export async function serve(config: Config, count: number, options: ServeOptions
     for (const warning of (await store.ready()).warnings) log.warn(warning);
     const standing = { index: (options.worker ?? 1) - 1, count: options.workers };
     const app = openApp(config, store, openTransport(options.proxied), log, standing);
+    if (count > 1 && config.redisUrl === undefined) log.warn(DIVIDED_LIMITS, { processes: count });
     const first = options.worker === undefined ? await furnish(config, app, options.isTerminal, log) : undefined;
     if (count === 1) return await serveAlone(config, app, first, { ...options, log });
     app.close();

@@ -74,6 +74,26 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
       .then((response) => response.text())
       .catch(() => '');
 
+  test('a limit is divided among the processes, and a warning says so', async () => {
+    const limited = { account: caller.account, name: 'limited', requestsPerMinute: COUNT * 2 };
+    const { key } = (await gateway.admin('POST', '/keys', limited)) as { key: string };
+    const statuses: number[] = [];
+    for (let asked = 0; asked < COUNT * 12; asked++) {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', connection: 'close' },
+        body: JSON.stringify(chatRequest('slow', { stream: true })),
+      });
+      await response.text();
+      statuses.push(response.status);
+    }
+    const letIn = statuses.filter((status) => status === 200).length;
+    expect(statuses.filter((status) => status !== 429)).toHaveLength(letIn);
+    expect(letIn).toBeGreaterThanOrEqual(2);
+    expect(letIn).toBeLessThanOrEqual(COUNT * 2);
+    expect(gateway.log()).toContain('divided among the processes');
+  }, 60_000);
+
   test('they start once, share the calls, and their metrics and log lines say which process speaks', async () => {
     expect(gateway.log().match(/This is the first start/g)).toHaveLength(1);
     expect(workersOf(gateway.url).size).toBe(COUNT);
