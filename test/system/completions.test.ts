@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
-import { hasFixtures, recordedCases } from '../fixtures.ts';
+import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 import { recordedUsage } from '../recorded-usage.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
 import { CHUNKINGS } from '../upstream/answer.ts';
@@ -20,6 +20,16 @@ afterAll(async () => {
 
 const OPENAI = { type: 'openai', upstreamModel: 'gpt-3.5-turbo-instruct' };
 
+/** As many prompts and choices as the recording's own request asked for: no provider may send more. */
+function countsOf(recorded: RecordedCase): { prompt: string[]; n?: number } {
+  const { prompt, n } = JSON.parse(Buffer.from(requestBytes(recorded) ?? '{}').toString()) as {
+    prompt?: unknown;
+    n?: number;
+  };
+  const count = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1;
+  return { prompt: Array.from({ length: count }, () => 'Hello'), ...(n !== undefined && { n }) };
+}
+
 test.skipIf(!hasFixtures)(
   "recorded replies reach the user as they reach the provider's own",
   async () => {
@@ -27,7 +37,7 @@ test.skipIf(!hasFixtures)(
       const stage = await scene.stage(OPENAI);
       const way = recorded.stream ? 'completion-stream' : 'completion';
       const request = {
-        prompt: ['Hello'],
+        ...countsOf(recorded),
         max_tokens: 50,
         stream_options: recorded.stream ? { include_usage: true } : undefined,
       };
@@ -50,7 +60,7 @@ test.skipIf(!hasFixtures)(
         });
         const sent = stage.journal().at(-1);
         expect(sent?.path).toEndWith('/v1/completions');
-        expect(sent?.body).toMatchObject({ model: 'gpt-3.5-turbo-instruct', prompt: ['Hello'] });
+        expect(sent?.body).toMatchObject({ model: 'gpt-3.5-turbo-instruct', prompt: request.prompt });
       }
       const usage = recordedUsage(recorded);
       for (const call of await stage.settled()) if (usage) expect(nanoCost(call)).toBe(costOf(usage));

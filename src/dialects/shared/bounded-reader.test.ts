@@ -32,6 +32,7 @@ describe('places', () => {
 
   for (const [name, event] of [
     ['a choice far beyond those asked for', delta(50_000_000, 0)],
+    ['a second choice where one was asked for', delta(1, 0)],
     ['a negative choice', delta(-1, 0)],
     ['half a choice', delta(0.5, 0)],
     ['a choice that is no number', delta('0' as unknown as number, 0)],
@@ -43,6 +44,12 @@ describe('places', () => {
       expect(through([delta(0, 0), event, delta(0, 0)])).toEqual(['part-delta', 'upstream_failed']);
     });
   }
+});
+
+test('providers of images may send some more than were asked for', () => {
+  const call = { kind: 'image', n: 1 } as unknown as Call;
+  expect(through([delta(3, 0)], call)).toEqual(['part-delta', 'reply-end']);
+  expect(through([delta(17, 0)], call)).toEqual(['upstream_failed']);
 });
 
 describe('results', () => {

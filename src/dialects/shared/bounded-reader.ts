@@ -10,8 +10,11 @@ import type { Frame, Reader } from '../dialect.ts';
 
 /** Parts of one choice. The longest recorded reply has some sixty: texts, thinking, tool calls, searches and their results. */
 export const MOST_PARTS = 4096;
-/** Choices that a provider may send beyond those that were asked for: some number them from 1, makers of images make them by fours. */
-const SPARE_CHOICES = 16;
+/**
+ * Images that a provider may send beyond those that were asked for: some providers generate them by fours, whatever is asked. Of a conversation none: no recorded
+ * reply has more choices than its request asked for.
+ */
+const SPARE_IMAGES = 16;
 
 /** The end of the year 9999, in seconds since 1970: what a date can be written of. */
 const LAST_SECOND = 253_402_300_800;
@@ -33,7 +36,7 @@ class BoundedReader implements Reader {
   constructor(reader: Reader, call: Call) {
     this.#reader = reader;
     this.#call = call;
-    this.#mostChoices = choicesOf(call) + SPARE_CHOICES;
+    this.#mostChoices = choicesOf(call) + (call.kind === 'image' ? SPARE_IMAGES : 0);
   }
 
   get contentType(): string | undefined {
