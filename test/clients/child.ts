@@ -22,6 +22,8 @@ export const NO_TELEMETRY = {
   OPENAI_AGENTS_DISABLE_TRACING: '1',
   NEXT_TELEMETRY_DISABLED: '1',
   OTEL_SDK_DISABLED: 'true',
+  LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+  LITELLM_LOG: 'ERROR',
 };
 
 /** Starts a script of this folder. */

@@ -13,7 +13,8 @@ const FORMAT_NAMES: { readonly [format in MatrixFormat]: string } = {
 export function clientsTable(): string {
   const clients = [
     ...MATRIX.map((row) => [row, versionsOf(row)] as const),
-    ...PYTHON_MATRIX.map((row) => [row, pythonVersionsOf(row)] as const),
+    ...PYTHON_MATRIX.libraries.map((row) => [row, pythonVersionsOf(row, 'libraries')] as const),
+    ...PYTHON_MATRIX.litellm.map((row) => [row, pythonVersionsOf(row, 'litellm')] as const),
   ];
   const rows = clients.map(([row, versions]) => {
     const loop = row.wholeCallsOnly ? 'tool loop (whole)' : 'tool loop';

@@ -35,6 +35,7 @@ export function errorClass(library: string, format: MatrixFormat, status: Status
   if (library === 'genai 0' || library === 'google-genai (Python)') return BY_SIDE[status];
   if (library.startsWith('genai')) return 'ApiError';
   if (library.startsWith('generative-ai') || (library === 'langchain 1' && format === 'gemini')) return GOOGLE_FETCH;
+  if (library === 'litellm (Python)' && status === 502) return 'BadGatewayError';
   if (library === 'langchain (Python)')
     return `${format === 'anthropic-messages' ? 'Anthropic' : 'OpenAI'}${LANGCHAIN[status]}`;
   return BY_STATUS[status];

@@ -9,7 +9,12 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const FOLDER = import.meta.dirname;
-export const REQUIREMENTS = join(FOLDER, 'requirements.txt');
+/** What is pinned together: LiteLLM needs an older `openai` than its newest. */
+export const REQUIREMENTS = {
+  libraries: join(FOLDER, 'requirements.txt'),
+  litellm: join(FOLDER, 'requirements-litellm.txt'),
+} as const;
+export type Installed = keyof typeof REQUIREMENTS;
 
 /** What the installation may take, and what a test waits for one that is under way. */
 const BOUND_MS = 240_000;
@@ -24,10 +29,11 @@ export interface Python {
   missing?: string;
 }
 
-export async function installPython(): Promise<Python> {
+export async function installPython(what: Installed): Promise<Python> {
+  const requirements = REQUIREMENTS[what];
   const version = versionOf('python3');
   if (version === undefined) return missing(`No Python of at least 3.${LEAST_MINOR}`);
-  const key = createHash('sha256').update(readFileSync(REQUIREMENTS)).update(version).digest('hex').slice(0, 16);
+  const key = createHash('sha256').update(readFileSync(requirements)).update(version).digest('hex').slice(0, 16);
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   const folder = join(cache, 'modelport-test', `python-${key}`);
   const done = join(folder, '.done');
@@ -44,7 +50,7 @@ export async function installPython(): Promise<Python> {
     try {
       rmSync(folder, { recursive: true, force: true });
       mkdirSync(folder);
-      const failure = install(folder, program, deadline);
+      const failure = install(folder, program, requirements, deadline);
       if (failure !== undefined) return missing(failure);
       writeFileSync(done, '');
     } finally {
@@ -80,7 +86,7 @@ function versionOf(python: string): string | undefined {
 }
 
 /** Why it failed, where it did. */
-function install(folder: string, python: string, deadline: number): string | undefined {
+function install(folder: string, python: string, requirements: string, deadline: number): string | undefined {
   const run = (program: string, ...args: string[]) =>
     spawnSync(program, args, {
       stdio: ['ignore', 'ignore', 'ignore'],
@@ -90,7 +96,7 @@ function install(folder: string, python: string, deadline: number): string | und
   const tools = join(folder, 'tools');
   const uv = join(tools, 'bin', 'uv');
   const venv = join(folder, 'venv');
-  const more = ['--compile-bytecode', '--quiet', '--requirement', REQUIREMENTS];
+  const more = ['--compile-bytecode', '--quiet', '--requirement', requirements];
   if (
     run('python3', '-m', 'pip', 'install', '--quiet', '--target', tools, 'uv==0.13.9') &&
     run(uv, 'venv', '--quiet', '--python', 'python3', venv) &&
@@ -100,10 +106,13 @@ function install(folder: string, python: string, deadline: number): string | und
   rmSync(venv, { recursive: true, force: true });
   if (
     run('python3', '-m', 'venv', venv) &&
-    run(python, '-m', 'pip', 'install', '--quiet', '--requirement', REQUIREMENTS)
+    run(python, '-m', 'pip', 'install', '--quiet', '--requirement', requirements)
   )
     return undefined;
   return 'Neither uv nor pip could install the Python libraries in time';
 }
 
-if (import.meta.main) await installPython();
+if (import.meta.main) {
+  await installPython('libraries');
+  await installPython('litellm');
+}

@@ -1,5 +1,6 @@
 """The client matrix in Python: official libraries run the same conversations. One JSON line in, one out; `id` joins the two."""
 import json
+import os
 import socket
 import sys
 import threading
@@ -8,12 +9,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 warnings.simplefilter("ignore")
 printing = threading.Lock()
+answers = sys.stdout
+# What a library prints is no answer.
+sys.stdout = open(os.devnull, "w")
 
 
 def tell(view):
     with printing:
-        sys.stdout.write(json.dumps(view) + "\n")
-        sys.stdout.flush()
+        answers.write(json.dumps(view) + "\n")
+        answers.flush()
 
 
 # Nothing here may reach beyond this machine: what tries is an error of the library's, and told to the suite.
@@ -250,7 +254,51 @@ def chained_anthropic(at):
     return ChatAnthropic(model=at["model"], api_key=at["apiKey"], base_url=at["url"], max_retries=0, max_tokens=100)
 
 
+def litellm_loop(provider, path):
+    """`provider`: whose format LiteLLM speaks to the gateway; its users see chat completions whatever that is."""
+
+    def run(at):
+        import litellm
+
+        more = {}
+        if at["tools"]:
+            function = {"name": NAME, "description": DESCRIPTION, "parameters": SCHEMA}
+            more["tools"] = [{"type": "function", "function": function}]
+        if at["schema"]:
+            more["response_format"] = place()
+
+        def ask(history):
+            asked = {
+                "model": f"{provider}/{at['model']}",
+                "api_key": at["apiKey"],
+                "api_base": at["url"] + path,
+                "messages": [{"role": "user", "content": at["prompt"]}, *history],
+                "num_retries": 0,
+                "max_retries": 0,
+                "max_tokens": 100,
+                **more,
+            }
+            if at["stream"]:
+                chunks = list(litellm.completion(**asked, stream=True))
+                message = litellm.stream_chunk_builder(chunks).choices[0].message
+            else:
+                message = litellm.completion(**asked).choices[0].message
+            calls = [(call.id, call.function.name, json.loads(call.function.arguments)) for call in message.tool_calls or []]
+            return message, message.content or "", calls
+
+        def goes_on(message, calls):
+            return [message.model_dump(exclude_none=True), *({"role": "tool", "tool_call_id": id, "content": RESULT} for id, _, _ in calls)]
+
+        return loop(ask, goes_on)
+
+    return run
+
+
 LIBRARIES = {
+    "litellm (Python)": {
+        "openai-chat": litellm_loop("openai", "/v1"),
+        "anthropic-messages": litellm_loop("anthropic", ""),
+    },
     "openai (Python)": {"openai-chat": openai_chat, "openai-responses": openai_responses},
     "anthropic (Python)": {"anthropic-messages": anthropic_messages},
     "google-genai (Python)": {"gemini": gemini},

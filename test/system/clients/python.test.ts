@@ -1,12 +1,11 @@
 /** The client matrix in Python, where Python is present. */
 
-import { installPython } from '../../clients/python/install.ts';
+import { type Installed, installPython } from '../../clients/python/install.ts';
 import { PYTHON_MATRIX, startPythonClient } from '../../clients/python-client.ts';
 import { matrixSuite } from './run-matrix.ts';
 
-const { program } = await installPython();
-matrixSuite(
-  'the client matrix in Python',
-  PYTHON_MATRIX,
-  program === undefined ? undefined : () => startPythonClient(program),
-);
+for (const what of Object.keys(PYTHON_MATRIX) as Installed[]) {
+  const { program } = await installPython(what);
+  const start = program === undefined ? undefined : () => startPythonClient(program);
+  matrixSuite(`the client matrix in Python, ${what}`, PYTHON_MATRIX[what], start);
+}
