@@ -76,6 +76,8 @@ export interface ErrorDetail {
   unsent?: boolean;
   /** What was asked for may be done all the same: sent again, it may be done twice. No other target is to be tried. */
   inDoubt?: boolean;
+  /** The provider has answered in full, and bills it: so is the call. */
+  billed?: boolean;
   /** For the log only: never shown to a client. */
   cause?: unknown;
 }
@@ -87,6 +89,7 @@ export class GatewayError extends Error {
   readonly credentialRefused: boolean;
   readonly unsent: boolean;
   readonly inDoubt: boolean;
+  readonly billed: boolean;
   readonly param: string | undefined;
   readonly vendorCode: string | undefined;
   readonly vendorType: string | undefined;
@@ -100,6 +103,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.status = detail.status ?? ERRORS[code].status;
     this.inDoubt = detail.inDoubt ?? false;
+    this.billed = detail.billed ?? false;
     this.retryable = detail.retryable ?? (!this.inDoubt && ERRORS[code].retryable);
     this.credentialRefused = detail.credentialRefused ?? false;
     this.unsent = detail.unsent ?? false;
@@ -112,10 +116,10 @@ export class GatewayError extends Error {
 
   /** The same failure in other words. */
   reworded(message: string, param: string | undefined): GatewayError {
-    const { code, status, retryable, credentialRefused, unsent, inDoubt, cause } = this;
+    const { code, status, retryable, credentialRefused, unsent, inDoubt, billed, cause } = this;
     const { vendorCode, vendorType, retryAfterSeconds, rateLimits } = this;
     return new GatewayError(code, message, {
-      ...{ status, retryable, credentialRefused, unsent, inDoubt, cause },
+      ...{ status, retryable, credentialRefused, unsent, inDoubt, billed, cause },
       ...(param !== undefined && { param }),
       ...(vendorCode !== undefined && { vendorCode }),
       ...(vendorType !== undefined && { vendorType }),

@@ -17,6 +17,7 @@ import { concludeAndKeep, isKept, remember } from './prepare/save-conversation.t
 import { publicError } from './redaction.ts';
 import { allFrames, type Flow, type FrameTaker, flowOf, type Upstream } from './upstream.ts';
 import { warningsHeader } from './warnings-header.ts';
+import { endOf } from './whole-ending.ts';
 
 const NOTHING = new Uint8Array();
 /** The status recorded where the client left before its answer was complete. */
@@ -43,7 +44,7 @@ export async function relayWhole(
     const bytes = upstream.same ? writer.pass(frame) : writer.write(frame);
     if (bytes.length > 0) parts.push(bytes);
   }
-  const ending = writer.end();
+  const ending = endOf(context, writer, frames);
   if (ending.length > 0) parts.push(ending);
   // Metered once it is certain that it can be delivered: what fails before costs nothing.
   for (const frame of frames) context.meter.see(frame.events);

@@ -133,17 +133,17 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
     await stage.settled();
   });
 
-  test('an answer without a summary, and a refusal, are errors that cost nothing', async () => {
+  test('an answer without a summary is an error that is charged, a refusal one that is not', async () => {
     const stage = await stageOf(name);
     stage.script(vendor.whole({ texts: [''] }), vendor.error(400, 'The conversation is too long.'));
     const request = { model: stage.model, input: 'How is the weather?' };
-    expect((await ask(stage, 'compact', request)).error).toMatchObject({ status: 502, code: 'upstream_failed' });
+    expect((await ask(stage, 'compact', request)).error).toMatchObject({ status: 400, code: 'upstream_refused' });
     expect((await ask(stage, 'compact', request)).error).toMatchObject({
       class: 'BadRequestError',
       status: 400,
       message: expect.stringContaining('The conversation is too long.'),
     });
-    expect((await stage.settled()).map(({ cost }) => cost)).toEqual(['0', '0']);
+    expect((await stage.settled()).map(({ cost }) => cost === '0')).toEqual([false, true]);
   });
 });
 

@@ -158,8 +158,12 @@ function summaryOf({ choices }: Reply): string {
     .map(({ opens, content }) => (opens.type === 'text' ? content : ''))
     .join('')
     .trim();
-  if (text === '') throw new GatewayError('upstream_failed', 'The model answered without a summary.');
-  return text;
+  if (text !== '') return text;
+  // A caller can bring it about, and a client that tries again after a 5xx would pay again.
+  if (choices[0]?.finish?.reason !== 'length')
+    throw new GatewayError('upstream_refused', 'The model answered without a summary.', { billed: true });
+  const sentence = 'The limit of tokens was reached before the summary began: raise `max_output_tokens`.';
+  throw new GatewayError('invalid_request', sentence, { param: 'max_output_tokens', billed: true });
 }
 
 /** Earlier compactions are within the new one. */
