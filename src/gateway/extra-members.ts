@@ -7,6 +7,8 @@ import { isObject } from '../canonical/json.ts';
 
 /** Calls of tools held for where the request does not say how many it allows. */
 export const USUAL_TOOL_CALLS = 20;
+/** The same where a tool makes images, which cost more. */
+export const USUAL_IMAGES = 4;
 
 /**
  * What a member does to the price, and so what becomes of it:
@@ -86,14 +88,17 @@ export const EXTRA_MEMBERS: readonly MemberRow[] = [
     member: 'enable_search',
     formats: CHAT,
     types: ['dashscope'],
-    effect: (value) => (value === true ? { tools: 1 } : undefined),
+    effect: (value) => (value === false ? undefined : { tools: 1 }),
     source: 'https://help.aliyun.com/zh/model-studio/web-search: USD per call that searches',
   },
   {
     member: 'thinking_budget',
     formats: CHAT,
     types: ['dashscope'],
-    effect: (value) => ({ output: countIn(value) ?? 0 }),
+    effect: (value) => {
+      const output = countIn(value);
+      return output === undefined ? 'rate' : { output };
+    },
     source: 'https://help.aliyun.com/zh/model-studio/deep-thinking: `max_tokens` does not limit what is thought',
   },
   {

@@ -13,6 +13,7 @@ import {
   type MemberRow,
   TOOL_FEES,
   TOOL_FORMATS,
+  USUAL_IMAGES,
   USUAL_TOOL_CALLS,
 } from './extra-members.ts';
 
@@ -65,6 +66,9 @@ export function extrasOf(call: Call, judging: Judging): Extras | undefined {
 /** Provider types that take `max_tool_calls`. */
 const COUNTS_TOOLS: ReadonlySet<string> = new Set(['openai', 'azure', 'openrouter']);
 
+/** Members that ask for tools at the provider. */
+const SEARCHES: ReadonlySet<string> = new Set(['tools', 'web_search_options']);
+
 type RunTool = Extract<Tool, { type: 'web-search' | 'vendor' }>;
 
 class Judge {
@@ -100,6 +104,9 @@ class Judge {
   nested(dialect: string, members: JsonObject): void {
     for (const member in members) {
       const value = members[member] ?? null;
+      if (member === 'extra_body' && isObject(value)) this.nested(dialect, value);
+      if (SEARCHES.has(member) && value !== null && this.#sent().some(({ type }) => TOOL_FEES[type]))
+        this.#unpriced(`extra_body.${member}`, 'must stand at the top of the body, where it is held for');
       const isCharged = ROWS.get(member)?.some(
         (row) => row.formats.includes(dialect) && value !== null && row.effect(value, members) !== undefined,
       );
@@ -120,14 +127,23 @@ class Judge {
     });
     if (!isSent) return;
     if (name.startsWith(IMAGE_TOOL)) {
-      const { imageOutput, perImage, images } = this.#judging.price;
-      if (imageOutput === undefined && perImage === undefined && !images)
-        this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
+      this.#imageTool(call, tool, name);
       return;
     }
     const asked = askedCalls(call, tool);
     this.#tools('tools', this.#mostCalls(asked), tool.type === 'web-search' ? 1 : 0, name);
     if (this.#judging.price.perToolCall) this.#boundTool(call, tool, asked ?? USUAL_TOOL_CALLS);
+  }
+
+  #imageTool(call: ChatCall, tool: RunTool, name: string): void {
+    const { imageOutput, perImage, images } = this.#judging.price;
+    if (imageOutput === undefined && perImage === undefined && !images) {
+      this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
+      return;
+    }
+    const asked = askedCalls(call, tool) ?? USUAL_IMAGES;
+    this.#add({ images: this.#mostCalls(asked) });
+    this.#boundTool(call, tool, asked);
   }
 
   /** A bound holds where it is told: a destination that has no word for it may make as many calls as it likes. */
@@ -151,7 +167,7 @@ class Judge {
     if (bound === 'max_uses') this.#boundsTools = true;
     if (bound !== 'max_tool_calls' || isCount(call.extras[dialect]?.max_tool_calls)) return;
     const isSaidThere = this.#sent().some((one) => one.dialect === dialect && COUNTS_TOOLS.has(one.type));
-    if (isSaidThere) this.#set(dialect, bound, USUAL_TOOL_CALLS);
+    if (isSaidThere) this.#set(dialect, bound, most);
   }
 
   finish(): Extras | undefined {
@@ -172,7 +188,7 @@ class Judge {
   }
 
   #add(tokens: Partial<Extras>): void {
-    this.#found ??= { output: 0, imageInput: 0, imageOutput: 0, toolCalls: 0, certainCalls: 0 };
+    this.#found ??= { output: 0, imageInput: 0, imageOutput: 0, images: 0, toolCalls: 0, certainCalls: 0 };
     const found = this.#found;
     for (const unit of Object.keys(tokens) as (keyof Extras)[]) found[unit] += tokens[unit] ?? 0;
   }

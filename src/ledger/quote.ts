@@ -13,6 +13,8 @@ export interface Extras {
   /** Tokens more for each image handed over. */
   readonly imageInput: number;
   readonly imageOutput: number;
+  /** Images that a conversation may make by a tool. */
+  readonly images: number;
   /** Calls of tools that the provider may run, and those that it makes in any case and does not report. */
   readonly toolCalls: number;
   readonly certainCalls: number;
@@ -26,7 +28,11 @@ export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
   if (call.kind === 'chat') sum.add(extras.output, outputRate(call, highestRates(price)));
   sum.add(extras.imageInput * handedOver, highest(price.input ?? 0n, price.imageInput));
   sum.add(extras.imageOutput, highest(price.output ?? 0n, price.imageOutput));
-  const tools = BigInt(extras.toolCalls) * (price.perToolCall ?? 0n);
+  const piece = highestImage(price);
+  if (piece === 0n) sum.add(extras.images * FINEST_IMAGE_TOKENS, price.imageOutput ?? 0n);
+  // One is in the quote of every conversation with a model that has such a price.
+  const pieces = BigInt(Math.max(0, extras.images - 1)) * piece;
+  const tools = pieces + BigInt(extras.toolCalls) * (price.perToolCall ?? 0n);
   const used = extras.toolCalls > 0 ? (price.perToolUse ?? 0n) : 0n;
   return times(choices(call), sum.total() + tools + used);
 }

@@ -196,6 +196,31 @@ const EXTRAS: { readonly [name: string]: Extra } = {
     param: 'inference_geo',
     charged: (type, body) => type === 'anthropic' && body.includes('inference_geo'),
   },
+  'a search of Qwen that is no boolean': {
+    format: 'openai-chat',
+    members: { enable_search: 'true' },
+    param: 'enable_search',
+    charged: (type, body) => type === 'dashscope' && body.includes('enable_search'),
+    permits: () => 1,
+  },
+  'a budget that is no count': {
+    format: 'openai-chat',
+    members: { thinking_budget: '99999' },
+    param: 'thinking_budget',
+    charged: (type, body) => type === 'dashscope' && body.includes('thinking_budget'),
+  },
+  'a tool hidden in another member': {
+    format: 'openai-chat',
+    members: { extra_body: { tools: [{ type: 'live_search' }] } },
+    param: 'extra_body.tools',
+    charged: (type, body) => type === 'xai' && body.includes('live_search'),
+  },
+  'a member hidden deeper': {
+    format: 'openai-chat',
+    members: { extra_body: { extra_body: { search_parameters: { mode: 'on' } } } },
+    param: 'extra_body.search_parameters',
+    charged: (type, body) => type === 'xai' && body.includes('search_parameters'),
+  },
   'a member hidden in another': {
     format: 'openai-chat',
     members: { extra_body: { search_parameters: { mode: 'on' } } },

@@ -90,6 +90,23 @@ test('without a price it is refused by name, and nothing is held or sent', async
   expect(stage.journal()).toEqual([]);
 });
 
+test('images that a tool makes are bounded, and all of them held for', async () => {
+  const price = { input: 1, output: 1, perImage: 0.1 };
+  const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price, amount: '0.15' });
+  stage.script({ json: RESPONSE });
+  const body = { model: stage.model, input: 'Cats', max_output_tokens: 100, tools: [{ type: 'image_generation' }] };
+  expect((await stage.post('/v1/responses', body)).status).toBe(402);
+  expect(stage.journal()).toHaveLength(0);
+  expect((await stage.post('/v1/responses', { ...body, max_tool_calls: 1 })).status).toBe(200);
+  await stage.settled();
+
+  const rich = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price });
+  rich.script({ json: RESPONSE });
+  expect((await rich.post('/v1/responses', { ...body, model: rich.model })).status).toBe(200);
+  expect(rich.journal()[0]?.body).toMatchObject({ max_tool_calls: 4 });
+  await rich.settled();
+});
+
 test("Kling's modes: the plain one by the usual price, others by their own or not at all", async () => {
   const perSecond = [
     { quality: 'std', price: 0.05 },
