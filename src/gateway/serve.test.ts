@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../../test/chat-answers.ts';
+import { FakeSink, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
+import type { Answer, ByteSource } from '../http1/answer.ts';
+
+let bench: GatewayBench;
+beforeAll(async () => {
+  bench = await startGatewayBench();
+});
+afterAll(() => bench.close());
+
+const textOf = ({ body }: Answer) => Buffer.from(body as Uint8Array).toString();
+
+/** Nothing of any call is left: no money, no place, no form. */
+async function expectClean(at: GatewayCase): Promise<void> {
+  expect(await at.held()).toBe(0n);
+  expect([at.gateway.active, at.loads.size, at.unreleased()]).toEqual([0, 0, 0]);
+  expect(at.troubles).toEqual([]);
+}
+
+describe('the verbs in their order', () => {
+  test('a call is answered, charged, recorded', async () => {
+    const at = await bench.open();
+    at.transport.script(wholeAnswer('Hello'));
+    const answer = await at.serve(chatRequest(at.model));
+    expect([answer.status, textOf(answer).includes('Hello')]).toEqual([200, true]);
+    expect(at.calls).toHaveLength(1);
+    await expectClean(at);
+  });
+
+  test('a stranger is refused before the body is read', async () => {
+    const at = await bench.open();
+    const answer = await at.serve(chatRequest(at.model), { key: 'sk-nobody' });
+    expect(answer.status).toBe(401);
+    expect(at.loads.size).toBe(0);
+    await expectClean(at);
+  });
+
+  test('a body that is no call is refused; nothing is held, what it took is given back', async () => {
+    const at = await bench.open();
+    const answer = await at.serve({ model: at.model, messages: 'none' });
+    expect(answer.status).toBe(400);
+    expect(at.transport.sent).toEqual([]);
+    expect(at.calls).toEqual([]);
+    await expectClean(at);
+  });
+
+  test('a call that is not let in leaves no record', async () => {
+    const at = await bench.open({ balance: 0n });
+    expect((await at.serve(chatRequest(at.model))).status).toBe(402);
+    expect(at.calls).toEqual([]);
+    await expectClean(at);
+  });
+
+  test('a refusal is written in the words of the client’s format', async () => {
+    const at = await bench.open();
+    const { messages } = chatRequest(at.model);
+    const body = { model: 'none', max_tokens: 10, messages };
+    const answer = await at.serve(body, {
+      dialect: 'anthropic-messages',
+      headers: { 'anthropic-version': '2023-06-01' },
+    });
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(String(answer.body))).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+  });
+});
+
+describe('failures', () => {
+  test('a provider’s refusal is told with its status, costs nothing and is recorded as refused', async () => {
+    const at = await bench.open();
+    at.transport.script(errorAnswer(400, 'temperature is too high'));
+    const answer = await at.serve(chatRequest(at.model));
+    expect(answer.status).toBe(400);
+    expect(answer.headers['x-modelport-attempts']).toBe('1');
+    expect(at.calls[0]).toMatchObject({ outcome: 'refused', status: 400, cost: 0n });
+    await expectClean(at);
+  });
+
+  test('where every target fails the call is recorded as failed, with how many were tried', async () => {
+    const at = await bench.open({ targets: 2 });
+    at.transport.script(errorAnswer(500, 'no'), errorAnswer(500, 'no'));
+    const answer = await at.serve(chatRequest(at.model));
+    expect([answer.status, answer.headers['x-modelport-attempts']]).toEqual([502, '2']);
+    expect(at.calls[0]).toMatchObject({ outcome: 'failed', attempts: 2, cost: 0n });
+    await expectClean(at);
+  });
+
+  test('the failure is told also where it cannot be settled', async () => {
+    const at = await bench.open();
+    at.deps.ledger = { ...at.deps.ledger, settle: () => Promise.reject(new Error('no database')) };
+    at.transport.script(errorAnswer(400, 'temperature is too high'));
+    expect((await at.serve(chatRequest(at.model))).status).toBe(400);
+    expect(at.troubles).toEqual(['A failed call could not be settled.']);
+    expect(at.gateway.active).toBe(0);
+  });
+});
+
+describe('a client that leaves before its answer', () => {
+  test('ends its upstream where the model says abort, and pays for what was sent', async () => {
+    const at = await bench.open({ model: { onDisconnect: 'abort' } });
+    const serving = at.serve(chatRequest(at.model));
+    const request = await at.transport.next();
+    at.client.leave();
+    expect(request.isStopped).toBe(true);
+    await serving;
+    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499 });
+    expect(at.calls[0]?.cost).toBeGreaterThan(0n);
+    await expectClean(at);
+  });
+
+  test('has its answer read to the end where the model says drain', async () => {
+    const at = await bench.open({ model: { onDisconnect: 'drain' } });
+    const serving = at.serve(chatRequest(at.model));
+    const request = await at.transport.next();
+    at.client.leave();
+    request.answer(wholeAnswer('Hello'));
+    await serving;
+    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499, cost: 39_000n });
+    await expectClean(at);
+  });
+});
+
+describe('streams', () => {
+  test('what fails before a stream begins is an answer with the status of the failure', async () => {
+    const at = await bench.open();
+    at.transport.script(errorAnswer(400, 'no'));
+    expect((await at.serve(chatRequest(at.model, { stream: true }))).status).toBe(400);
+    await expectClean(at);
+  });
+
+  test('a target that is slow to begin has its stream opened meanwhile; what fails then is told inside', async () => {
+    const at = await bench.open({ settings: { keepAliveMs: 3 } });
+    const answer = await at.serve(chatRequest(at.model, { stream: true }));
+    expect(answer.status).toBe(200);
+    const sink = new FakeSink();
+    (answer.body as ByteSource).start(sink);
+    expect(sink.text).toStartWith(':');
+    (await at.transport.next()).answer(errorAnswer(400, 'temperature is too high'));
+    await sink.over;
+    expect(sink.text).toContain('temperature is too high');
+    expect(sink.text).not.toContain('[DONE]');
+    await expectClean(at);
+  });
+
+  test('a stream is under way until it is settled', async () => {
+    const at = await bench.open();
+    at.transport.script(streamAnswer(['Hello']));
+    const answer = await at.serve(chatRequest(at.model, { stream: true }));
+    expect(at.gateway.active).toBe(1);
+    const sink = new FakeSink();
+    (answer.body as ByteSource).start(sink);
+    expect(await sink.over).toBe('ended');
+    await expectClean(at);
+  });
+});
+
+describe('the stop', () => {
+  test('with nothing under way it is over at once', async () => {
+    const at = await bench.open();
+    await at.gateway.drain(60_000);
+    expect(at.gateway.active).toBe(0);
+  });
+
+  test('what is left at the bound is ended and settled', async () => {
+    const at = await bench.open();
+    const serving = at.serve(chatRequest(at.model));
+    const request = await at.transport.next();
+    await at.gateway.drain(0);
+    expect(request.isStopped).toBe(true);
+    expect((await serving).status).toBe(502);
+    await expectClean(at);
+  });
+});
