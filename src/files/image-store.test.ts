@@ -55,6 +55,20 @@ describe('a image on the shelf', () => {
     expect(await left()).toEqual(['file_film']);
   });
 
+  test('is read and removed under the name that earlier versions gave it, too', async () => {
+    async function* one() {
+      yield Buffer.from('abc');
+    }
+    const name = nameIn(await shelfAt(0).put(Buffer.from('abc'), 'image/png'));
+    const earlier = name.replace(/^image_/, 'picture_');
+    await files.write(earlier, one(), 10);
+    expect(readImageName(earlier)).toEqual({ endsAt: HOUR, mimeType: 'image/png' });
+    await clearShelf(files, 0);
+    expect((await left()).sort()).toEqual([name, earlier].sort());
+    await clearShelf(files, 2 * HOUR);
+    expect(await left()).toEqual([]);
+  });
+
   test('half written it is removed too', async () => {
     const stuck = Promise.withResolvers<void>();
     async function* slow() {

@@ -26,7 +26,11 @@ export function createImageShelf(files: Files, { publicUrl, keepMs, now }: Shelf
 
 /** Lets go of the images whose time is over. */
 export async function clearShelf(files: Files, now: number): Promise<void> {
-  for await (const name of files.names(PREFIX)) {
+  for (const prefix of [PREFIX, EARLIER_PREFIX]) await clearNamed(files, prefix, now);
+}
+
+async function clearNamed(files: Files, prefix: string, now: number): Promise<void> {
+  for await (const name of files.names(prefix)) {
     const known = readImageName(name);
     // The end stands first in a name: those that follow end later.
     if (known && known.endsAt > now) return;
@@ -35,6 +39,8 @@ export async function clearShelf(files: Files, now: number): Promise<void> {
 }
 
 const PREFIX = 'image_';
+/** Addresses of an earlier version are still with its clients. */
+const EARLIER_PREFIX = 'picture_';
 const TYPES: readonly (readonly [letter: string, mimeType: string])[] = [
   ['p', 'image/png'],
   ['j', 'image/jpeg'],
@@ -46,7 +52,7 @@ const TYPES: readonly (readonly [letter: string, mimeType: string])[] = [
 const OTHER = ['o', 'application/octet-stream'] as const;
 /** Of a time in milliseconds, for some ten thousand years. */
 const DIGITS = 9;
-const NAME = /^image_([0-9a-z]{9})([a-z])_[0-9A-Za-z]{32}$/;
+const NAME = /^(?:image|picture)_([0-9a-z]{9})([a-z])_[0-9A-Za-z]{32}$/;
 
 function imageName(endsAt: number, mimeType: string): string {
   const [letter] = TYPES.find(([, type]) => type === mimeType) ?? OTHER;
