@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
+import type { ReplyEvent } from '../../canonical/reply.ts';
+import type { VendorDialect } from '../../dialects/dialect.ts';
+import { Meter } from '../meter.ts';
+import type { TargetRoute } from '../target-route.ts';
+import { WholeUpstream } from '../upstream.ts';
+import { inPieces, joinPieces } from './pieces.ts';
+
+const ASKED = {
+  model: 'm',
+  origin: { dialect: 'd', body: new Uint8Array() },
+  extras: {},
+  headers: {},
+  stream: false,
+};
+const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampling: { n: 3 }, wantsUsage: false };
+const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 5, size: {} };
+const EMBED: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
+
+const route = (dialect: Partial<VendorDialect>, quirks: TargetRoute['quirks'] = {}): TargetRoute =>
+  ({ dialect: { name: 'd', ...dialect }, quirks }) as TargetRoute;
+const pieces = (call: Call, way: TargetRoute, own = false) => inPieces(call, way, own).length;
+
+test('a target of the client’s own format is asked once, whatever is asked', () => {
+  expect(inPieces(CHAT, route({ singleChoice: true }), true)).toEqual([CHAT]);
+});
+
+test('choices are asked for one by one where the format has one alone', () => {
+  expect(pieces(CHAT, route({}))).toBe(1);
+  expect(pieces(CHAT, route({ singleChoice: true }))).toBe(3);
+});
+
+test('a conversation that draws gives one image each', () => {
+  expect(pieces({ ...CHAT, modalities: ['text', 'image'] }, route({}))).toBe(3);
+});
+
+test('images and texts are asked for as many at once as the model takes', () => {
+  const drawings = inPieces(DRAWING, route({}, { mostImages: 2 }), true);
+  expect(drawings.map((call) => call.kind === 'image' && call.n)).toEqual([2, 2, 1]);
+  expect(inPieces(DRAWING, route({}), false)).toEqual([DRAWING]);
+  expect(pieces(EMBED, route({}, { mostInputs: 2 }))).toBe(2);
+});
+
+test('the images of all pieces come back as one reply, in their order', async () => {
+  const calls = inPieces(DRAWING, route({}, { mostImages: 2 }), false);
+  const upstreams = calls.map((call, index) => {
+    const names = Array.from({ length: call.kind === 'image' ? call.n : 0 }, (_, choice) => `${index}${choice}`);
+    const events = names.flatMap((delta, choice): ReplyEvent[] => [
+      { type: 'part-start', choice, part: 0, opens: { type: 'image', mimeType: 'image/png' } },
+      { type: 'part-delta', choice, part: 0, delta },
+      { type: 'choice-end', choice, finish: { reason: 'stop' } },
+    ]);
+    return new WholeUpstream([{ bytes: new Uint8Array(), events: [...events, { type: 'reply-end' }] }], false);
+  });
+  const joined = joinPieces(calls, upstreams, new Meter(10));
+  const drawn: [number, string][] = [];
+  for (let frames = await joined.next(); frames; frames = await joined.next())
+    for (const event of frames.flatMap(({ events }) => [...events]))
+      if (event.type === 'part-delta') drawn.push([event.choice, event.delta]);
+  const inOrder = drawn.toSorted(([one], [other]) => one - other);
+  expect(inOrder.map(([choice]) => choice)).toEqual([0, 1, 2, 3, 4]);
+  expect(inOrder.map(([, name]) => name)).toEqual(['00', '01', '10', '11', '20']);
+});
