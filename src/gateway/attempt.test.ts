@@ -158,9 +158,9 @@ describe('credentials', () => {
 
 describe('time limits', () => {
   const LIMITS = [
-    ['accepting a connection', 1000, 'did not accept a connection'],
-    ['the head of the answer', 10_000, 'did not begin to answer'],
-    ['the first bytes', 20_000, 'headers and then nothing'],
+    ['accepting a connection', 30_000, 'did not accept a connection'],
+    ['the head of the answer', 60_000, 'did not begin to answer'],
+    ['the first bytes', 90_000, 'headers and then nothing'],
   ] as const;
   for (const [step, [name, ms, sentence]] of LIMITS.entries()) {
     test(`${name}: not before ${ms} ms, and then the next target is asked`, async () => {
