@@ -70,7 +70,7 @@ test('without any setting everything has its default, and nothing can be changed
     bodyBytesPerSecond: 512,
     jsonBounds: { depth: 100, values: 500_000, members: 100_000, membersOfOne: 10_000 },
     maxImages: 10,
-    unpricedExtras: 'refuse',
+    unpricedExtras: 'tools',
     fetchAllowed: [],
     maxFetchBytes: 20 * 1024 * 1024,
     fetchMs: 15_000,

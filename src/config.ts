@@ -106,7 +106,7 @@ export interface Config {
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
   /** Images a call may ask for. */
   maxImages: number;
-  unpricedExtras: 'refuse' | 'allow';
+  unpricedExtras: 'refuse' | 'tools' | 'allow';
   /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
   fetchAllowed: readonly string[];
   /** The largest medium fetched for a client, and how long that may take. */
@@ -285,7 +285,7 @@ function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
 function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras'> {
   return {
     maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
-    unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'allow'] as const),
+    unpricedExtras: readWord(env, 'MODELPORT_UNPRICED_EXTRAS', ['refuse', 'tools', 'allow'] as const),
   };
 }
 

@@ -51,7 +51,7 @@ export interface OutgoingCalls {
 export async function startOutgoing(
   targets: readonly Target[],
   members: { readonly [kind in Kind]?: object },
-  unpricedExtras: 'refuse' | 'allow' = 'refuse',
+  unpricedExtras: 'refuse' | 'tools' | 'allow' = 'refuse',
 ): Promise<OutgoingCalls> {
   const calls: OutgoingCalls = {
     sent: [],

@@ -91,7 +91,7 @@ function judged(
   return extrasOf(entrant.call, {
     price: model.price,
     ceiling,
-    allowsUnpriced: deps.settings.unpricedExtras === 'allow',
+    unpriced: deps.settings.unpricedExtras,
     destinations: () => destinationsOf(deps, entrant, model, targets),
   });
 }

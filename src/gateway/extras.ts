@@ -23,12 +23,14 @@ export interface Destination {
   readonly dialect: string;
 }
 
+/** What no price covers: refused, passed on where it is a tool at the provider, or passed on whatever it is. */
+export type UnpricedExtras = 'refuse' | 'tools' | 'allow';
+
 export interface Judging {
   readonly price: Price;
   /** Output tokens held for each choice. */
   readonly ceiling: number;
-  /** What no price covers is passed on all the same. */
-  readonly allowsUnpriced: boolean;
+  readonly unpriced: UnpricedExtras;
   destinations(): readonly Destination[];
 }
 
@@ -106,7 +108,7 @@ class Judge {
       const value = members[member] ?? null;
       if (member === 'extra_body' && isObject(value)) this.nested(dialect, value);
       if (SEARCHES.has(member) && value !== null && this.#sent().some(({ type }) => TOOL_FEES[type]))
-        this.#unpriced(`extra_body.${member}`, 'must stand at the top of the body, where it is held for');
+        this.#nestedTool(member);
       const isCharged = ROWS.get(member)?.some(
         (row) => row.formats.includes(dialect) && value !== null && row.effect(value, members) !== undefined,
       );
@@ -138,7 +140,7 @@ class Judge {
   #imageTool(call: ChatCall, tool: RunTool, name: string): void {
     const { imageOutput, perImage, images } = this.#judging.price;
     if (imageOutput === undefined && perImage === undefined && !images) {
-      this.#unpriced('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
+      this.#unpricedTool('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
       return;
     }
     const asked = askedCalls(call, tool) ?? USUAL_IMAGES;
@@ -198,7 +200,7 @@ class Judge {
     const { perToolCall, perToolUse } = this.#judging.price;
     if (perToolCall === undefined && perToolUse === undefined) {
       const what = tool === undefined ? 'runs tools at the provider' : `the tool \`${tool}\` runs at the provider`;
-      this.#unpriced(member, `${what}, and the price of the model has neither \`perToolCall\` nor \`perToolUse\``);
+      this.#unpricedTool(member, `${what}, and the price of the model has neither \`perToolCall\` nor \`perToolUse\``);
     } else this.#add({ toolCalls: count, certainCalls: certain });
   }
 
@@ -227,8 +229,20 @@ class Judge {
     };
   }
 
+  /** With a price it would be used without being held for. */
+  #nestedTool(member: string): void {
+    const { perToolCall, perToolUse } = this.#judging.price;
+    const why = 'must stand at the top of the body, where it is held for';
+    if (perToolCall === undefined && perToolUse === undefined) this.#unpricedTool(`extra_body.${member}`, why);
+    else this.#unpriced(`extra_body.${member}`, why);
+  }
+
+  #unpricedTool(param: string, why: string): void {
+    if (this.#judging.unpriced === 'refuse') this.#unpriced(param, why);
+  }
+
   #unpriced(param: string, why: string): void {
-    if (this.#judging.allowsUnpriced) return;
+    if (this.#judging.unpriced === 'allow') return;
     const sentence = `\`${param}\`: ${why}. Leave it out, or ask the operator: docs/reference/priced-members.md.`;
     throw new GatewayError('invalid_request', sentence, { param });
   }

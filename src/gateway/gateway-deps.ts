@@ -10,6 +10,7 @@ import type { CallRow } from '../store/store.ts';
 import type { GuardedFetch } from '../transport/guarded-fetch.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { UnpricedExtras } from './extras.ts';
 import type { CountTexts } from './meter.ts';
 
 export interface GatewayDeps {
@@ -54,7 +55,7 @@ export interface GatewaySettings {
   /** Images a call may ask for, where its model does not say otherwise. */
   maxImages: number;
   /** What becomes of members that cost something for which a model has no price. */
-  unpricedExtras: 'refuse' | 'allow';
+  unpricedExtras: UnpricedExtras;
   /** What the media of a call may hold in all that are fetched for it. */
   maxMediaBytes: number;
 }

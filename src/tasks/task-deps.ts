@@ -38,7 +38,7 @@ export interface TaskSettings {
   /** The model where a client names none; absent: it must. */
   defaultModel: string | undefined;
   /** What becomes of an order that is made better than the price of its model says. */
-  unpricedExtras: 'refuse' | 'allow';
+  unpricedExtras: 'refuse' | 'tools' | 'allow';
   /** How long a task may take. */
   taskMs: number;
   /** When a task is first polled, and the least pause after that; 0: when it suits its provider. */

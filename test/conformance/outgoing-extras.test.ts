@@ -238,13 +238,15 @@ const priceOf = (price: object) => ({
 let unpriced: OutgoingCalls;
 let priced: OutgoingCalls;
 let allowed: OutgoingCalls;
+let byDefault: OutgoingCalls;
 beforeAll(async () => {
   const targets = [...TARGETS, IMAGES];
   unpriced = await startOutgoing(targets, priceOf(OUTPUT_ONLY));
   priced = await startOutgoing(targets, priceOf({ ...OUTPUT_ONLY, perToolCall: PER_CALL }));
   allowed = await startOutgoing(targets, priceOf(OUTPUT_ONLY), 'allow');
+  byDefault = await startOutgoing(targets, priceOf(OUTPUT_ONLY), 'tools');
 }, 60_000);
-afterAll(() => Promise.all([unpriced, priced, allowed].map((calls) => calls.close())));
+afterAll(() => Promise.all([unpriced, priced, allowed, byDefault].map((calls) => calls.close())));
 
 const ask = (calls: OutgoingCalls, [type, kind, model]: Target, format: string, members: object) => {
   const name = modelOf([type, kind, model]);
@@ -288,6 +290,20 @@ describe.each(Object.entries(EXTRAS))('%s', (_, { format, members, param, charge
       if (allowed.sent.some((body) => charged(target[0], body))) seen++;
     }
     expect(seen).toBeGreaterThan(0);
+  });
+});
+
+describe('by default, where nothing is priced', () => {
+  test('tools at the provider pass', async () => {
+    await ask(byDefault, ['openai', 'chat', 'gpt-6'], 'openai-responses', { tools: [{ type: 'web_search' }] });
+    expect(byDefault.refused).toBeUndefined();
+    expect(JSON.parse(byDefault.sent[0] ?? '').tools).toEqual([{ type: 'web_search' }]);
+  });
+
+  test('another rate for the whole call is refused', async () => {
+    await ask(byDefault, ['anthropic', 'chat', 'claude-opus-4-5'], 'anthropic-messages', { inference_geo: 'us' });
+    expect(byDefault.refused?.param).toBe('inference_geo');
+    expect(byDefault.sent).toEqual([]);
   });
 });
 

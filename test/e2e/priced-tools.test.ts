@@ -5,7 +5,7 @@ import { VENDORS } from '../vendor-answers.ts';
 
 let scene: Scene;
 beforeAll(async () => {
-  scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50' } });
+  scene = await startScene({ environment: { MODELPORT_VIDEO_POLL_MS: '50', MODELPORT_UNPRICED_EXTRAS: 'refuse' } });
 }, 60_000);
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
