@@ -19,6 +19,20 @@ export function chooseFiles(files: readonly string[], args: readonly string[]): 
   return args.includes('--all') ? files : files.filter((file) => !file.startsWith(SYSTEM));
 }
 
+/** What takes minutes, the longest first. */
+const SLOW = [
+  'test/system/clients/recordings',
+  'test/system/clients/',
+  'test/system/limits-under-load',
+  'test/system/client-errors',
+];
+
+/** The place of a file in the order of a run: those that take minutes come first, or the last of them would run alone. */
+function rankOf(file: string): number {
+  const place = SLOW.findIndex((start) => file.startsWith(start));
+  return place < 0 ? SLOW.length : place;
+}
+
 /** The lines that say what is left out on this machine, once each. */
 export function skipReasons(output: string): readonly string[] {
   return [...new Set(output.split('\n').filter((line) => /^[^(].*\b(is|are) skipped\b/.test(line)))];
@@ -28,7 +42,7 @@ if (import.meta.main) {
   const args = process.argv.slice(2);
   const found = await Array.fromAsync(new Glob('{src,scripts,bench,test}/**/*.test.ts').scan({ cwd: ROOT }));
   const all = found.filter((file) => !file.includes('node_modules/'));
-  const files = chooseFiles(all, args);
+  const files = chooseFiles(all, args).toSorted((a, b) => rankOf(a) - rankOf(b));
   const workers = Math.max(2, availableParallelism() * FILES_PER_CORE);
   const options = args.filter((arg) => arg.startsWith('--') && arg !== '--all');
   const command = [

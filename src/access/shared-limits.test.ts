@@ -266,7 +266,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     isOver = true;
     await load;
     expect(longestMs).toBeLessThan(5000);
-    // Both calls still run: the new Redis knows them again, so there is module for one.
+    // Both calls still run: the new Redis knows them again, so there is room for one.
     await Bun.sleep(50);
     expect(isAdmitted(await admit(limits, key))).toBe(true);
     expect(isAdmitted(await admit(limits, key))).toBe(false);

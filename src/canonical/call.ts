@@ -129,7 +129,7 @@ export interface ImageCall extends Asked {
   user?: string;
 }
 
-/** A image given to be changed; one that came as a file may stand outside memory. */
+/** An image given to be changed; one that came as a file may stand outside memory. */
 export type Image = Media | UploadedImage;
 
 export interface UploadedImage extends Omit<Media, 'source'> {
@@ -362,7 +362,7 @@ export interface Media {
   name?: string;
   title?: string;
   context?: string;
-  /** How closely to look at a image. */
+  /** How closely to look at an image. */
   detail?: string;
   /** The client wants citations into this document. */
   cite?: boolean;

@@ -37,7 +37,7 @@ export interface VideoAsk {
   webhook?: string;
 }
 
-/** What a image is for. */
+/** What an image is for. */
 export interface Image {
   role: 'first' | 'last' | 'reference';
   source: { type: 'inline'; base64: string; mimeType?: string } | { type: 'url'; url: string };

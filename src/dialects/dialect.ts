@@ -156,15 +156,15 @@ export interface Quirks {
   imageSizes?: readonly string[];
   /** The same where they are many: a size outside is taken as the nearest inside. */
   imageBounds?: ImageBounds;
-  /** Words for how fine a image is (`2K`) that the provider takes in the place of a size. */
+  /** Words for how fine an image is (`2K`) that the provider takes in the place of a size. */
   imageFineness?: readonly string[];
   /** The provider wants to be told a size: where the call names none, the first of those it draws. */
   needsImageSize?: true;
   /** The provider is told width and height apart. */
   imageSides?: true;
-  /** The provider is told a image's shape alone, as one of these. */
+  /** The provider is told an image's shape alone, as one of these. */
   imageRatios?: readonly string[];
-  /** How fine a image is, beside its shape: the provider's words by ours, for its member `resolution`. */
+  /** How fine an image is, beside its shape: the provider's words by ours, for its member `resolution`. */
   imageResolutions?: { readonly [fineness: string]: string };
   /** The provider's word for images in base64, where it is not `b64_json`. */
   base64Word?: string;

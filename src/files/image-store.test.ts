@@ -29,7 +29,7 @@ async function left(): Promise<string[]> {
   return names;
 }
 
-describe('a image on the shelf', () => {
+describe('an image on the shelf', () => {
   test('has an address that says nothing but when it ends and what it is', async () => {
     const address = await shelfAt(1000).put(Buffer.from('abc'), 'image/webp');
     expect(address).toMatch(/^https:\/\/models\.test\/files\/image_[0-9a-z]{9}w_[0-9A-Za-z]{32}$/);

@@ -3,7 +3,7 @@ import { newId } from '../canonical/id.ts';
 import type { Files } from './files.ts';
 
 export interface ImageShelf {
-  /** Keeps a image; resolves with its address. */
+  /** Keeps an image; resolves with its address. */
   put(image: Uint8Array, mimeType: string): Promise<string>;
 }
 

@@ -132,7 +132,8 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       dialect: 'openai-transcriptions',
       gate: 'caller',
       carriers: {},
-      summary: 'Writes down what is said in a audio, sent as a form; as JSON, text, subtitles or server-sent events.',
+      summary:
+        'Writes down what is said in an audio file, sent as a form; as JSON, text, subtitles or server-sent events.',
       query: NO_QUERY,
       body: undefined,
       uploads: true,

@@ -128,7 +128,7 @@ export class AnswerWriter {
     this.outcome.sent();
   }
 
-  /** Of a body whose length has been said: whether there is module for these. */
+  /** Of a body whose length has been said: whether there is room for these. */
   private count(bytes: Uint8Array): boolean {
     if (typeof this.bodyEnd !== 'number') return true;
     this.left -= bytes.length;

@@ -93,7 +93,7 @@ describe('tiers by the length of the input', () => {
 });
 
 describe('pieces by size and quality', () => {
-  // gpt-image-1, USD a image.
+  // gpt-image-1, USD an image.
   const price = {
     perImage: 11_000_000n,
     images: [

@@ -4,7 +4,7 @@ import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
 
-/** Of a image whose tokens nobody has counted: what Gemini says of one of a megapixel. */
+/** Of an image whose tokens nobody has counted: what Gemini says of one of a megapixel. */
 const IMAGE_TOKENS = 1290;
 const PICO_PER_NANO = 1000n;
 

@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', (engine) => {
     }
   }
 
-  /** Who comes first is not known. But nothing is let go meanwhile, so that whoever was refused had no module at the end either. */
+  /** Who comes first is not known. But nothing is let go meanwhile, so that whoever was refused had no room at the end either. */
   async function rush(model: Model, { calls, amount }: Extract<Act, { do: 'rush' }>): Promise<void> {
     const made: Promise<ModelCall | undefined>[] = [];
     for (let process = 0; process < PROCESSES; process++) {

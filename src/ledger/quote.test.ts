@@ -102,7 +102,7 @@ describe('estimateInput', () => {
   });
 });
 
-describe('what is neither a conversation nor a image', () => {
+describe('what is neither a conversation nor an image', () => {
   const members = {
     model: 'm',
     origin: { dialect: 'd', body: new Uint8Array() },

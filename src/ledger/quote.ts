@@ -122,7 +122,7 @@ function times(count: number, amount: bigint): bigint {
   return count === 1 ? amount : BigInt(count) * amount;
 }
 
-/** What a image takes at most where it is billed by the token, by the quality asked for. */
+/** What an image takes at most where it is billed by the token, by the quality asked for. */
 const IMAGE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
 const FINEST_IMAGE_TOKENS = 7000;
 

@@ -39,7 +39,7 @@ const QUOTED_CHARACTERS = 200;
 const QUOTED_RESULTS = 100;
 /** AudioData is large: what is spoken beside a chat ends here. */
 const SPOKEN_CHARACTERS = 2000;
-/** What the tokens of a image are said to be. */
+/** What the tokens of an image are said to be. */
 export const IMAGE_TOKENS = 1290;
 
 /** `key` names the call, and its tool calls after it. */

@@ -1,6 +1,6 @@
 /** Images as H.264 (ITU-T H.264, baseline profile): every image whole and uncompressed, which every player reads. */
 
-/** A image as rows of luma and, at half the size, of both chromas. */
+/** An image as rows of luma and, at half the size, of both chromas. */
 export interface Image {
   luma: Uint8Array;
   blue: Uint8Array;

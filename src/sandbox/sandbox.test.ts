@@ -276,7 +276,7 @@ describe('what it refuses', () => {
     ['no messages', { model: 'sandbox-chat' }, 400, 'messages'],
     ['too many choices', chatBody({ n: 129 }), 400, 'n'],
     [
-      'a audio it cannot make',
+      'an audio file it cannot make',
       chatBody({ modalities: ['text', 'audio'], audio: { voice: 'x', format: 'mp3' } }),
       400,
       'audio.format',

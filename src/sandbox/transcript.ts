@@ -7,7 +7,7 @@ export const TRANSCRIPTION_MODEL = 'sandbox-transcription';
 /** What was heard, in the format asked for; a stream of it is the gateway's own matter. */
 export function transcriptOf({ file, length, translate, format = 'json' }: TranscriptionCall): string {
   const seconds = Math.round(length.seconds * 1000) / 1000;
-  const text = `A audio of ${seconds} seconds in ${file.upload.size} bytes${translate ? ', translated' : ''}.`;
+  const text = `An audio file of ${seconds} seconds in ${file.upload.size} bytes${translate ? ', translated' : ''}.`;
   const end = clock(seconds);
   switch (format) {
     case 'text':

@@ -139,6 +139,6 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   /** Work that outlives its request. */
   readonly tasks: TaskStore;
 
-  /** Due every hour: makes module for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
+  /** Due every hour: makes room for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
   tidy(now: number, keepFrom?: number): Promise<void>;
 }

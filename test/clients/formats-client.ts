@@ -14,7 +14,7 @@ export const CLIENTS = [
   'ai-responses',
 ] as const satisfies readonly Client[];
 
-/** A image, inline or elsewhere, a document, a audio. */
+/** An image, inline or elsewhere, a document, an audio file. */
 export interface FilePart {
   type: 'image' | 'document' | 'audio';
   mediaType: string;

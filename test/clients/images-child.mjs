@@ -1,4 +1,4 @@
-// The official libraries' doors to pictures: one JSON line in, what the library's user sees as one JSON line out; `id` joins the two.
+// The official libraries' doors to images: one JSON line in, what the library's user sees as one JSON line out; `id` joins the two.
 import { createInterface } from 'node:readline';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';

@@ -3,11 +3,11 @@ import { createInterface } from 'node:readline';
 
 const { default: OpenAI, toFile } = await import(process.argv[2] ?? 'openai');
 
-async function run({ id, baseURL, apiKey, request, picture, remix, deleteAtOnce, maxRetries = 0 }) {
+async function run({ id, baseURL, apiKey, request, image, remix, deleteAtOnce, maxRetries = 0 }) {
   const client = new OpenAI({ apiKey, baseURL, maxRetries, timeout: 20_000 });
   const view = {};
   try {
-    const reference = picture && { input_reference: await toFile(Buffer.from(picture, 'base64'), 'a.png') };
+    const reference = image && { input_reference: await toFile(Buffer.from(image, 'base64'), 'a.png') };
     view.created = await client.videos.create({ ...request, ...reference });
     if (deleteAtOnce) {
       view.deleted = await client.videos.delete(view.created.id);

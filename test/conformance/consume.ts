@@ -72,7 +72,7 @@ function faultsSeen(view: ServedView, { source, target }: Translation, manner: M
       continue;
     }
     const calls = meant.calls.map(({ name, input }) => [name, input]);
-    // In its own format a image stays where its provider put it.
+    // In its own format an image stays where its provider put it.
     const isText = target.name !== source.dialect.name || !manner.asText.includes('image');
     if (isText && seen.text !== meant.text)
       faults.push(`the library sees the text ${JSON.stringify(seen.text.slice(0, 200))}`);

@@ -141,7 +141,7 @@ const DOCUMENTED: readonly OtherReply[] = [
     kind: 'speech',
     stream: false,
     contentType: 'audio/mpeg',
-    body: Buffer.from('ID3 a audio'),
+    body: Buffer.from('ID3 an audio file'),
   },
   {
     name: 'speech in events',

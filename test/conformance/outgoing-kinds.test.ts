@@ -78,7 +78,7 @@ function permitted(body: string, kind: Kind): number {
     if (/^(servicetier|speed)$/.test(plain) && /priority|fast/.test(value)) factor *= 2;
     if (kind === 'transcription' && SOUND.test(plain)) factor *= 1000;
   }
-  // A audio is one unit, whatever is written beside it.
+  // An audio file is one unit, whatever is written beside it.
   const units = kind === 'transcription' ? 1 : body.split(WORD).length - 1;
   return kind === 'chat' ? units * count * factor * Math.max(ceiling, 1) : units * count * factor;
 }

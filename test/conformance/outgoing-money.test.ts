@@ -12,7 +12,7 @@ import { modelOf, type OutgoingCalls, startOutgoing } from '../outgoing-calls.ts
 import { fc } from '../property.ts';
 
 const MODEL_CEILING = 1000;
-/** A token of output at 1 USD per million, and a image. */
+/** A token of output at 1 USD per million, and an image. */
 const NANO_PER_TOKEN = 1000;
 const NANO_PER_IMAGE = 1_000_000;
 const PRICES: { readonly [kind in Kind]?: object } = {

@@ -154,7 +154,7 @@ function orderOf(base: JsonObject, prompt: string, beside: readonly (readonly [s
   return fields;
 }
 
-/** What a second costs: so many nano-USD a line of a image of 16:9, times the quality. */
+/** What a second costs: so many nano-USD a line of an image of 16:9, times the quality. */
 const LINES_PRICED = [240, 360, 480, 512, 540, 720, 768, 1080, 1440, 2160];
 const SIZES_PRICED = ['854x480', '960x540', '1280x720', '1920x1080', '3840x2160'];
 const TIMES: { readonly [quality: string]: number } = { std: 1, pro: 2, 'std+sound': 3, 'pro+sound': 4 };

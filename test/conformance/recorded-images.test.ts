@@ -65,7 +65,7 @@ async function usageRead(recorded: RecordedCase): Promise<Usage | undefined> {
   return meter.delivered ? meter.final(async (texts) => texts.map(() => 0)) : undefined;
 }
 
-/** The provider's rule: a image that came is billed, one that was held back is not. */
+/** The provider's rule: an image that came is billed, one that was held back is not. */
 function imagesIn(recorded: RecordedCase): number {
   const { data = [], predictions = [] } = bodyOf(replyBytes(recorded));
   return [...data, ...predictions].filter(
@@ -112,9 +112,9 @@ test('what the listed models that draw and video cost', () => {
     if (!price) throw new Error(`${model} is not listed`);
     return charge({ input: 0, output: 0, source: 'reported', ...usage }, price);
   };
-  // A image of 1290 tokens: USD 0.0387.
+  // An image of 1290 tokens: USD 0.0387.
   expect(costOf('gemini-2.5-flash-image', { output: 1290, imageOutput: 1290, images: 1 })).toBe(38_700_000n);
-  // 10 tokens of text and 300 of a image given, 272 of a image generated.
+  // 10 tokens of text and 300 of an image given, 272 of an image generated.
   const edited = { input: 310, imageInput: 300, output: 272, imageOutput: 272, images: 1, inputImages: 1 };
   expect(costOf('gpt-image-2', edited)).toBe(50_000n + 2_400_000n + 8_160_000n);
   const sizes = [undefined, '1280x720', '1080p', '4k'];

@@ -139,11 +139,11 @@ describe.each(FORMATS)('%s', (name) => {
         },
         { role: 'user', parts: [{ type: 'text', text: 'Again' }] },
       ];
-      expect(textOf(await ask(name, { model, reasoning, messages }))).toContain('1 came back with their seals');
+      expect(textOf(await ask(name, { model, reasoning, messages }))).toContain('1 came back with their signatures');
     }
   });
 
-  test('a image that came with the prompt is seen', async () => {
+  test('an image that came with the prompt is seen', async () => {
     const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const parts: Part[] = [
       { type: 'text', text: 'Look' },
@@ -182,7 +182,7 @@ test.each(['openai-chat', 'gemini'])('%s: speech with its words', async (name) =
   }
 });
 
-test('a image of the asked shape', async () => {
+test('an image of the asked shape', async () => {
   const reply = await ask('gemini', {
     model: 'sandbox-image',
     modalities: ['image'],

@@ -26,7 +26,7 @@ const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: objec
       object: 'chat.completion',
       created: 1,
       model: 'm',
-      choices: [0, 1].map((index) => ({ index, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' })),
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
       usage: TOKENS,
       system_fingerprint: 'fp_1',
     },

@@ -139,7 +139,7 @@ test("its own provider is asked at its own address, with the provider's key and 
   await stage.settled();
 });
 
-test('a image by an address of this machine is refused where the provider takes none, in words that help', async () => {
+test('an image by an address of this machine is refused where the provider takes none, in words that help', async () => {
   const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
   const image = { type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } };
   const request = { model: stage.model, messages: [{ role: 'user', content: [image] }] };

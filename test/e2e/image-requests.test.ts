@@ -120,14 +120,14 @@ describe('Format C', () => {
 });
 
 describe('from the other doors', () => {
-  test('Responses: a image is an item of its own', async () => {
+  test('Responses: an image is an item of its own', async () => {
     const stage = await scene.stage();
     const reply: Body = await (await post(stage, '/v1/responses', { model: 'sandbox-image', input: 'A cat' })).json();
     const [item] = reply.output.filter(({ type }: Body) => type === 'image_generation_call');
     expect(pixels(item.result)).toBe('1024x1024');
   });
 
-  test('Messages: a image is markdown', async () => {
+  test('Messages: an image is markdown', async () => {
     const stage = await scene.stage();
     const body = { model: 'sandbox-image', max_tokens: 100, messages: [{ role: 'user', content: 'A cat' }] };
     const reply: Body = await (await post(stage, '/v1/messages', body)).json();

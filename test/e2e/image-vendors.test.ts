@@ -95,7 +95,7 @@ describe('DashScope', () => {
   }, 60_000);
 });
 
-test('Stability: a form, and a image a call', async () => {
+test('Stability: a form, and an image a call', async () => {
   const stage = await drawing('stability', 'stable-image-core');
   stage.script({ json: { image: PNG, finish_reason: 'SUCCESS' }, repeat: true });
   expect((await ask(stage, { n: 2 })).body.data).toEqual([{ b64_json: PNG }, { b64_json: PNG }]);
@@ -200,7 +200,7 @@ describe('what each is asked, in JSON', () => {
     ['google', 'imagen-4.0-generate-001'],
   ];
   test.each(anew)(
-    '%s %s draws anew: a image to change is refused, nothing sent, nothing charged',
+    '%s %s draws anew: an image to change is refused, nothing sent, nothing charged',
     async (type, upstreamModel) => {
       const stage = await drawing(type, upstreamModel);
       const response = await stage.post('/v1/images/edits', { model: stage.model, prompt: 'A cat', image: data });

@@ -159,7 +159,7 @@ describe('what is refused: nothing sent, nothing charged', () => {
     for (const call of await stage.settled()) expect(call.cost).toBe('0');
   });
 
-  test('an edit of nothing, a form that breaks off, a image too large', async () => {
+  test('an edit of nothing, a form that breaks off, an image too large', async () => {
     const stage = await scene.stage();
     expect((await ask(stage, EDIT, cat())).body.error.param).toBe('image');
     const boundary = 'xyz';

@@ -57,7 +57,7 @@ const CASES: readonly Case[] = [
     item: 'function_call',
   },
   {
-    name: 'a image',
+    name: 'an image',
     request: {
       input: [
         user([

@@ -145,7 +145,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a image, inline',
+    name: 'an image, inline',
     ask: { prompt: [{ type: 'text', text: 'What is it?' }, IMAGE] },
     says: [{ texts: ['A dot.'] }],
     check({ view, sent }) {
@@ -185,7 +185,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'results of tools: a image',
+    name: 'results of tools: an image',
     ask: { tools: [WEATHER], results: { get_weather: { text: 'see', image: IMAGE } } },
     says: [{ calls: [CALLS.weather] }, { texts: ['Blue.'] }],
     cannot: {
@@ -230,7 +230,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: 'a audio',
+    name: 'an audio file',
     ask: { prompt: [{ type: 'text', text: 'What is said?' }, SOUND] },
     says: [{ texts: ['Hello.'] }],
     vendors: ['chat', 'gemini'],

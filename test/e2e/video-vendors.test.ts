@@ -97,7 +97,7 @@ describe.concurrent('while it is made', () => {
 });
 
 describe('at its start', () => {
-  test('a image in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
+  test('an image in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), vendorVideo('failed'));
     const send = (bytes: number) => {

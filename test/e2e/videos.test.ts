@@ -126,7 +126,7 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
     ['a size that is none', { size: 'large' }, 'size'],
     ['a length that is none', { seconds: 'long' }, 'seconds'],
     ['a length below any', { seconds: null, duration: -1 }, 'duration'],
-    ['a image that is none', { image: '!!' }, 'image'],
+    ['an image that is none', { image: '!!' }, 'image'],
     ['a prompt that is no text', { prompt: 5 }, 'prompt'],
     ['two lengths', { duration: 3 }, 'duration'],
     ['a width alone', { size: null, width: 128 }, 'height'],

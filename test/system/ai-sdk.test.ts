@@ -73,7 +73,7 @@ test('generateSpeech, and transcribe what it spoke', async () => {
   const heard = await asked<{ text: string }>(stage, 'ai transcribe', 'sandbox-transcription', {
     audio: spoken.base64,
   });
-  expect(heard.text).toStartWith('A audio of');
+  expect(heard.text).toStartWith('An audio file of');
   expect(await stage.settled()).toHaveLength(2);
 });
 

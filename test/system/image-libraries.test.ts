@@ -175,7 +175,7 @@ describe('genai', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('changes a image of the request, and the last one drawn in a conversation', async () => {
+  test('changes an image of the request, and the last one drawn in a conversation', async () => {
     const stage = await drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' });
     stage.script({ json: { created: 1, data: [{ b64_json: PNG }] }, repeat: true });
     const contents = [{ text: 'Bluer' }, { inlineData: { mimeType: 'image/png', data: PNG } }];

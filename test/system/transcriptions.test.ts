@@ -41,7 +41,7 @@ function form(stage: Stage, fields: { [name: string]: string | Blob }): Promise<
 }
 
 test.each([
-  ['json', { text: 'A audio of 2 seconds in 96044 bytes.' }],
+  ['json', { text: 'An audio file of 2 seconds in 96044 bytes.' }],
   ['verbose_json', { duration: 2, segments: [{ start: 0, end: 2 }] }],
   ['text', expect.stringContaining('2 seconds')],
   ['srt', expect.stringContaining('--> 00:00:02,000')],

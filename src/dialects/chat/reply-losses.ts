@@ -6,7 +6,7 @@ type PartType = PartOpening['type'];
 
 const NONE: readonly string[] = [];
 
-/** What a format has module for in a reply. */
+/** What a format has room for in a reply. */
 export interface ReplyRoom {
   readonly dialect: string;
   /** Kinds of parts it cannot say as they are: what became of them, as the end of a sentence. */

@@ -47,7 +47,7 @@ export const dashscopeImageTasks = vendorDialect<ImageCall>({
   readError: readOpenaiError,
 });
 
-/** One model of them has a word for each way to change a image: the widest is a change by description. */
+/** One model of them has a word for each way to change an image: the widest is a change by description. */
 const BY_FUNCTION = /imageedit/;
 
 function givenTo({ images, mask }: ImageCall, model: string): JsonObject {

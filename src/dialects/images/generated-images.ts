@@ -5,7 +5,7 @@ import { nearestRatio } from '../../canonical/image-size.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { typeOfBase64 } from './image-type.ts';
 
-/** A image as a provider gave it. */
+/** An image as a provider gave it. */
 export interface Made {
   base64?: string;
   url?: string;

@@ -1,4 +1,4 @@
-/** A image as a file in a form. */
+/** An image as a file in a form. */
 import type { Image } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
 import type { FormFile } from '../wire/multipart.ts';

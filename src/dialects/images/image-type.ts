@@ -1,4 +1,4 @@
-/** What a image is, told from the beginning of its base64, or from the word for its format. */
+/** What an image is, told from the beginning of its base64, or from the word for its format. */
 import type { ImageFormat } from '../../canonical/call.ts';
 
 const BEGINNINGS: readonly (readonly [string, string])[] = [

@@ -60,7 +60,7 @@ function readCall({ body: received }: WireRequest): ModerationCall {
 
 function textOf(input: Json | undefined, path: string): string {
   if (typeof input === 'string') return input;
-  if (!isObject(input)) throw wrong(path, 'must be a text, or an object with a text or a image');
+  if (!isObject(input)) throw wrong(path, 'must be a text, or an object with a text or an image');
   return typeof input.text === 'string' ? input.text : '';
 }
 

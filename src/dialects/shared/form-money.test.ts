@@ -1,4 +1,4 @@
-/** Fields beside a audio: none that makes a provider read another audio, another model or more than was held for. */
+/** Fields beside an audio file: none that makes a provider read another audio, another model or more than was held for. */
 import { expect, test } from 'bun:test';
 import { uploadOf } from '../../canonical/upload.ts';
 import { openaiTranscriptions } from '../audio/openai-transcriptions/openai-transcriptions.ts';

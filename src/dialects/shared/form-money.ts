@@ -1,4 +1,4 @@
-/** What money hangs on in the fields of a form that hands over a audio: which audio it is, and the words that all bodies have for it. */
+/** What money hangs on in the fields of a form that hands over an audio file: which audio it is, and the words that all bodies have for it. */
 import { isObject, type JsonObject } from '../../canonical/json.ts';
 import { folded, type MoneySpelling, respelled } from './money-members.ts';
 

@@ -10,7 +10,7 @@ import { repeatingSettings } from './repeated-members.ts';
 
 /** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */
 type Counted = 'ceiling' | 'choices' | 'tries';
-/** Size: of a image, otherwise than by the format's own word. Set: several images for one. Copy: of what the model reads. */
+/** Size: of an image, otherwise than by the format's own word. Set: several images for one. Copy: of what the model reads. */
 type Meaning = Counted | 'tier' | 'model' | 'size' | 'set' | 'copy';
 
 /** How a format says what money hangs on. Names are paths (`generationConfig.maxOutputTokens`), the one to write first. */
@@ -186,7 +186,7 @@ function search(
   return all;
 }
 
-/** A model has its name in many places that choose no other (of a audio, of a plugin): only what is merged into the body does. */
+/** A model has its name in many places that choose no other (of an audio file, of a plugin): only what is merged into the body does. */
 function isRead(meaning: Meaning, [first = '']: readonly string[]): boolean {
   return meaning !== 'model' || folded(first) === 'extrabody';
 }
@@ -235,7 +235,7 @@ function isPlainTier(value: Json): boolean {
   return PLAIN_TIERS.has(folded(String(value)).replace(/^servicetier/, ''));
 }
 
-/** The size of a image, where it is said in providers' words alone; `from`: those. */
+/** The size of an image, where it is said in providers' words alone; `from`: those. */
 function sizeSaid({ size, image_size: own, width, height }: JsonObject): { said: string; from: string[] } | undefined {
   if (size !== undefined && size !== null) return undefined;
   if (typeof own === 'string') return { said: own, from: ['image_size'] };
@@ -246,7 +246,7 @@ function sizeSaid({ size, image_size: own, width, height }: JsonObject): { said:
 const WHY_DROPPED = {
   tier: 'the model has no such member',
   model: 'which model answers is settled by `model` alone',
-  size: '`size` says how large a image is',
+  size: '`size` says how large an image is',
   set: '`n` says how many images are made',
   copy: 'the format has no such member',
 } as const satisfies Record<Exclude<Meaning, Counted>, string>;

@@ -8,7 +8,7 @@ import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
 /** A request's members, from JSON or from a form, where each is a text and files are data URLs. */
 export interface DoorRequest {
   fields: JsonObject;
-  /** The path of the request says that the video begins with a image. */
+  /** The path of the request says that the video begins with an image. */
   fromImage?: boolean;
 }
 
@@ -112,10 +112,10 @@ function parse(text: string): unknown {
 const DATA_URL = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]*)*;base64,/;
 const BASE64 = /^[A-Za-z0-9+/_\s-]+={0,2}\s*$/;
 
-/** A image as an address, a data URL, or plain base64. */
+/** An image as an address, a data URL, or plain base64. */
 export function readImage(value: Json, param: string, role: Image['role']): Image {
   const text = isObject(value) ? (value.image_url ?? value.url ?? value.uri) : value;
-  if (typeof text !== 'string') throw wrong(param, 'must be a image: an address, or base64');
+  if (typeof text !== 'string') throw wrong(param, 'must be an image: an address, or base64');
   if (/^https?:\/\//i.test(text)) return { role, source: { type: 'url', url: text } };
   const data = DATA_URL.exec(text);
   const base64 = data ? text.slice(data[0].length) : text;

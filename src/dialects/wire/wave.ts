@@ -1,4 +1,4 @@
-/** Raw samples, as some providers speak, made a WAV for clients that asked for a audio they can play. */
+/** Raw samples, as some providers speak, made a WAV for clients that asked for an audio file they can play. */
 
 /** What stands before the samples. With its filler of two bytes its length is a multiple of three: its base64 can stand before theirs. */
 const HEADER_BYTES = 54;
@@ -8,7 +8,7 @@ const DEFAULT_RATE = 24_000;
 const SAMPLES = /^audio\/(l16|pcm)\b/i;
 const RAW_FORMATS: readonly string[] = ['pcm16', 'pcm'];
 
-/** Whether a audio of this type is bare samples. */
+/** Whether an audio file of this type is bare samples. */
 export const isSamples = (mimeType: string | undefined): mimeType is string =>
   mimeType !== undefined && SAMPLES.test(mimeType);
 

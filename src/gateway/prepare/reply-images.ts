@@ -108,7 +108,7 @@ async function keptImage(
     const url = await shelf.put(bytes, (data && mediaTypeOf('image', bytes, data.contentType)) ?? mimeType);
     return [{ ...image, opens: { ...image.opens, url } }];
   } catch (thrown) {
-    reportError('A image could not be kept: its client was given a data URL.', thrown);
+    reportError('An image could not be kept: its client was given a data URL.', thrown);
     return [image, ...deltas];
   }
 }

@@ -1,4 +1,4 @@
-/** OpenAI's videos (Sora) and those of servers that took over its format, after its API reference (Videos): `/videos`, a form where a image goes along. */
+/** OpenAI's videos (Sora) and those of servers that took over its format, after its API reference (Videos): `/videos`, a form where an image goes along. */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Progress, VideoAsk } from '../../canonical/task.ts';
 import { joinUrl } from '../chat/openai-compatible.ts';

@@ -102,7 +102,7 @@ function greatestDivisor(one: number, other: number): number {
   return other === 0 ? one : greatestDivisor(other, one % other);
 }
 
-/** Lines of a image of 16:9. */
+/** Lines of an image of 16:9. */
 const CLASSES: readonly number[] = [240, 360, 480, 540, 720, 768, 1080, 1440, 2160];
 
 /** `720p`: of a size the class whose images have as many points; 960 by 960 is 720p. */
@@ -125,11 +125,11 @@ const LOSSES = {
   resolution: '`resolution` was dropped',
   n: '`n` was dropped',
   last: '`image_tail` was dropped',
-  reference: 'A image that neither begins nor ends the video was dropped',
+  reference: 'An image that neither begins nor ends the video was dropped',
 } as const;
 export type Loss = keyof typeof LOSSES;
 
-/** A video that begins with a image has its shape from that; of others a provider that knows proportions alone is told those. */
+/** A video that begins with an image has its shape from that; of others a provider that knows proportions alone is told those. */
 export function shapeLosses(framed: boolean): readonly Loss[] {
   return framed ? ['size', 'aspectRatio'] : ['exactSize'];
 }

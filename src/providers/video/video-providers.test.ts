@@ -122,7 +122,7 @@ describe('kling', () => {
   });
 });
 
-test('a image by address is more than Veo can be told', () => {
+test('an image by address is more than Veo can be told', () => {
   expect(() => videoOf(google).start({ ...plain, images: [last] }, targetOf(google), 'video_1')).toThrow('base64');
 });
 
@@ -181,7 +181,7 @@ describe('what depends on the model or on the images', () => {
       body: { images: [REF], aspect_ratio: '9:16' },
       warnings: [],
     });
-    // A image that only ends the video is not sent as one that begins it.
+    // An image that only ends the video is not sent as one that begins it.
     expect(started(vidu, { images: [last] })).toMatchObject({
       path: '/ent/v2/text2video',
       warnings: [expect.stringContaining('`image_tail`')],

@@ -85,7 +85,7 @@ function toContent(prompt) {
     switch (part.type) {
       case 'image':
         return { type: 'image_url', image_url: { url } };
-      case 'sound':
+      case 'audio':
         return { type: 'input_audio', input_audio: { data: part.data, format: 'wav' } };
       case 'document':
         return { type: 'file', file: { filename: part.name, file_data: url } };

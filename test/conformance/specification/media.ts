@@ -21,7 +21,7 @@ const inline = (mimeType: string, data: string) => ({ inlineData: { mimeType, da
 const DATA: readonly (readonly [what: string, mimeType: string, data: string])[] = [
   ['an image', 'image/png', PNG],
   ['a PDF', 'application/pdf', Buffer.from('%PDF-1.4\n%%EOF').toString('base64')],
-  ['a audio', 'audio/wav', Buffer.from('RIFF....WAVEfmt ').toString('base64')],
+  ['an audio file', 'audio/wav', Buffer.from('RIFF....WAVEfmt ').toString('base64')],
   ['a video', 'video/mp4', Buffer.from('....ftypisom').toString('base64')],
 ];
 

@@ -1,4 +1,4 @@
-/** How long a audio is, by its bytes: exact for a WAV, else by what packed audio takes. */
+/** How long an audio file is, by its bytes: exact for a WAV, else by what packed audio takes. */
 import type { Upload } from '../../../canonical/upload.ts';
 
 export interface AudioLength {

@@ -1,4 +1,4 @@
-/** The fields of a form that hands over a audio to be written down. Descriptions are written to follow "must be". */
+/** The fields of a form that hands over an audio file to be written down. Descriptions are written to follow "must be". */
 import { type TProperties, Type } from 'typebox';
 import { boolean, number, oneOf, text } from '../../shared/request-shape.ts';
 

@@ -248,7 +248,7 @@ function said(messages: readonly Message[]): string[] {
   const parts = messages.flatMap((message) => message.parts);
   return parts.flatMap((part) => {
     if (part.type === 'text') return part.text.trim() === '' ? [] : [part.text];
-    if (part.type === 'media') return ['a image'];
+    if (part.type === 'media') return ['an image'];
     return part.type === 'reasoning' && part.seal?.dialect === OWN ? [`thinks ${part.text} ${part.seal.value}`] : [];
   });
 }

@@ -52,7 +52,7 @@ describe('a messages request', () => {
     ['content as a number', { ...hello, messages: [{ role: 'user', content: 3 }] }, 'messages[0].content'],
     ['a block without a type', withBlock({ text: 'x' }), 'messages[0].content[1].type'],
     ['a text block without text', withBlock({ type: 'text' }), 'messages[0].content[1].text'],
-    ['a image without a source', withBlock({ type: 'image' }), 'messages[0].content[1].source'],
+    ['an image without a source', withBlock({ type: 'image' }), 'messages[0].content[1].source'],
     ['a strange source', withBlock({ type: 'image', source: { type: 'x' } }), 'messages[0].content[1].source.type'],
     [
       'a source without data',

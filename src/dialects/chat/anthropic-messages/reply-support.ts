@@ -1,4 +1,4 @@
-/** What a message has module for. */
+/** What a message has room for. */
 import type { ReplyRoom } from '../reply-losses.ts';
 import { shownCitation } from './citations.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';

@@ -31,7 +31,7 @@ export function readHidden(data: string): CarriedSeal {
   return carriedSeal(data) ?? { seal: { dialect: ANTHROPIC_MESSAGES, value: HIDDEN + data } };
 }
 
-/** A block that does nothing but carry the seal of a part that has no module for one. */
+/** A block that does nothing but carry the seal of a part that has no room for one. */
 export function sealCarrier(seal: Seal, of: string): JsonObject {
   return { type: 'redacted_thinking', data: carrySeal(seal, of) };
 }

@@ -109,7 +109,7 @@ function writeMedia({ media, cache }: MediaPart, place: Place, losses: Set<strin
   }
   switch (media.kind) {
     case 'image':
-      if (media.detail !== undefined && media.detail !== 'auto') losses.add('`detail` of a image was dropped.');
+      if (media.detail !== undefined && media.detail !== 'auto') losses.add('`detail` of an image was dropped.');
       return marked({ type: 'image', source: imageSource(media) }, cache);
     case 'document':
       return writeDocument(media, cache);
@@ -140,7 +140,7 @@ function imageSource({ source, mimeType }: Media): JsonObject {
     case 'reference':
       return fileSource(source);
     case 'text':
-      throw unreadable('A image must be inline data or an address.');
+      throw unreadable('An image must be inline data or an address.');
     default:
       return source satisfies never;
   }

@@ -44,7 +44,7 @@ const ILLEGAL_IN_NAME = /[^\p{L}\p{N} ()[\]-]+/gu;
 /** `number` tells a document without a name from the others. */
 export function writeMedia(media: Media, number: number, losses: Set<string>): JsonObject {
   const { kind, detail, context, cite, title, name } = media;
-  if (detail !== undefined && detail !== 'auto') losses.add('`detail` of a image was dropped.');
+  if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');
   const written = { format: formatOf(media), source: sourceOf(media) };
   if (kind !== 'document') return { [kind]: written };
   const spoken = (title ?? name ?? '').replace(ILLEGAL_IN_NAME, ' ').replace(/\s+/g, ' ').trim().slice(0, 180);

@@ -162,7 +162,7 @@ export class PartsDecoder {
     const { mimeType, data: base64 } = data;
     const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/');
     const isAudio = typeof mimeType === 'string' && mimeType.startsWith('audio/');
-    // A image among the thoughts is a draft: it is not the answer.
+    // An image among the thoughts is a draft: it is not the answer.
     if (isThought || typeof base64 !== 'string' || !(isImage || isAudio)) {
       this.#vendor(part, events);
       return;

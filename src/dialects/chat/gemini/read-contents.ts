@@ -13,7 +13,7 @@ const BESIDE = ['videoMetadata', 'mediaResolution'] as const;
 
 export interface ReadContents {
   messages: Message[];
-  /** What the messages have no module for, by its path. */
+  /** What the messages have no room for, by its path. */
   beside: JsonObject;
 }
 

@@ -1,4 +1,4 @@
-/** What an answer has module for. */
+/** What an answer has room for. */
 import type { FinishReason } from '../../../canonical/reply.ts';
 import type { ReplyRoom } from '../reply-losses.ts';
 import { isShown } from './grounding.ts';

@@ -172,5 +172,5 @@ function silent(finish: FinishReason | undefined): GatewayError {
     return new GatewayError('upstream_refused', 'The provider does not have this text spoken.', {
       param: 'input',
     });
-  return new GatewayError('upstream_failed', 'The model answered without a audio.');
+  return new GatewayError('upstream_failed', 'The model answered without audio.');
 }

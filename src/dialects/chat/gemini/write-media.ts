@@ -25,7 +25,7 @@ const SYNONYMS: { readonly [mimeType: string]: string } = { 'audio/mpeg': 'audio
 /** `at` is where the media stands in the call. */
 export function writeMedia(media: Media, at: string, losses: Set<string>): JsonObject {
   const { source, detail, cite, name } = media;
-  if (detail !== undefined && detail !== 'auto') losses.add('`detail` of a image was dropped.');
+  if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');
   if (cite) losses.add('Citations of a document were asked for and dropped: the model does not give them.');
   if (source.type !== 'text' && (media.title !== undefined || media.context !== undefined))
     losses.add('`title` and `context` of a document were dropped: the model has no place for them.');

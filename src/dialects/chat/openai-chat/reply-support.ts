@@ -1,4 +1,4 @@
-/** What a chat completion has module for. */
+/** What a chat completion has room for. */
 import type { ReplyRoom } from '../reply-losses.ts';
 import { OPENAI_CHAT } from './name.ts';
 

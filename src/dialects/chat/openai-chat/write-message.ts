@@ -174,7 +174,7 @@ function writeMedia(media: Media, script: Script): JsonObject {
     case 'video':
       return { type: 'video_url', video_url: { url: urlOf(media, 'video/mp4') } };
     case 'audio': {
-      if (source.type === 'url') return lost('A audio was dropped: this model takes it inline only.', kind, script);
+      if (source.type === 'url') return lost('Audio was dropped: this model takes it inline only.', kind, script);
       const mimeType = media.mimeType ?? 'audio/wav';
       const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };

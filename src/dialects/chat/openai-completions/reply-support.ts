@@ -1,4 +1,4 @@
-/** What a text completion has module for. */
+/** What a text completion has room for. */
 import type { ReplyRoom } from '../reply-losses.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
 

@@ -285,7 +285,7 @@ export class Decoder {
     if (carried) this.#events.push({ type: 'part-seal', choice: CHOICE, part: part.part, seal: carried.seal });
   }
 
-  /** A image, or what ran at the provider. */
+  /** An image, or what ran at the provider. */
   #settleOther(state: ItemState, item: JsonObject): void {
     const { type, result, output_format: format } = item;
     if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {

@@ -1,4 +1,4 @@
-/** What a response has module for. */
+/** What a response has room for. */
 import type { ReplyRoom } from '../reply-losses.ts';
 import { writeAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';

@@ -89,7 +89,7 @@ function writeMedia(media: Media, { losses }: Script): JsonObject {
       };
     }
     case 'audio': {
-      if (source.type === 'url') return lost('A audio was dropped: this model takes it inline only.', kind, losses);
+      if (source.type === 'url') return lost('Audio was dropped: this model takes it inline only.', kind, losses);
       const mimeType = media.mimeType ?? 'audio/wav';
       const format = AUDIO_FORMATS[mimeType] ?? mimeType.slice(mimeType.indexOf('/') + 1);
       return { type: 'input_audio', input_audio: { data: source.base64, format } };

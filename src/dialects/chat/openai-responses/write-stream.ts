@@ -239,7 +239,7 @@ export class ResponseScript {
       case 'image':
         part.said += delta;
         return;
-      // A audio is told by its words, which this format can say.
+      // An audio file is told by its words, which this format can say.
       case 'audio':
       case 'vendor':
         return;

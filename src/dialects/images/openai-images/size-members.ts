@@ -1,4 +1,4 @@
-/** How a provider is told the size of a image: as pixels, as a shape, or both apart. */
+/** How a provider is told the size of an image: as pixels, as a shape, or both apart. */
 import type { ImageCall } from '../../../canonical/call.ts';
 import { finenessOf, nearestRatio, writePixels } from '../../../canonical/image-size.ts';
 import type { Json } from '../../../canonical/json.ts';

@@ -18,7 +18,7 @@ export async function fileReply(
     'accept-ranges': 'bytes',
     etag: `"${file}"`,
     'cache-control': 'private, max-age=3600',
-    // A image may be a program (SVG), and it is somebody else's.
+    // An image may be a program (SVG), and it is somebody else's.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
   };

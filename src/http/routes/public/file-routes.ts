@@ -15,7 +15,7 @@ export const FILE_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-/** Throws `not_found`, also where the time of a image is over and it has not been removed yet. */
+/** Throws `not_found`, also where the time of an image is over and it has not been removed yet. */
 function typeOf(name: string, now: number): string {
   if (VIDEO.test(name)) return 'video/mp4';
   const image = readImageName(name);
