@@ -129,3 +129,10 @@ test.each([
   const read = readPeoplesPrice(form, 'price');
   expect('fault' in read && read.fault).toStartWith(sentence);
 });
+
+test('prices by the image stand in the store under the name that they have had from the beginning', () => {
+  const stored = '{"pictures":[["1024x1024","high","40000000000"],[null,null,"5000000000"]]}';
+  const price = readComponents(stored);
+  expect(price.images?.map((piece) => piece.price)).toEqual([40_000_000_000n, 5_000_000_000n]);
+  expect(writeComponents(price)).toBe(stored);
+});

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import { FILM, videoAnswer } from '../../test/videos.ts';
 import type { FoundOutput } from '../canonical/task.ts';
 import { openai } from '../providers/chat/openai.ts';

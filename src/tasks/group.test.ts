@@ -1,6 +1,6 @@
 /** Several videos in one order: a task for each where the provider makes one at a time, told to the client as one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { SIBLING } from './group.ts';
 

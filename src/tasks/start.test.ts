@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { inDatabase } from '../../test/stall.ts';
-import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { releaseOrphans } from './runner.ts';

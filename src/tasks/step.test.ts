@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import type { Answer } from '../../test/upstream/answer.ts';
 import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { startTaskBench, type TaskBench } from '../../test/task-rooms.ts';
+import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import { vendorVideo, videoAnswer } from '../../test/videos.ts';
 import { LEASE_MS } from './held-task.ts';
 import { writeBody } from './task.ts';

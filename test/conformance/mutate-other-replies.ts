@@ -20,7 +20,7 @@ import { step } from '../../src/tasks/step.ts';
 import { createVideoTasks } from '../../src/tasks/video-tasks.ts';
 import { VIDEO_FORMATS, wide } from '../video-formats.ts';
 import { mutateBody, randomFrom } from './mutate.ts';
-import { type Answered, HOUR_MS, isOurs, modelOf, openMutationRooms, videoModelOf } from './mutation-rooms.ts';
+import { type Answered, HOUR_MS, isOurs, modelOf, openMutationRooms, videoModelOf } from './mutation-deps.ts';
 import { type OtherReply, otherReplies } from './other-replies.ts';
 
 /** Of the longest answer that a mutation of some kilobytes may make of it. */
