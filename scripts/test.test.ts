@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { chooseFiles, skipReasons } from './test.ts';
+import { chooseFiles, readArguments, skipReasons, splitFiles } from './test.ts';
 
 const FILES = ['src/a.test.ts', 'test/e2e/b.test.ts', 'test/system/c.test.ts'];
 
@@ -14,4 +14,17 @@ test('each reason for which tests are skipped is told once', () => {
   const output =
     '(pass) a\nPostgres is not installed: its tests are skipped.\n(pass) b\nPostgres is not installed: its tests are skipped.\n';
   expect(skipReasons(output)).toEqual(['Postgres is not installed: its tests are skipped.']);
+});
+
+test('files that load the machine or measure it run apart from the others', () => {
+  const load = 'test/system/sandbox-load.test.ts';
+  expect(splitFiles([...FILES, load])).toEqual({ together: FILES, alone: [load] });
+});
+
+test('`-t NAME` is an option with its value, no path', () => {
+  expect(readArguments(['-t', 'a name', './src', '--all', '--bail'])).toEqual({
+    paths: ['src'],
+    options: ['--test-name-pattern=a name', '--bail'],
+    all: true,
+  });
 });

@@ -1,5 +1,6 @@
 /**
- * `npm test` and `npm run test:all`: runs the tests in parallel processes and sums up at the end what was skipped and why.
+ * `npm test` and `npm run test:all`: runs the tests in parallel processes, then those that need the machine to themselves, and sums up
+ * at the end what was skipped and why.
  * `--all` adds `test/system/` (several processes, kills, client libraries of all ages, command-line agents); `--shard=1/3` runs a third of
  * the files, for CI services with several machines. Anything else is handed to `bun test`: a path, `-t NAME`.
  */
@@ -12,11 +13,24 @@ const FILES_PER_CORE = 2;
 const TIMEOUT_MS = 60_000;
 const SYSTEM = 'test/system/';
 
+/** The paths among the arguments and what goes to `bun test` as it is; `-t NAME` becomes one option. */
+export function readArguments(args: readonly string[]): { paths: string[]; options: string[]; all: boolean } {
+  const paths: string[] = [];
+  const options: string[] = [];
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] as string;
+    if (arg === '-t') options.push(`--test-name-pattern=${args[++at] ?? ''}`);
+    else if (arg.startsWith('-')) options.push(arg);
+    else paths.push(arg.replace(/^\.\//, ''));
+  }
+  return { paths, options: options.filter((option) => option !== '--all'), all: options.includes('--all') };
+}
+
 /** The test files of this run: those below the given paths, or all; `test/system/` only where it is asked for. */
 export function chooseFiles(files: readonly string[], args: readonly string[]): readonly string[] {
-  const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
+  const { paths, all } = readArguments(args);
   if (paths.length > 0) return files.filter((file) => paths.some((path) => file.startsWith(path)));
-  return args.includes('--all') ? files : files.filter((file) => !file.startsWith(SYSTEM));
+  return all ? files : files.filter((file) => !file.startsWith(SYSTEM));
 }
 
 /** What takes minutes, the longest first. */
@@ -26,6 +40,21 @@ const SLOW = [
   'test/system/limits-under-load',
   'test/system/client-errors',
 ];
+
+/** What fills both cores or measures how long the gateway takes to answer: run one after the other when everything else has ended. */
+const ALONE = [
+  'test/system/held-up',
+  'test/system/limits-under-load',
+  'test/system/sandbox-load',
+  'test/system/wide-bodies',
+  'test/system/work-bounds',
+];
+
+/** Splits the files of a run into those that run side by side and those that run alone. */
+export function splitFiles(files: readonly string[]): { together: readonly string[]; alone: readonly string[] } {
+  const isAlone = (file: string) => ALONE.some((start) => file.startsWith(start));
+  return { together: files.filter((file) => !isAlone(file)), alone: files.filter(isAlone) };
+}
 
 /** The place of a file in the order of a run: those that take minutes come first, or the last of them would run alone. */
 function rankOf(file: string): number {
@@ -44,34 +73,46 @@ if (import.meta.main) {
   const all = found.filter((file) => !file.includes('node_modules/'));
   const files = chooseFiles(all, args).toSorted((a, b) => rankOf(a) - rankOf(b));
   const workers = Math.max(2, availableParallelism() * FILES_PER_CORE);
-  const options = args.filter((arg) => arg.startsWith('--') && arg !== '--all');
-  const command = [
-    'test',
-    `--parallel=${workers}`,
-    `--timeout=${TIMEOUT_MS}`,
-    ...options,
-    ...files.map((file) => `./${file}`),
-  ];
-  const child = Bun.spawn([process.execPath, ...command], {
-    cwd: ROOT,
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  });
-  const decoder = new TextDecoder();
+  const { options } = readArguments(args);
   let output = '';
   async function pass(stream: ReadableStream<Uint8Array>, to: NodeJS.WriteStream): Promise<void> {
+    const decoder = new TextDecoder();
     for await (const bytes of stream) {
       to.write(bytes);
       output += decoder.decode(bytes, { stream: true });
     }
   }
-  await Promise.all([pass(child.stdout, process.stdout), pass(child.stderr, process.stderr)]);
+  /** Runs these files in so many processes at once; the exit code of the run. */
+  async function run(files: readonly string[], processes: number): Promise<number> {
+    const command = [
+      'test',
+      `--parallel=${processes}`,
+      `--timeout=${TIMEOUT_MS}`,
+      '--pass-with-no-tests',
+      ...options,
+      ...files.map((file) => `./${file}`),
+    ];
+    const child = Bun.spawn([process.execPath, ...command], {
+      cwd: ROOT,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    await Promise.all([pass(child.stdout, process.stdout), pass(child.stderr, process.stderr)]);
+    return child.exited;
+  }
+  const { together, alone } = splitFiles(files);
+  const exitCodes: number[] = [];
+  if (together.length > 0) exitCodes.push(await run(together, workers));
+  if (alone.length > 0) exitCodes.push(await run(alone, 1));
+  if (exitCodes.length === 0) console.error('No test file is named so.');
+  const failed = [...new Set(output.match(/^\(fail\) .*$/gm))];
+  if (failed.length > 0) console.log(`\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}`);
   const reasons = skipReasons(output);
   if (reasons.length > 0)
     console.log(`\nLeft out on this machine:\n${reasons.map((reason) => `  ${reason}`).join('\n')}`);
   const skipped = all.length - files.length;
   if (skipped > 0 && !args.includes('--all'))
     console.log(`\n${skipped} files are left out: npm run test:all runs all of them.`);
-  process.exit(await child.exited);
+  process.exit(exitCodes.length === 0 ? 1 : Math.max(...exitCodes));
 }

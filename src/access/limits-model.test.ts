@@ -122,6 +122,8 @@ describe.skipIf(!hasRedis)('counted in Redis', () => {
         clock,
         // Calls here last as long as the steps say, and nobody waits for a renewal.
         leaseSeconds: 1_000_000,
+        // The clock jumps here: a beat under way meanwhile would bring a time that lies far back.
+        beatMs: 1_000_000,
         changed() {},
       });
     const processes = [open(), open()];

@@ -25,6 +25,8 @@ export interface SharedLimitsSettings {
   clock?: () => number;
   /** A killed process's calls count for so long; those of a living one are renewed four times as often. */
   leaseSeconds?: number;
+  /** Milliseconds between two beats; absent: a second. */
+  beatMs?: number;
   /** Redis has stopped answering, or answers again. */
   changed(isUp: boolean, cause: unknown): void;
 }
@@ -60,7 +62,7 @@ const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
 
 export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const { leaseSeconds = LEASE_SECONDS, clock = () => performance.now() } = settings;
-  const beatMs = Math.min(BEAT_MS, leaseSeconds * 250);
+  const beatMs = Math.min(settings.beatMs ?? BEAT_MS, leaseSeconds * 250);
   const link = createRedisLink(settings.url);
   const self = newId('proc_', 12);
   const sharedClock = createSharedClock(clock);

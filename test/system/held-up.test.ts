@@ -11,6 +11,8 @@ import { VENDORS } from '../vendor-answers.ts';
 const SILENCE_MS = 1500;
 const KEEP_ALIVE_MS = 300;
 const WHOLE_MS = 6000;
+/** A provider that sent nothing for so long is held up, on a busy machine too. */
+const STILL_MS = 700;
 
 let scene: Scene;
 beforeAll(async () => {
@@ -78,6 +80,18 @@ function unchunked(bytes: Buffer): Buffer {
   }
 }
 
+/** Waits until the provider has begun all its answers and can send no more of them, because the client does not read. */
+async function untilHeldUp(stage: Stage, answers: number): Promise<void> {
+  const sentBytes = () => stage.journal().reduce((sum, entry) => sum + entry.sentBytes, 0);
+  let [last, stillSince] = [0, performance.now()];
+  for (const deadline = stillSince + 30_000; performance.now() < deadline; await Bun.sleep(20)) {
+    const sent = sentBytes();
+    if (sent !== last || stage.journal().length < answers) [last, stillSince] = [sent, performance.now()];
+    else if (sent > 0 && performance.now() - stillSince > STILL_MS) return;
+  }
+  throw new Error('the provider was never held up');
+}
+
 /** The text of each choice. */
 function textsOf(body: string): string[] {
   const texts: string[] = [];
@@ -125,7 +139,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
       const stage = await scene.stage({ ...setup, onDisconnect: how });
       stage.script(...answers);
       const { socket } = await ask(stage, more);
-      await Bun.sleep(700);
+      await untilHeldUp(stage, answers.length);
       socket.destroy();
       const call = await stage.settledCall();
       expect(call.outcome).toBe('aborted');

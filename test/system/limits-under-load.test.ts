@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 
-const WINDOW_MS = 60_000;
-const ASKING_MS = 66_000;
+/** A third of the minute that the limit is for; how minutes roll on is tested by a clock of its own in limits-model.test.ts. */
+const ASKING_MS = 20_000;
 const LIMIT = 60;
 /** What keeps a process's event loop from turning: a body of so many characters to read, estimate and write. */
 const HEAVY = 6_000_000;
@@ -60,21 +60,21 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     ]);
   }
 
-  test('within any sixty seconds the limit is let in, and at most a twentieth more', async () => {
+  test('the limit of a minute is let in, and at most a twentieth more', async () => {
     const key = await newKey({ requestsPerMinute: LIMIT });
-    const letIn: number[] = [];
+    let letIn = 0;
     let asked = 0;
+    const others: number[] = [];
     await underLoad(ASKING_MS, 12, async () => {
       asked++;
       const answer = await call(key, 'hello');
       await answer.text();
-      if (answer.status === 200) letIn.push(performance.now());
-      else expect(answer.status).toBe(429);
+      if (answer.status === 200) letIn++;
+      else if (answer.status !== 429) others.push(answer.status);
     });
-    const most = Math.max(...letIn.map((from) => letIn.filter((at) => at >= from && at < from + WINDOW_MS).length));
-    console.log(`${asked} asked, ${letIn.length} let in, ${most} within one minute`);
-    expect(most).toBeLessThanOrEqual(LIMIT * 1.05);
-    expect(letIn.length).toBeGreaterThanOrEqual(LIMIT);
+    console.log(`${asked} asked, ${letIn} let in`);
+    expect(others).toEqual([]);
+    expect(letIn).toBeWithin(LIMIT, LIMIT * 1.05 + 1);
     expect(gateway.log().split('Redis does not answer').length - 1).toBeLessThanOrEqual(MOST_LATE);
   }, 120_000);
 

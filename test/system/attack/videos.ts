@@ -81,7 +81,8 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
           const [bill, ...more] = own.filter((one) => one.id === id);
           const due = way === 'fails' ? 0n : BigInt(seconds) * NANO_PER_SECOND;
           const isRight = bill?.cost === due && more.length === 0;
-          return isRight ? [] : [`the video ${id} (${way}) costs ${bill?.cost}, not ${due}`];
+          if (isRight) return [];
+          return [`the video ${id} (${way}, ${bill?.outcome ?? 'without a record'}) costs ${bill?.cost}, not ${due}`];
         }),
       ];
     },

@@ -131,6 +131,10 @@ function isReadBy(library: string, { stream, tools }: Reading, hasUsage: boolean
   return hasUsage && (age === undefined || recording % 4 === Number(age) % 4);
 }
 
+/** All readings take two minutes of processor time. Without this setting each library reads every third recording, each one others. */
+const READS_ALL = process.env.MODELPORT_TEST_ALL_READINGS === '1';
+const SHARE = READS_ALL ? 1 : 3;
+
 const LIBRARIES = Object.entries(AGES).flatMap(([format, names]) => names.map((library) => ({ library, format })));
 
 describe.skipIf(!hasFixtures)('recordings', () => {
@@ -144,16 +148,22 @@ describe.skipIf(!hasFixtures)('recordings', () => {
       translations.push(...all.flatMap((source) => translationsInto(chat, source, { call: { wantsUsage: false } })));
       const readings = translations.map(readingOf);
       const recordings = new Map(all.map((source, at) => [source, at]));
-      const places = (library: string, format: string) =>
+      const places = (library: string, format: string, turn: number) =>
         [...readings.entries()].flatMap(([place, reading]) => {
           if (reading.format !== format) return [];
           const translation = translations[place]!;
           const recording = recordings.get(translation.source) ?? 0;
+          // By groups of four, since the ages of the AI SDK take turns at every four streams.
+          const isTurn = (Math.floor(recording / 4) + turn) % SHARE === 0;
           const isRead = isReadBy(library, reading, place < usual, recording) && !isBeyond(library, translation);
-          return isRead ? place : [];
+          return isTurn && isRead ? place : [];
         });
-      const rows = LIBRARIES.map((row) => ({ ...row, places: places(row.library, row.format) }));
-      expect(rows.reduce((sum, row) => sum + row.places.length, 0)).toBeGreaterThan(50_000);
+      const rows = LIBRARIES.map((row, turn) => ({ ...row, places: places(row.library, row.format, turn) }));
+      expect(rows.reduce((sum, row) => sum + row.places.length, 0)).toBeGreaterThan(50_000 / SHARE);
+      if (!READS_ALL)
+        console.log(
+          'Two thirds of the readings of recordings by client libraries are skipped: MODELPORT_TEST_ALL_READINGS=1 reads all.',
+        );
       const faults = await readAll(readings, rows);
       expect(
         faults.map(({ library, place, fault }) => {
