@@ -10,7 +10,7 @@ import { newId } from '../src/canonical/id.ts';
 import { applyCatalogue } from '../src/catalog/apply.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createMemory } from '../src/conversations/conversations.ts';
-import type { Dialect, WireRequest } from '../src/dialects/dialect.ts';
+import type { Dialect, VendorDialect, WireRequest } from '../src/dialects/dialect.ts';
 import { dialectNamed, vendorDialectNamed } from '../src/dialects/index.ts';
 import type { CallContext, Entrant } from '../src/gateway/call-context.ts';
 import type { Gateway } from '../src/gateway/gateway.ts';
@@ -122,6 +122,8 @@ export interface GatewayCase {
 }
 
 export interface GatewayBench {
+  /** A format as providers are sent it. */
+  dialect(name: string): VendorDialect;
   readonly store: Store;
   open(setup?: CaseSetup): Promise<GatewayCase>;
   close(): Promise<void>;
@@ -272,6 +274,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
 
   return {
     store,
+    dialect: vendorDialect,
     open,
     async close() {
       access.close();
@@ -296,7 +299,7 @@ function clientDialect(name: string): Dialect {
   return dialect;
 }
 
-function vendorDialect(name: string) {
+function vendorDialect(name: string): VendorDialect {
   const dialect = vendorDialectNamed(name);
   if (!dialect) throw new Error(`There is no format ${name}.`);
   return dialect;

@@ -10,12 +10,13 @@ import type { HoldRequest } from '../ledger/ledger.ts';
 import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
 import { CallContext, type Entrant } from './call-context.ts';
 import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
+import { routeTo } from './find-route.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { Meter } from './meter.ts';
 import { type AddressedMedia, addressedMedia } from './prepare/addressed-media.ts';
 import { asSpeech } from './prepare/speech-calls.ts';
 import { fitted } from './prepare/truncate.ts';
-import { urlsTaken, wayTo } from './target-route.ts';
+import { urlsTaken } from './target-route.ts';
 import { unknownModel } from './unknown-model.ts';
 
 /** Throws `model_not_found`, `model_not_allowed`, `rate_limited`, `upstream_unavailable`, `insufficient_balance`, `budget_exhausted`. */
@@ -105,7 +106,7 @@ function destinationsOf(
 ): Destination[] {
   return targets.flatMap((target) => {
     try {
-      return { type: target.type, dialect: wayTo(deps, call, dialect, target, model).dialect.name };
+      return { type: target.type, dialect: routeTo(deps, call, dialect, target, model).dialect.name };
     } catch {
       return [];
     }
@@ -131,7 +132,7 @@ async function inlineForFirst(
   model: Model,
   [first]: readonly ModelTarget[],
 ): Promise<void> {
-  if (first) await media.inlineFor(urlsTaken(wayTo(deps, call, dialect, first, model)));
+  if (first) await media.inlineFor(urlsTaken(routeTo(deps, call, dialect, first, model)));
 }
 
 /** As many as OpenAI takes; each may be an upstream call of its own. */

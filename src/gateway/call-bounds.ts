@@ -1,4 +1,4 @@
-/** What one call may ask for at most: each message, part and tool is read, priced and written anew, and none of it can be put off. */
+/** Limits on the messages, parts and tools of one call: all of them are processed at once, on the event loop. */
 import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 

@@ -84,8 +84,8 @@ export class CallContext implements Entrant, Admission {
   upstreamDialect = '';
   /** The headers of the request that was sent last: what they prove must not come back in an answer. */
   sent: { readonly [name: string]: string } | undefined;
-  /** Who can make use of what proves its thinking. */
-  maker: string | undefined;
+  /** Who can use the reasoning signatures of this attempt's target. */
+  signatureOwner: string | undefined;
   /** Sees the reply, where there is thinking in it. */
   collector: ReasoningCollector | undefined;
   firstByteMs: number | undefined;
@@ -122,13 +122,13 @@ export class CallContext implements Entrant, Admission {
 /** Counts what is in a stream's events, and remembers what is thought in them. */
 export function watch(context: CallContext, events: readonly ReplyEvent[]): void {
   context.meter.see(events);
-  if (context.meter.thinks) bearWitness(context, events);
+  if (context.meter.thinks) collectReasoning(context, events);
 }
 
 /** Remembers what is thought in these events, before they are written: a proof says whose it is. */
-export function bearWitness(context: CallContext, events: readonly ReplyEvent[]): void {
-  if (context.maker === undefined) return;
-  context.collector ??= new ReasoningCollector(context.maker, context.maker !== context.upstreamDialect);
+export function collectReasoning(context: CallContext, events: readonly ReplyEvent[]): void {
+  if (context.signatureOwner === undefined) return;
+  context.collector ??= new ReasoningCollector(context.signatureOwner, context.signatureOwner !== context.upstreamDialect);
   context.collector.see(events);
 }
 

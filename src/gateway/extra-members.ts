@@ -1,23 +1,23 @@
 /**
- * Members of a request that pass through and cost something beside its tokens, and tools that run at the provider.
- * The one table: `extras.ts` reads it, docs/reference/priced-members.md explains it.
+ * Request members that pass to the provider and cost something besides tokens, and tools that run at the provider.
+ * `extras.ts` applies this table, docs/reference/priced-members.md explains it.
  */
 import type { Json } from '../canonical/json.ts';
 import { isObject } from '../canonical/json.ts';
 
-/** Calls of tools held for where the request does not say how many it allows. */
+/** The tool calls that the hold covers where the request sets no limit. */
 export const USUAL_TOOL_CALLS = 20;
-/** The same where a tool makes images, which cost more. */
+/** The same for a tool that generates images, which cost more. */
 export const USUAL_IMAGES = 4;
 
 /**
- * What a member does to the price, and so what becomes of it:
- * - `tools`: so many calls of tools at the provider: held and charged by `perToolCall` and `perToolUse`, refused where the price has neither.
- *   Of them `certain` (1 unless given) are charged where nobody reports them;
- * - `output`, `imageInput`, `imageOutput`: so many tokens more than the request's own words allow: held for;
- * - `thinking`: thinking beside the output limit, without a bound: bounded by that limit, and held for;
- * - `route`: chooses among hosts that cost different amounts: bounded by the model's own price;
- * - `rate`: another rate for the whole call: refused.
+ * How a member changes the price, and what happens to it:
+ * - `tools`: so many tool calls at the provider. Held and charged by `perToolCall` and `perToolUse`; refused where the price has
+ *   neither. `certain` of them (1 unless given) are charged even if the provider does not report them;
+ * - `output`, `imageInput`, `imageOutput`: so many tokens besides those that the other members allow. Held;
+ * - `thinking`: reasoning tokens outside the output limit. Limited to that limit, and held;
+ * - `route`: chooses among hosts with different prices. Limited to the model's own price;
+ * - `rate`: another rate for the whole call. Refused.
  */
 export type Effect =
   | { readonly tools: number; readonly certain?: number }
@@ -34,9 +34,9 @@ export interface MemberRow {
   readonly formats: readonly string[];
   /** The provider types that know it; absent: all. */
   readonly types?: readonly string[];
-  /** `undefined`: with this value it costs nothing. */
+  /** `undefined`: this value costs nothing. */
   effect(value: Json, siblings: { readonly [member: string]: Json }): Effect | undefined;
-  /** Where it was read. */
+  /** Where the provider documents it. */
   readonly source: string;
 }
 
@@ -46,9 +46,9 @@ const BYTES_PER_TOKEN = 2;
 const FIDELITY_TOKENS = 6240;
 const PARTIAL_IMAGE_TOKENS = 100;
 const MOST_PARTIAL_IMAGES = 3;
-/** Of a search by OpenRouter, which is paid for by its results. */
+/** The results of one search at OpenRouter, which charges by results. */
 const USUAL_RESULTS = 5;
-/** Plugins of OpenRouter that cost nothing of their own. */
+/** OpenRouter plugins without a charge of their own. */
 const FREE_PLUGINS: ReadonlySet<string> = new Set(['response-healing', 'context-compression', 'moderation']);
 const FREE_PDF_ENGINES: ReadonlySet<string> = new Set(['pdf-text', 'native', 'cloudflare-ai']);
 
@@ -136,7 +136,7 @@ function countIn(value: Json | undefined): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 }
 
-/** Each is a request of its own for what it does. */
+/** Each plugin has its own charge. */
 function ofPlugins(plugins: readonly Json[]): Effect | undefined {
   let tools = 0;
   for (const plugin of plugins) {
@@ -155,7 +155,7 @@ function isFreeParser(pdf: Json | undefined): boolean {
   return isObject(pdf) && typeof pdf.engine === 'string' && FREE_PDF_ENGINES.has(pdf.engine);
 }
 
-/** Tools of a format that run at the provider and cost nothing but tokens, or that the client runs itself. What is not listed costs by the call. */
+/** Tools that cost only tokens, or that the client runs itself. Tools that are not listed cost by the call. */
 export const FREE_TOOLS: { readonly [dialect: string]: { readonly names: RegExp; readonly source: string } } = {
   'anthropic-messages': {
     names: /^(bash|text_editor|computer|memory|tool_search|mcp_toolset|web_fetch|advisor)/,
@@ -171,12 +171,12 @@ export const FREE_TOOLS: { readonly [dialect: string]: { readonly names: RegExp;
   },
 };
 
-/** How a format names a search, and how it says how many calls there may be. */
+/** How a format names a web search, and how it limits the number of tool calls. */
 export interface ToolFormat {
   readonly search: string;
-  /** A search is made once a request, and not reported. */
+  /** One search per request, which is not reported. */
   readonly once?: true;
-  /** The bound is a member of each search, or of the whole request. */
+  /** The member that holds the limit: of each search, or of the whole request. */
   readonly bound?: 'max_uses' | 'max_tool_calls';
 }
 
@@ -187,13 +187,13 @@ export const TOOL_FORMATS: { readonly [dialect: string]: ToolFormat } = {
   gemini: { search: 'googleSearch' },
 };
 
-/** Makes images of their own, which are priced as such. */
+/** The tool that generates images, which are priced as images. */
 export const IMAGE_TOOL = 'image_generation';
 
-/** `all`: also a search said in another format's words; `own`: tools in the provider's own words alone. */
+/** `all`: also a web search that is translated from another format; `own`: only tools in the provider's own format. */
 type Taken = { readonly [dialect: string]: 'all' | 'own' };
 
-/** Provider types that run tools for a fee, by the formats in which they take them. Others run none, or nobody here knows them: your own servers, `openai-compatible`. */
+/** Provider types that charge for tools, by format. Others run none, or are unknown: your own servers, `openai-compatible`. */
 export const TOOL_FEES: { readonly [type: string]: { readonly taken: Taken; readonly source: string } } = {
   openai: {
     taken: { 'openai-chat': 'all', 'openai-responses': 'all' },

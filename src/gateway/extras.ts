@@ -1,4 +1,4 @@
-/** What a call asks for beside its tokens, by the table in `extra-members.ts`: held for, bounded or refused before anything is sent. */
+/** What a call costs besides its tokens, by the table in `extra-members.ts`: included in the hold, limited, or refused. */
 import type { Call, ChatCall, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
@@ -23,10 +23,10 @@ export interface Destination {
   readonly dialect: string;
 }
 
-/** What no price covers: refused, passed on where it is a tool at the provider, or passed on whatever it is. */
+/** What happens to members without a price: refused; tools at the provider pass; all pass. */
 export type UnpricedExtras = 'refuse' | 'tools' | 'allow';
 
-export interface Judging {
+export interface ExtrasPolicy {
   readonly price: Price;
   /** Output tokens held for each choice. */
   readonly ceiling: number;
@@ -36,7 +36,7 @@ export interface Judging {
 
 const ROWS: ReadonlyMap<string, readonly MemberRow[]> = Map.groupBy(EXTRA_MEMBERS, ({ member }) => member);
 
-/** Whether there is anything to judge: cheap, for the way of every call. */
+/** Whether `extrasOf` has anything to do. Cheap, because every call is asked. */
 export function mayCostExtra(call: Call): boolean {
   for (const dialect in call.extras) {
     for (const member in call.extras[dialect]) if (member === 'extra_body' || ROWS.has(member)) return true;
@@ -48,42 +48,42 @@ export function mayCostExtra(call: Call): boolean {
 }
 
 /**
- * What is held for beside what the call says in our own words; `undefined`: nothing, the common case. What has to be bounded is
- * bounded in the call. Throws `invalid_request` naming a member that the model's price does not cover.
+ * What the hold must cover besides tokens; `undefined`: nothing, which is the common case. Sets the limits that some members
+ * need in the call itself. Throws `invalid_request` for a member that the model's price does not cover.
  */
-export function extrasOf(call: Call, judging: Judging): Extras | undefined {
-  const judge = new Judge(call, judging);
+export function extrasOf(call: Call, policy: ExtrasPolicy): Extras | undefined {
+  const counter = new ExtrasCounter(call, policy);
   for (const dialect in call.extras) {
     const members = call.extras[dialect]!;
-    for (const member in members) if (ROWS.has(member)) judge.member(dialect, member, members);
-    if (isObject(members.extra_body)) judge.nested(dialect, members.extra_body);
+    for (const member in members) if (ROWS.has(member)) counter.member(dialect, member, members);
+    if (isObject(members.extra_body)) counter.nested(dialect, members.extra_body);
   }
   if (call.kind === 'image' && call.partialImages !== undefined)
-    judge.member(call.origin.dialect, 'partial_images', { partial_images: call.partialImages });
+    counter.member(call.origin.dialect, 'partial_images', { partial_images: call.partialImages });
   if (call.kind === 'chat')
-    for (const tool of call.tools) if (tool.type === 'web-search' || tool.type === 'vendor') judge.tool(call, tool);
-  return judge.finish();
+    for (const tool of call.tools) if (tool.type === 'web-search' || tool.type === 'vendor') counter.tool(call, tool);
+  return counter.finish();
 }
 
 /** Provider types that take `max_tool_calls`. */
 const COUNTS_TOOLS: ReadonlySet<string> = new Set(['openai', 'azure', 'openrouter']);
 
-/** Members that ask for tools at the provider. */
+/** Members that request tools at the provider. */
 const SEARCHES: ReadonlySet<string> = new Set(['tools', 'web_search_options']);
 
 type RunTool = Extract<Tool, { type: 'web-search' | 'vendor' }>;
 
-class Judge {
+class ExtrasCounter {
   readonly #call: Call;
-  readonly #judging: Judging;
+  readonly #policy: ExtrasPolicy;
   #found: { -readonly [unit in keyof Extras]: Extras[unit] } | undefined;
   #destinations: readonly Destination[] | undefined;
   #changed: { [member: string]: Json } | undefined;
   #boundsTools = false;
 
-  constructor(call: Call, judging: Judging) {
+  constructor(call: Call, policy: ExtrasPolicy) {
     this.#call = call;
-    this.#judging = judging;
+    this.#policy = policy;
   }
 
   member(dialect: string, member: string, members: JsonObject): void {
@@ -102,7 +102,7 @@ class Judge {
     }
   }
 
-  /** Some servers merge it into the body, others do not read it. */
+  /** Members of `extra_body`, which some servers merge into the body and others ignore. */
   nested(dialect: string, members: JsonObject): void {
     for (const member in members) {
       const value = members[member] ?? null;
@@ -119,8 +119,8 @@ class Judge {
   tool(call: ChatCall, tool: RunTool): void {
     const name = nameOf(tool);
     if (FREE_TOOLS[tool.dialect]?.names.test(name)) return;
-    const { perToolCall, perToolUse } = this.#judging.price;
-    // Who has a price is taken to have a reason for it, whatever the provider is.
+    const { perToolCall, perToolUse } = this.#policy.price;
+    // A model with a price for tools is taken to run them, whatever its provider's type is.
     const unknown = perToolCall || perToolUse ? 'all' : undefined;
     const isSent = this.#sent().some(({ type, dialect }) => {
       const fees = TOOL_FEES[type];
@@ -134,11 +134,11 @@ class Judge {
     }
     const asked = askedCalls(call, tool);
     this.#tools('tools', this.#mostCalls(asked), tool.type === 'web-search' ? 1 : 0, name);
-    if (this.#judging.price.perToolCall) this.#boundTool(call, tool, asked ?? USUAL_TOOL_CALLS);
+    if (this.#policy.price.perToolCall) this.#boundTool(call, tool, asked ?? USUAL_TOOL_CALLS);
   }
 
   #imageTool(call: ChatCall, tool: RunTool, name: string): void {
-    const { imageOutput, perImage, images } = this.#judging.price;
+    const { imageOutput, perImage, images } = this.#policy.price;
     if (imageOutput === undefined && perImage === undefined && !images) {
       this.#unpricedTool('tools', `the tool \`${name}\` makes images, and the price of the model has no \`perImage\``);
       return;
@@ -148,7 +148,7 @@ class Judge {
     this.#boundTool(call, tool, asked);
   }
 
-  /** A bound holds where it is told: a destination that has no word for it may make as many calls as it likes. */
+  /** The most calls of the tool at any destination. A limit counts only where the destination's format can express it. */
   #mostCalls(asked = USUAL_TOOL_CALLS): number {
     let most = 0;
     for (const { type, dialect } of this.#sent()) {
@@ -160,7 +160,7 @@ class Judge {
     return most;
   }
 
-  /** Says how many calls are held for, in the words of formats that have one for it. */
+  /** Limits the calls of the tool to those that the hold covers, in formats that have a member for it. */
   #boundTool(call: ChatCall, tool: RunTool, most: number): void {
     if (tool.type === 'web-search') tool.maxUses = most;
     const { dialect } = call.origin;
@@ -185,7 +185,7 @@ class Judge {
   }
 
   #sent(): readonly Destination[] {
-    this.#destinations ??= this.#judging.destinations();
+    this.#destinations ??= this.#policy.destinations();
     return this.#destinations;
   }
 
@@ -195,18 +195,18 @@ class Judge {
     for (const unit of Object.keys(tokens) as (keyof Extras)[]) found[unit] += tokens[unit] ?? 0;
   }
 
-  /** `certain`: nobody reports them, and the provider makes them in any case. */
+  /** `certain`: calls that the provider always makes and never reports. */
   #tools(member: string, count: number, certain: number, tool?: string): void {
-    const { perToolCall, perToolUse } = this.#judging.price;
+    const { perToolCall, perToolUse } = this.#policy.price;
     if (perToolCall === undefined && perToolUse === undefined) {
       const what = tool === undefined ? 'runs tools at the provider' : `the tool \`${tool}\` runs at the provider`;
       this.#unpricedTool(member, `${what}, and the price of the model has neither \`perToolCall\` nor \`perToolUse\``);
     } else this.#add({ toolCalls: count, certainCalls: certain });
   }
 
-  /** No host may cost more than what the model is sold for. */
+  /** Limits what a host may cost to the model's own price. */
   #boundRoute(dialect: string, member: string, value: JsonObject): void {
-    const { input, output, perCall } = this.#judging.price;
+    const { input, output, perCall } = this.#policy.price;
     if (input === undefined && output === undefined && perCall === undefined) return;
     const said = isObject(value.max_price) ? value.max_price : {};
     const most: JsonObject = { ...said };
@@ -216,7 +216,7 @@ class Judge {
   }
 
   #boundThinking(dialect: string): void {
-    const { ceiling } = this.#judging;
+    const { ceiling } = this.#policy;
     this.#set(dialect, 'thinking_budget', ceiling);
     this.#add({ output: ceiling });
   }
@@ -229,26 +229,26 @@ class Judge {
     };
   }
 
-  /** With a price it would be used without being held for. */
+  /** A nested member is not covered by the hold, even if the model has a price for it. */
   #nestedTool(member: string): void {
-    const { perToolCall, perToolUse } = this.#judging.price;
+    const { perToolCall, perToolUse } = this.#policy.price;
     const why = 'must stand at the top of the body, where it is held for';
     if (perToolCall === undefined && perToolUse === undefined) this.#unpricedTool(`extra_body.${member}`, why);
     else this.#unpriced(`extra_body.${member}`, why);
   }
 
   #unpricedTool(param: string, why: string): void {
-    if (this.#judging.unpriced === 'refuse') this.#unpriced(param, why);
+    if (this.#policy.unpriced === 'refuse') this.#unpriced(param, why);
   }
 
   #unpriced(param: string, why: string): void {
-    if (this.#judging.unpriced === 'allow') return;
+    if (this.#policy.unpriced === 'allow') return;
     const sentence = `\`${param}\`: ${why}. Leave it out, or ask the operator: docs/reference/priced-members.md.`;
     throw new GatewayError('invalid_request', sentence, { param });
   }
 }
 
-/** Anthropic's searches, each with the number that is held for where the client names none. */
+/** Anthropic's searches, each limited to the number that the hold covers where the client sets no limit. */
 function boundedTools(body: Uint8Array): { tools?: Json } {
   const { tools } = pickMembers(body, new Set(['tools']));
   if (!Array.isArray(tools)) return {};
@@ -260,7 +260,7 @@ function boundedTools(body: Uint8Array): { tools?: Json } {
   };
 }
 
-/** In the words of its format: `web_search`, `googleSearch`. */
+/** The tool's name in its format: `web_search`, `googleSearch`. */
 function nameOf(tool: RunTool): string {
   if (tool.type === 'web-search') return TOOL_FORMATS[tool.dialect]?.search ?? 'web_search';
   return textOr(tool.item.type, Object.keys(tool.item)[0] ?? 'tool');
@@ -270,7 +270,7 @@ function textOr(value: Json | undefined, other: string): string {
   return typeof value === 'string' ? value : other;
 }
 
-/** As many as the request allows, in its own format's word for that; `undefined`: it does not say. */
+/** The limit that the request sets; `undefined`: it sets none. */
 function askedCalls({ origin, extras }: ChatCall, tool: RunTool): number | undefined {
   const bound = TOOL_FORMATS[origin.dialect]?.bound;
   const options = tool.type === 'web-search' ? tool.options : tool.item;

@@ -1,4 +1,4 @@
-/** What the way of a call passes through: the modules below, and the settings that concern it. */
+/** What the gateway uses: the modules below it, and its settings. */
 import type { Access } from '../access/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Memory } from '../conversations/conversations.ts';
@@ -19,43 +19,43 @@ export interface GatewayDeps {
   ledger: Ledger;
   memory: Memory;
   transport: Transport;
-  /** Fetches what clients name by address. */
+  /** Fetches what clients name by URL, from addresses that are allowed. */
   guard: GuardedFetch;
-  /** Where images are kept for clients that want addresses; absent: they are given data URLs. */
+  /** Where images are stored for clients that want URLs; absent: clients get data URLs. */
   shelf: ImageShelf | undefined;
-  /** `undefined` where the table has no such row. */
+  /** `undefined`: there is no provider of this type. */
   provider(type: string): Provider | undefined;
   dialect(name: string): VendorDialect;
-  /** What providers are given to sign with. */
+  /** The time and the access tokens that providers sign requests with. */
   signing: Signing;
 
-  /** Counts the tokens of delivered texts where the provider has reported nothing. */
+  /** Counts the tokens of delivered texts where the provider reports nothing. */
   countTexts: CountTexts;
   settings: GatewaySettings;
   /** Milliseconds since 1970. */
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** One line a call; `lost`: how much its translation could not say; `cause`: what went wrong behind a failure, for the operator alone. */
+  /** Logs one line per call. `lost`: the number of its warnings; `cause`: the reason of a failure, for the operator only. */
   log(call: CallRow, lost: number, cause: unknown): void;
-  /** Something an operator must look into. */
+  /** Reports something that an operator must look into. */
   reportError(sentence: string, cause: unknown): void;
 }
 
 export interface GatewaySettings {
   limits: TimeLimits;
-  /** Silence towards the client after which something harmless is sent. */
+  /** A stream that was sent nothing for so long is sent a keep-alive. */
   keepAliveMs: number;
-  /** How long a call whose client has left may go on where the model says `drain`. */
+  /** How long a call goes on after its client has left, where the model says `drain`. */
   drainAfterDisconnectMs: number;
-  /** The longest conversation that is put before a request. */
+  /** The largest stored conversation that a request may continue. */
   maxRequestBytes: number;
-  /** The largest whole answer taken from an upstream. */
+  /** The largest non-streaming answer accepted from an upstream. */
   maxReplyBytes: number;
-  /** Images a call may ask for, where its model does not say otherwise. */
+  /** How many images a call may request, unless its model has a limit of its own. */
   maxImages: number;
-  /** What becomes of members that cost something for which a model has no price. */
+  /** What happens to request members that cost something the model has no price for. */
   unpricedExtras: UnpricedExtras;
-  /** What the media of a call may hold in all that are fetched for it. */
+  /** The total size of the media that may be fetched for one call. */
   maxMediaBytes: number;
 }

@@ -5,7 +5,7 @@ interface Stream {
   tick(now: number, keepAliveMs: number): void;
 }
 
-/** The streams under way, looked after by one timer: a timer each would cost more than a chunk. */
+/** Sends keep-alives for all streams from one timer: a timer for each stream would cost more than a chunk. */
 export class IdleStreams {
   private readonly streams = new Set<Stream>();
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -17,7 +17,7 @@ export class IdleStreams {
 
   add(stream: Stream): void {
     this.streams.add(stream);
-    this.timer ??= setInterval(() => this.nudgeAll(), Math.min(1000, this.keepAliveMs / 3));
+    this.timer ??= setInterval(() => this.tickAll(), Math.min(1000, this.keepAliveMs / 3));
   }
 
   delete(stream: Stream): void {
@@ -27,7 +27,7 @@ export class IdleStreams {
     this.timer = undefined;
   }
 
-  private nudgeAll(): void {
+  private tickAll(): void {
     const now = performance.now();
     for (const stream of this.streams) stream.tick(now, this.keepAliveMs);
   }

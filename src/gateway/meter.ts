@@ -1,4 +1,4 @@
-/** Watches the frames of a reply go by and knows at any moment what has been consumed. */
+/** Counts the usage of a reply, event by event. */
 import type { JsonObject } from '../canonical/json.ts';
 import type { FinishReason, PartOpening, ReplyEvent } from '../canonical/reply.ts';
 import { addUsage, type Usage } from '../canonical/usage.ts';
@@ -7,7 +7,7 @@ import { UsageCounter } from './usage-counter.ts';
 /** Counts the tokens of texts. */
 export type CountTexts = (texts: readonly string[]) => Promise<number[]>;
 
-/** Items of a reply by which providers show that they ran a tool of theirs; few count them in their usage. */
+/** Reply items that show that the provider ran a tool. Few providers count them in their usage. */
 const TOOL_RUN = /^(web_search|file_search|code_interpreter|x_search|collections_search|code_execution)_call$/;
 
 function isToolRun({ type, name }: JsonObject): boolean {
@@ -15,58 +15,58 @@ function isToolRun({ type, name }: JsonObject): boolean {
 }
 
 export class Meter {
-  /** The reply has come to its proper end. */
+  /** The reply has ended properly. */
   complete = false;
   /** Something a client can use has been delivered. */
   delivered = false;
-  /** There is thinking in the reply, or may be. */
+  /** The reply has reasoning in it, or may have. */
   thinks = false;
   finish: FinishReason | undefined;
-  /** How many choices have come to their end. */
+  /** How many choices have ended. */
   finished = 0;
   /** One, or one for each upstream call that the call was split into. */
-  private tallies: readonly [UsageCounter, ...UsageCounter[]] = [new UsageCounter()];
+  private counters: readonly [UsageCounter, ...UsageCounter[]] = [new UsageCounter()];
   /** Choices of each. */
   private width = Number.POSITIVE_INFINITY;
-  /** Parts whose deltas are no text, by choice and part. */
+  /** Parts whose deltas are not text, by choice and part. */
   private media: Map<string, 'audio' | 'image'> | undefined;
   private inputOfEach: number;
 
-  /** `estimatedInput`: tokens, used where the provider reported nothing. */
+  /** `estimatedInput`: tokens, used where the provider reports nothing. */
   constructor(estimatedInput: number) {
     this.inputOfEach = estimatedInput;
   }
 
-  /** The reply comes from several upstream calls, `width` choices of each, which `prompts` inputs are shared out to. */
+  /** The reply comes from several upstream calls with `width` choices each, which share `prompts` inputs. */
   split(calls: number, width: number, prompts: number): void {
-    this.tallies = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
+    this.counters = [new UsageCounter(), ...Array.from({ length: calls - 1 }, () => new UsageCounter())];
     this.width = width;
     this.inputOfEach = Math.ceil(this.inputOfEach / prompts);
   }
 
-  /** Another for the same call, that has seen nothing yet. */
+  /** An empty meter for the same call. */
   anew(): Meter {
     const meter = new Meter(this.inputOfEach);
-    meter.tallies = [new UsageCounter(), ...this.tallies.slice(1).map(() => new UsageCounter())];
+    meter.counters = [new UsageCounter(), ...this.counters.slice(1).map(() => new UsageCounter())];
     meter.width = this.width;
     return meter;
   }
 
-  /** What one of several upstream calls has reported; the last report counts. */
+  /** One of several upstream calls reports its usage; its last report counts. */
   seeUsageOf(call: number, usage: Usage): void {
-    const usageCounter = this.tallies[call];
+    const usageCounter = this.counters[call];
     if (usageCounter) usageCounter.reported = usage;
   }
 
-  /** One of several upstream calls has come to its end. */
+  /** One of several upstream calls has ended. */
   seeEndOf(call: number): void {
-    const usageCounter = this.tallies[call];
+    const usageCounter = this.counters[call];
     if (usageCounter) usageCounter.ended = true;
   }
 
-  /** Of every upstream call its provider has said what it used. */
+  /** Every upstream call has reported its usage. */
   get isReported(): boolean {
-    return this.tallies.every(({ reported }) => reported !== undefined);
+    return this.counters.every(({ reported }) => reported !== undefined);
   }
 
   see(events: readonly ReplyEvent[]): void {
@@ -78,7 +78,7 @@ export class Meter {
           break;
         case 'part-transcript':
           this.delivered = true;
-          this.tallyOf(event.choice).addText(event.delta);
+          this.counterOf(event.choice).addText(event.delta);
           break;
         case 'part-start':
           this.seeOpening(event.choice, event.part, event.opens);
@@ -87,8 +87,8 @@ export class Meter {
           this.thinks = true;
           break;
         case 'usage':
-          // Of several upstream calls each has told its own.
-          if (this.tallies.length === 1) this.tallies[0].reported = event.usage;
+          // Of several upstream calls each reports its own, through `seeUsageOf`.
+          if (this.counters.length === 1) this.counters[0].reported = event.usage;
           break;
         case 'choice-end':
           this.finish = event.finish.reason;
@@ -100,76 +100,76 @@ export class Meter {
           break;
         case 'reply-end':
           this.complete = true;
-          for (const usageCounter of this.tallies) usageCounter.ended = true;
+          for (const usageCounter of this.counters) usageCounter.ended = true;
           break;
         default:
       }
     }
   }
 
-  /** Something has been reported, whatever has been delivered. */
+  /** Some usage has been reported, even if nothing was delivered. */
   get hasReport(): boolean {
-    return this.tallies.some((usageCounter) => usageCounter.reported !== undefined);
+    return this.counters.some((usageCounter) => usageCounter.reported !== undefined);
   }
 
-  /** What has been consumed so far, texts by their length where nothing was reported. */
+  /** The usage so far. Texts count by their length where nothing was reported. */
   soFar(): Usage {
-    return this.sum(this.tallies.map((usageCounter) => usageCounter.usage(this.inputOfEach)));
+    return this.sum(this.counters.map((usageCounter) => usageCounter.usage(this.inputOfEach)));
   }
 
-  /** Reported, if the provider said it at the end; the last partial report, never below what was delivered; else counted. */
+  /** The final usage: the report at the end; else the last partial report, at least what was delivered; else our count. */
   final(count: CountTexts): Usage | Promise<Usage> {
-    const [only] = this.tallies;
-    if (this.tallies.length === 1 && only.isKnown) return only.usage(0, 0);
-    const unknown = this.tallies.filter((usageCounter) => !usageCounter.isKnown);
+    const [only] = this.counters;
+    if (this.counters.length === 1 && only.isKnown) return only.usage(0, 0);
+    const unknown = this.counters.filter((usageCounter) => !usageCounter.isKnown);
     if (unknown.length === 0) return this.soFar();
     return this.counted(unknown, count);
   }
 
-  /** What was delivered, by our count alone, whatever was reported. */
+  /** What was delivered, by our own count, whatever was reported. */
   async delivery(count: CountTexts): Promise<Usage> {
-    const tokens = await count(this.tallies.map((usageCounter) => usageCounter.text()));
+    const tokens = await count(this.counters.map((usageCounter) => usageCounter.text()));
     return this.sum(
-      this.tallies.map((usageCounter, index) => usageCounter.counted(this.inputOfEach, tokens[index] ?? 0)),
+      this.counters.map((usageCounter, index) => usageCounter.counted(this.inputOfEach, tokens[index] ?? 0)),
     );
   }
 
   private async counted(unknown: readonly UsageCounter[], count: CountTexts): Promise<Usage> {
     const tokens = await count(unknown.map((usageCounter) => usageCounter.text()));
-    const usages = this.tallies.map((usageCounter) => {
+    const usages = this.counters.map((usageCounter) => {
       const index = unknown.indexOf(usageCounter);
       return usageCounter.usage(this.inputOfEach, index < 0 ? 0 : tokens[index]);
     });
     return this.sum(usages);
   }
 
-  /** A call that has neither reported nor delivered anything costs nothing, where others have. */
+  /** Upstream calls that neither reported nor delivered anything cost nothing, if others did. */
   private sum(usages: readonly Usage[]): Usage {
     const [only] = usages;
     if (only && usages.length === 1) return only;
-    const known = usages.filter((_, i) => this.tallies[i]?.reported || this.tallies[i]?.delivered);
+    const known = usages.filter((_, i) => this.counters[i]?.reported || this.counters[i]?.delivered);
     return known.length > 0 ? known.reduce(addUsage) : { input: this.inputOfEach, output: 0, source: 'counted' };
   }
 
   private seeOpening(choice: number, part: number, opens: PartOpening): void {
-    if (opens.type === 'text') this.tallyOf(choice).speaks = true;
-    if (opens.type === 'tool-call') this.tallyOf(choice).addText(opens.name);
+    if (opens.type === 'text') this.counterOf(choice).speaks = true;
+    if (opens.type === 'tool-call') this.counterOf(choice).addText(opens.name);
     if (opens.type === 'reasoning') this.thinks = true;
-    if (opens.type === 'vendor' && isToolRun(opens.item)) this.tallyOf(choice).addToolCall();
+    if (opens.type === 'vendor' && isToolRun(opens.item)) this.counterOf(choice).addToolCall();
     if (opens.type !== 'audio' && opens.type !== 'image') return;
     this.media ??= new Map();
     this.media.set(`${choice}.${part}`, opens.type);
-    if (opens.type === 'image') this.tallyOf(choice).addImage();
+    if (opens.type === 'image') this.counterOf(choice).addImage();
   }
 
   private seeDelta(choice: number, part: number, delta: string): void {
     const media = this.media?.get(`${choice}.${part}`);
-    if (media === undefined) this.tallyOf(choice).addText(delta);
-    else if (media === 'audio') this.tallyOf(choice).addAudio(delta);
+    if (media === undefined) this.counterOf(choice).addText(delta);
+    else if (media === 'audio') this.counterOf(choice).addAudio(delta);
   }
 
-  private tallyOf(choice: number): UsageCounter {
-    if (this.tallies.length === 1) return this.tallies[0];
-    return this.tallies[Math.floor(choice / this.width) % this.tallies.length] ?? this.tallies[0];
+  private counterOf(choice: number): UsageCounter {
+    if (this.counters.length === 1) return this.counters[0];
+    return this.counters[Math.floor(choice / this.width) % this.counters.length] ?? this.counters[0];
   }
 }

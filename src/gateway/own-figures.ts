@@ -1,10 +1,10 @@
-/** A reply whose provider's report was not believed, with our own count in the place of what was claimed. */
+/** Replaces the usage in a reply by our own count, where the provider's report was disputed. */
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import type { Usage } from '../canonical/usage.ts';
 
-/** Members in which formats report what was used. */
+/** Members in which formats report usage. */
 const REPORTS: ReadonlySet<string> = new Set(['usage', 'usageMetadata', 'usage_metadata', 'billed_units', 'x_groq']);
-/** Members at the top of a reply or of an event in which such a report may stand. */
+/** Top-level members of a reply or an event that may contain such a report. */
 const AROUND: ReadonlySet<string> = new Set(['response', 'message', 'meta']);
 
 type Figure = (usage: Usage) => number;
@@ -12,7 +12,7 @@ const input: Figure = (usage) => usage.input;
 const output: Figure = (usage) => usage.output;
 const total: Figure = (usage) => usage.input + usage.output;
 
-/** Names of figures in all formats, and what they count. What is not named is a share that we have not counted. */
+/** The names of the figures in all formats. A figure that is not listed is a detail that we have not counted: 0. */
 const FIGURES: { readonly [name: string]: Figure } = {
   prompt_tokens: input,
   input_tokens: input,
@@ -26,7 +26,7 @@ const FIGURES: { readonly [name: string]: Figure } = {
   search_units: (usage) => usage.searches ?? 0,
 };
 
-/** The bytes of a whole reply, or of events of a stream, with these figures wherever they report any. */
+/** The bytes of a non-streaming reply, or of events of a stream, with these figures wherever usage is reported. */
 export function withOwnFigures(bytes: Uint8Array, usage: Usage): Uint8Array {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   const whole = rewritten(text, usage);
@@ -35,13 +35,13 @@ export function withOwnFigures(bytes: Uint8Array, usage: Usage): Uint8Array {
     const start = line.indexOf('{');
     const end = line.lastIndexOf('}') + 1;
     if (start < 0 || end <= start) return line;
-    const told = rewritten(line.slice(start, end), usage);
-    return told === undefined ? line : line.slice(0, start) + told + line.slice(end);
+    const changed = rewritten(line.slice(start, end), usage);
+    return changed === undefined ? line : line.slice(0, start) + changed + line.slice(end);
   });
   return Buffer.from(lines.join('\n'));
 }
 
-/** `undefined`: it is no JSON object. */
+/** `undefined`: it is not a JSON object. */
 function rewritten(text: string, usage: Usage): string | undefined {
   let body: unknown;
   try {
@@ -53,7 +53,7 @@ function rewritten(text: string, usage: Usage): string | undefined {
   return reportsIn(body, usage) ? JSON.stringify(body) : text;
 }
 
-/** Writes the figures into every report of the body; whether there is one. */
+/** Writes the figures into every report of the body; returns whether there is one. */
 export function reportsIn(body: JsonObject, usage: Usage): boolean {
   let found = false;
   for (const [name, value] of Object.entries(body)) {
@@ -74,10 +74,10 @@ function figuresIn(report: JsonObject, usage: Usage): JsonObject {
 
 function figureFor(name: string, value: Json, usage: Usage): Json {
   if (Array.isArray(value)) return [];
-  if (isObject(value)) return figuresIn(value, REPORTS.has(name) ? usage : NO_SHARES);
+  if (isObject(value)) return figuresIn(value, REPORTS.has(name) ? usage : NO_DETAILS);
   if (typeof value !== 'number') return value;
   return FIGURES[name]?.(usage) ?? 0;
 }
 
-/** Details are shares of a total: we have counted none. */
-const NO_SHARES: Usage = { input: 0, output: 0, source: 'counted' };
+/** Details are parts of a total, and we have counted none. */
+const NO_DETAILS: Usage = { input: 0, output: 0, source: 'counted' };

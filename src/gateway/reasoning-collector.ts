@@ -1,34 +1,35 @@
-/** Sees a reply go by in which there is thinking, for what proves it. */
+/** Collects a reply that has reasoning in it, so that its signatures can be stored. */
 import type { ChatCall } from '../canonical/call.ts';
 import { addEvent, emptyReply, type ReplyEvent } from '../canonical/reply.ts';
 import type { SignatureStore } from '../conversations/signature-store.ts';
 import type { ProofRow } from '../store/kept.ts';
 
-/** Longer replies are not remembered: what proves a turn is small beside it. */
+/** Signatures of longer replies are not stored. */
 const MOST_CHARACTERS = 8 * 1024 * 1024;
 
 export class ReasoningCollector {
-  readonly #maker: string;
-  /** The maker's proofs are of use to nobody else, and say so wherever they go. */
+  readonly #owner: string;
+  /** Only the owner's own row of the catalog can use its signatures: each names its owner. */
   readonly #isBound: boolean;
   readonly #reply = emptyReply();
   #characters = 0;
 
-  constructor(maker: string, isBound: boolean) {
-    this.#maker = maker;
+  constructor(owner: string, isBound: boolean) {
+    this.#owner = owner;
     this.#isBound = isBound;
   }
 
   see(events: readonly ReplyEvent[]): void {
     for (const event of events) {
       if (event.type === 'part-delta') this.#characters += event.delta.length;
-      if (event.type === 'part-seal' && this.#isBound) event.seal.maker = this.#maker;
+      if (event.type === 'part-seal' && this.#isBound) event.seal.maker = this.#owner;
       if (this.#characters <= MOST_CHARACTERS) addEvent(this.#reply, event);
     }
   }
 
-  proofs(signatureStore: SignatureStore, account: string, call: ChatCall, at: number): ProofRow[] {
+  /** The rows to store. */
+  signatures(signatureStore: SignatureStore, account: string, call: ChatCall, at: number): ProofRow[] {
     if (this.#characters > MOST_CHARACTERS) return [];
-    return signatureStore.remember(account, this.#maker, call, this.#reply, at);
+    return signatureStore.remember(account, this.#owner, call, this.#reply, at);
   }
 }

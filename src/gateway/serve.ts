@@ -10,11 +10,14 @@ import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import { boundCall } from './call-bounds.ts';
 import { type CallContext, conclude } from './call-context.ts';
+import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
 import type { Gateway, Incoming } from './gateway.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import { IdleStreams } from './idle-streams.ts';
-import { recall } from './prepare/load-conversation.ts';
-import { abandon, boundDrain, CLIENT_GONE_STATUS, limitHeaders, relayWhole, StreamRelay } from './relay.ts';
+import { loadConversation } from './prepare/load-conversation.ts';
+import { relayReply } from './relay-reply.ts';
+import { StreamRelay } from './relay-stream.ts';
+import { limitHeaders } from './reply-headers.ts';
 
 export function createGateway(deps: GatewayDeps): Gateway {
   const underWay = new Set<CallContext>();
@@ -63,7 +66,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   }
 
   const recalled = (dialect: Dialect, call: ChatCall, caller: Caller, at: number) =>
-    recall(deps.memory, deps.settings.maxRequestBytes, dialect, call, caller, at);
+    loadConversation(deps.memory, deps.settings.maxRequestBytes, dialect, call, caller, at);
 
   function answer(context: CallContext, client: Client): Promise<Answer> {
     return context.call.stream ? answerStream(context, client) : answerWhole(context, client);
@@ -71,7 +74,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   function answerWhole(context: CallContext, client: Client): Promise<Answer> {
     whenGone(client, () => leave(context));
-    return relayWhole(deps, context, attempt(deps, context), client);
+    return relayReply(deps, context, attempt(deps, context), client);
   }
 
   async function answerStream(context: CallContext, client: Client): Promise<Answer> {
@@ -89,8 +92,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   /** The client has left before its answer began. */
   function leave(context: CallContext): void {
-    if (context.model.onDisconnect === 'abort') abandon(deps, context);
-    else boundDrain(deps, context);
+    if (context.model.onDisconnect === 'abort') abortCall(deps, context);
+    else limitDrain(deps, context);
   }
 
   /** Settles a call that failed before its answer began: nothing was delivered, so nothing is charged. */

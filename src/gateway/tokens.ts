@@ -1,15 +1,15 @@
-/** Tokens that providers hand out for a lasting credential: fetched through the transport, kept, renewed before they expire. */
+/** Access tokens that are exchanged for a long-lived credential: fetched, cached, renewed before they expire. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Signing, Token, TokenExchange } from '../providers/provider.ts';
 import { Cancellation } from '../transport/cancellation.ts';
 import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Transport } from '../transport/transport.ts';
 
-/** A token is renewed this long before it expires, while the old one still serves. */
+/** A token is renewed this long before it expires, in the background: the old one is still used. */
 const RENEWED_BEFORE_MS = 5 * 60_000;
-/** With less than this left it may expire on its way. */
+/** A token with less time left may expire on the way to the provider, and is not used. */
 const LEAST_LEFT_MS = 10_000;
-/** Behind a call that waits there is no time for more. */
+/** Short, because a call waits for the token. */
 const LIMITS: TimeLimits = {
   connectMs: 5000,
   headersMs: 10_000,
@@ -19,7 +19,7 @@ const LIMITS: TimeLimits = {
 };
 const LARGEST_ANSWER_BYTES = 1 << 20;
 
-/** One request at a time for each credential, whoever waits for it. */
+/** One token request at a time for each credential, shared by all calls that wait for it. */
 export function createSigning(transport: Transport, now: () => number): Signing {
   const tokens = new Map<string, Token>();
   const underWay = new Map<string, Promise<string>>();
@@ -57,14 +57,14 @@ export function createSigning(transport: Transport, now: () => number): Signing 
       const token = tokens.get(exchange.key);
       const leftMs = (token?.expiresAt ?? 0) - now();
       if (!token || leftMs < LEAST_LEFT_MS) return renew(exchange);
-      // While the old one serves nobody waits, and a failure now is no failure yet.
+      // The old token is still valid: no call waits for the renewal, and its failure is not an error yet.
       if (leftMs < RENEWED_BEFORE_MS) renew(exchange).catch(() => {});
       return Promise.resolve(token.value);
     },
   };
 }
 
-/** The cause names a status or a kind of failure, never what was sent. */
+/** The cause names a status or a kind of failure, never the credential. */
 function refused(status: number | undefined, thrown?: unknown): GatewayError {
   const cause =
     status === undefined ? `signing failed: ${thrown instanceof Error ? thrown.name : 'unknown'}` : { status };

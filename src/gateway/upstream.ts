@@ -1,20 +1,20 @@
-/** What answers a call, wherever it comes from: one provider, several, or a task. */
+/** An answer that has begun: from one upstream request, from several, or from a task. */
 import { asGatewayError, type GatewayError } from '../canonical/errors.ts';
 import type { Frame } from '../dialects/dialect.ts';
 
-/** An upstream that has begun to answer: its frames, the first of which are already here. */
+/** The frames of an answer, the first of which have arrived. */
 export interface Upstream {
-  /** Client and upstream speak the same dialect: frames pass instead of being written anew. */
+  /** The client's format is the upstream's: the bytes of frames pass, instead of being written from their meaning. */
   readonly same: boolean;
-  /** As it came; of one that is read in pieces there is none. */
+  /** The upstream's `content-type`; none where the answer is joined from several. */
   readonly contentType?: string;
-  /** The next frames, in order; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
+  /** The next frames; `undefined` after the last. Throws `upstream_timeout` or `upstream_failed`. */
   next(): Promise<readonly Frame[] | undefined>;
-  /** Has all frames handed over as they come, in the place of `next`; absent: `flowOf` asks for one after another. */
+  /** Hands all frames to `taker` as they arrive, instead of `next`. Where it is absent `flowOf` calls `next` in a loop. */
   pour?(taker: FrameTaker): Flow;
 }
 
-/** One whose reply is all there. */
+/** A reply that has arrived whole. */
 export class WholeUpstream implements Upstream {
   readonly same: boolean;
   private frames: readonly Frame[] | undefined;
@@ -24,7 +24,7 @@ export class WholeUpstream implements Upstream {
     this.same = same;
   }
 
-  /** What has not been asked for yet. */
+  /** The frames, once. */
   take(): readonly Frame[] | undefined {
     const { frames } = this;
     this.frames = undefined;
@@ -36,7 +36,7 @@ export class WholeUpstream implements Upstream {
   }
 }
 
-/** All that an upstream still has to say, at once where it is there. */
+/** All frames that are left, at once where they have arrived. */
 export function allFrames(upstream: Upstream): readonly Frame[] | Promise<readonly Frame[]> {
   return upstream instanceof WholeUpstream ? (upstream.take() ?? []) : gatherFrames(upstream);
 }
@@ -47,20 +47,20 @@ async function gatherFrames(upstream: Upstream): Promise<readonly Frame[]> {
   return all;
 }
 
-/** Takes an upstream's frames as they come. Never throws. */
+/** Takes an upstream's frames as they arrive. Never throws. */
 export interface FrameTaker {
   frames(frames: readonly Frame[]): void;
-  /** Nothing more will come: `upstream_timeout` or `upstream_failed`. */
+  /** Nothing more will arrive: `upstream_timeout` or `upstream_failed`. */
   failed(failure: GatewayError): void;
 }
 
-/** What is handed over waits from `pause` to `resume`. */
+/** No frames are handed over between `pause` and `resume`. */
 export interface Flow {
   pause(): void;
   resume(): void;
 }
 
-/** The flow of an upstream's frames to who takes them. */
+/** Starts to hand an upstream's frames to `taker`. */
 export function flowOf(upstream: Upstream, taker: FrameTaker): Flow {
   if (upstream.pour) return upstream.pour(taker);
   let isPaused = false;

@@ -1,18 +1,18 @@
-/** What one upstream call has reported and delivered so far. */
+/** Counts what one upstream call has reported and delivered so far. */
 import type { Usage } from '../canonical/usage.ts';
 
-/** Small texts are joined at so many: a string for each would take more than its characters. */
+/** Small texts are joined in groups: a string for each takes more memory than its characters. */
 const JOINED_AT = 64;
-/** Of base64, packed or not; only used where the provider reported nothing. */
+/** An estimate for base64 audio, compressed or not, used only where the provider reported nothing. */
 const AUDIO_CHARACTERS_PER_TOKEN = 1000;
 
 export class UsageCounter {
-  private told: Usage | undefined;
-  /** It has come to its proper end. */
+  private report: Usage | undefined;
+  /** The call has ended properly. */
   ended = false;
-  /** Something has come that a client can use. */
+  /** Something that a client can use has arrived. */
   delivered = false;
-  /** There is text in the reply, beside what it calls and thinks. */
+  /** The reply has text, besides tool calls and reasoning. */
   speaks = false;
   private joined = '';
   private readonly small: string[] = [];
@@ -22,18 +22,18 @@ export class UsageCounter {
   private toolCalls = 0;
 
   /**
-   * What the provider has said; nothing, where it says that text came of no tokens at all: nobody gives that away. Tool calls
-   * alone may be of none: Anthropic's are, where code that runs on its side makes them.
+   * The provider's report. A report of zero for a reply with text counts as none. For tool calls alone zero is possible:
+   * Anthropic reports it where code that runs on its side makes the calls.
    */
   get reported(): Usage | undefined {
-    return this.speaks && this.bytes > 0 && this.told && saysNothing(this.told) ? undefined : this.told;
+    return this.speaks && this.bytes > 0 && this.report && isZero(this.report) ? undefined : this.report;
   }
 
   set reported(usage: Usage) {
-    this.told = usage;
+    this.report = usage;
   }
 
-  /** It has come to its end, and its last report was about all of it. */
+  /** The call has ended, and its last report covers all of it. */
   get isKnown(): boolean {
     return this.ended && this.reported !== undefined && this.reported.source !== 'partial';
   }
@@ -57,7 +57,7 @@ export class UsageCounter {
     this.images++;
   }
 
-  /** The provider has run a tool on its side. */
+  /** The provider ran a tool. */
   addToolCall(): void {
     this.toolCalls++;
   }
@@ -66,21 +66,21 @@ export class UsageCounter {
     return this.joined + this.small.join('');
   }
 
-  /** With the images that came: few formats count them in their usage. The tokens of what was delivered, `textTokens` of them text; those of the text are estimated unless given. */
+  /** The usage, with `input` tokens where the provider reported none. The tokens of the text are estimated unless given. */
   usage(input: number, textTokens = Math.ceil(this.bytes / 4)): Usage {
-    return this.withSeen(this.consumed(input, textTokens));
+    return this.withImagesAndTools(this.consumed(input, textTokens));
   }
 
-  /** The same, whatever was reported. */
+  /** The same by our own count, whatever was reported. */
   counted(input: number, textTokens: number): Usage {
     const audio = Math.ceil(this.audioCharacters / AUDIO_CHARACTERS_PER_TOKEN);
     const usage: Usage = { input, output: textTokens + audio, source: 'counted' };
     if (audio > 0) usage.audioOutput = audio;
-    return this.withSeen(usage);
+    return this.withImagesAndTools(usage);
   }
 
-  /** With what few formats count in their usage. */
-  private withSeen(used: Usage): Usage {
+  /** Adds images and tool calls, which few formats count in their usage. */
+  private withImagesAndTools(used: Usage): Usage {
     const { images, toolCalls } = this;
     const hasImages = images > 0 && used.images === undefined;
     const hasCalls = toolCalls > 0 && used.serverToolCalls === undefined;
@@ -97,6 +97,6 @@ export class UsageCounter {
   }
 }
 
-function saysNothing({ input, output, images = 0, seconds = 0, characters = 0 }: Usage): boolean {
+function isZero({ input, output, images = 0, seconds = 0, characters = 0 }: Usage): boolean {
   return input + output + images + seconds + characters === 0;
 }

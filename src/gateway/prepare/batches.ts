@@ -1,10 +1,10 @@
-/** More texts than a provider embeds at once, as several upstream calls whose vectors come back as one list. */
+/** Splits texts into batches that a provider embeds in one call, and joins their vectors. */
 import type { EmbedCall } from '../../canonical/call.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** `most`: how many texts the provider takes at once; absent: any number. */
+/** `most`: how many texts the provider takes in one call; absent: any number. */
 export function batches(call: EmbedCall, most = Number.POSITIVE_INFINITY): EmbedCall[] {
   const { inputs, media } = call;
   if (inputs.length <= most) return [call];
@@ -15,7 +15,7 @@ export function batches(call: EmbedCall, most = Number.POSITIVE_INFINITY): Embed
   });
 }
 
-/** `width`: texts in each batch but the last. Usage is known where every batch reported it. */
+/** `width`: the texts in each batch but the last. Usage is known if every batch reported it. */
 export function joinVectors(upstreams: readonly Upstream[], width: number): Upstream {
   let over = false;
   return {

@@ -5,7 +5,7 @@ import { FakeSink, type GatewayBench, type GatewayCase, startGatewayBench } from
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Answer, ByteSource } from '../../http1/answer.ts';
-import { recall } from './load-conversation.ts';
+import { loadConversation } from './load-conversation.ts';
 
 let bench: GatewayBench;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ const isKept = async (at: GatewayCase, id: string) =>
 /** The call with what it goes on from. */
 function recalled(at: GatewayCase, more: object, by = at): Promise<ChatCall> {
   const { call, caller, dialect } = by.entrant({ model: by.model, input: 'And then?', ...more }, FORMAT);
-  return recall(at.deps.memory, at.deps.settings.maxRequestBytes, dialect, call as ChatCall, caller, at.deps.now());
+  return loadConversation(at.deps.memory, at.deps.settings.maxRequestBytes, dialect, call as ChatCall, caller, at.deps.now());
 }
 
 const textsOf = ({ messages }: ChatCall) =>
@@ -99,6 +99,6 @@ describe('what a call goes on from', () => {
   test('formats whose server keeps nothing go on from nothing: the call is itself', async () => {
     const at = await bench.open();
     const { call, caller, dialect } = at.entrant({ model: at.model, messages: [{ role: 'user', content: 'Hello' }] });
-    expect(await recall(at.deps.memory, 1000, dialect, call as ChatCall, caller, 0)).toBe(call as ChatCall);
+    expect(await loadConversation(at.deps.memory, 1000, dialect, call as ChatCall, caller, 0)).toBe(call as ChatCall);
   });
 });

@@ -1,11 +1,11 @@
-/** A call that its target can only answer in pieces (several prompts, several choices), as several upstream calls that read as one. */
+/** Several prompts or choices as several upstream calls, whose answers are merged into one. */
 import type { ChatCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import type { Frame, VendorDialect } from '../../dialects/dialect.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** The calls that together answer `call` in `dialect`; mostly the call itself. Their choices, in order, are the call's. */
+/** The calls that together answer `call`; mostly the call itself. Their choices, in order, are the choices of the call. */
 export function fanOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
   const hasOnePrompt = !call.completion || call.completion.prompts.length === 1;
   const hasOneChoice = !dialect.singleChoice || (call.sampling.n ?? 1) === 1;
@@ -21,7 +21,7 @@ function fannedOut(call: ChatCall, dialect: VendorDialect): ChatCall[] {
   return prompts.flatMap((prompt) => Array.from({ length: apart }, () => ({ ...call, ...prompt, sampling: one })));
 }
 
-/** What differs between the calls for each prompt of a text completion; nothing does in a conversation. */
+/** What differs between the calls for the prompts of a text completion; nothing in a conversation. */
 function promptsOf({ completion }: ChatCall): Partial<ChatCall>[] {
   if (!completion || completion.prompts.length === 1) return [{}];
   return completion.prompts.map((prompt) => ({
@@ -32,14 +32,14 @@ function promptsOf({ completion }: ChatCall): Partial<ChatCall>[] {
 
 const NO_BYTES = new Uint8Array();
 
-/** Who is told what each of several upstream calls reports, the moment it does: the sum comes only when all have ended. */
+/** Learns what each of several upstream calls reports, at once: the sum is known only when all have ended. */
 export interface PieceMeter {
   split(calls: number, width: number, prompts: number): void;
   seeUsageOf(call: number, usage: Usage): void;
   seeEndOf(call: number): void;
 }
 
-/** Several upstreams as one: `width` choices each, usage summed, ended when all have ended, broken when one breaks. */
+/** Merges upstreams of `width` choices each. Usage is summed. The reply ends when all have ended, and fails when one fails. */
 export function merge(upstreams: readonly Upstream[], width: number, meter: PieceMeter): Upstream {
   const usages: (Usage | undefined)[] = upstreams.map(() => undefined);
   const waiting = new Map(upstreams.map((upstream, index) => [index, arrival(upstream, index)]));
@@ -68,7 +68,7 @@ export function merge(upstreams: readonly Upstream[], width: number, meter: Piec
     }
   }
 
-  /** More choices than were asked for stand behind all that were: in their place they would write over the next call's. */
+  /** Choices beyond `width` go behind all others: in their own place they would overwrite those of the next call. */
   function placeOf(choice: number, index: number): number {
     const round = Math.floor(choice / width);
     return (round * upstreams.length + index) * width + (choice % width);
@@ -99,7 +99,7 @@ export function merge(upstreams: readonly Upstream[], width: number, meter: Piec
   };
 }
 
-/** What comes next from one of them. Nobody may be waiting when it fails: the call may have ended through another. */
+/** The next frames of one upstream. Its rejection is marked as handled: the call may already have failed through another. */
 function arrival(upstream: Upstream, index: number) {
   const arriving = upstream.next().then((frames) => ({ index, frames }));
   arriving.catch(() => {});

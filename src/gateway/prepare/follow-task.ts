@@ -1,15 +1,16 @@
-/** Work that a provider takes on and is asked after until it is done, within the one call. */
+/** Providers that accept a task and are polled until it is done, within one call. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
-import type { Outgoing } from '../../providers/provider.ts';
+import type { Outgoing, TaskForm } from '../../providers/provider.ts';
 import type { Cancellation } from '../../transport/cancellation.ts';
 import type { Exchange } from '../../transport/exchange.ts';
+import type { TargetCall } from '../target-call.ts';
 
-/** What asking after it takes: everything that concerns the provider and the way there. */
-export interface Asking {
-  /** Where to ask next; nothing: this answer is the last word. */
+/** How a task is polled. */
+export interface Polling {
+  /** The URL to poll next; nothing: this answer is the last one. */
   next(answer: JsonObject): string | undefined;
-  /** Sends a request as the first one was sent. */
+  /** Signs the request and sends it. */
   send(outgoing: Outgoing): Promise<Exchange>;
   maxBytes: number;
   /** Of the monotonic clock. */
@@ -17,29 +18,51 @@ export interface Asking {
   cancellation: Cancellation;
 }
 
+/** Polls the task that the provider has accepted in the answer `submitted`. */
+export function finishTask(
+  { deps, context, route }: TargetCall,
+  task: TaskForm,
+  submitted: Exchange,
+  cancellation: Cancellation,
+): Promise<Uint8Array> {
+  const { provider, target } = route;
+  const { limits, maxReplyBytes } = deps.settings;
+  const deadlineMs = context.startedMs + limits.wholeMs;
+  return followTask(submitted, {
+    next: (answer) => task.next(target, answer),
+    async send(request) {
+      await provider.authorize(request, target, deps.signing);
+      return deps.transport.send(request, limits, deadlineMs, cancellation);
+    },
+    maxBytes: maxReplyBytes,
+    deadlineMs,
+    cancellation,
+  });
+}
+
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 3000;
 const GROWTH = 1.4;
-/** Questions in a row that may go wrong: the work goes on all the same. */
+/** Polls in a row that may fail: the task goes on all the same. */
 const MOST_FAILURES = 5;
 
-/** The body of the last word. Throws `upstream_failed` or `upstream_timeout`. */
-export async function followTask(submitted: Exchange, asking: Asking): Promise<Uint8Array> {
-  let body = await submitted.readAll(asking.maxBytes);
-  let url = asking.next(parsed(body));
+/** The body of the last answer. Throws `upstream_failed` or `upstream_timeout`. */
+export async function followTask(submitted: Exchange, polling: Polling): Promise<Uint8Array> {
+  let body = await submitted.readAll(polling.maxBytes);
+  let url = polling.next(parsed(body));
   let failures = 0;
   for (let pauseMs = FIRST_PAUSE_MS; url !== undefined; pauseMs = Math.min(pauseMs * GROWTH, LONGEST_PAUSE_MS)) {
-    if (performance.now() + pauseMs > asking.deadlineMs) throw tooLong();
-    await pause(pauseMs, asking.cancellation);
-    const exchange = await asking.send({ method: 'GET', url, headers: {}, body: undefined });
+    if (performance.now() + pauseMs > polling.deadlineMs) throw tooLong();
+    await pause(pauseMs, polling.cancellation);
+    const exchange = await polling.send({ method: 'GET', url, headers: {}, body: undefined });
     if (exchange.status >= 300) {
       exchange.cancel();
       if (++failures > MOST_FAILURES) throw lost(exchange.status);
       continue;
     }
     failures = 0;
-    body = await exchange.readAll(asking.maxBytes);
-    url = asking.next(parsed(body));
+    body = await exchange.readAll(polling.maxBytes);
+    url = polling.next(parsed(body));
   }
   return body;
 }
@@ -49,12 +72,12 @@ function parsed(body: Uint8Array): JsonObject {
     const answer: unknown = JSON.parse(Buffer.from(body).toString());
     if (isObject(answer)) return answer;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw new GatewayError('upstream_failed', 'The provider sent a reply that could not be read.');
 }
 
-/** Ends early where the call is over. */
+/** Rejects early where the call is cancelled. */
 function pause(ms: number, cancellation: Cancellation): Promise<void> {
   return new Promise((resolve, reject) => {
     const pausing = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Call, ChatCall, ImageCall, Media, Part } from '../../canonical/call.ts';
-import { adapted } from './image-calls.ts';
+import { asKind } from './change-kind.ts';
 
 const ASKED = {
   model: 'm',
@@ -17,14 +17,14 @@ const media = (base64: string): Media => ({ kind: 'image', source: { type: 'inli
 const image = (base64: string): Part => ({ type: 'media', media: media(base64) });
 
 function as<K extends Call['kind']>(call: Call, kind: K) {
-  const { call: made, losses } = adapted(call, kind);
+  const { call: made, losses } = asKind(call, kind) ?? { call, losses: [] };
   if (made.kind !== kind) throw new Error(`It became a call of kind ${made.kind}.`);
   return { made: made as Extract<Call, { kind: K }>, losses };
 }
 
-test('a call of the kind that is asked is itself, and loses nothing', () => {
-  expect(adapted(CHAT, 'chat')).toEqual({ call: CHAT, losses: [] });
-  expect(adapted(CHAT, 'chat').call).toBe(CHAT);
+test('a call of the kind that is wanted stays itself', () => {
+  expect(asKind(CHAT, 'chat')).toBeUndefined();
+  expect(asKind(DRAWING, 'image')).toBeUndefined();
 });
 
 describe('a request for images as a conversation', () => {

@@ -1,29 +1,12 @@
-/** A request for images as a conversation, and a conversation with a model that only draws as a request for images. Pure. */
-import type { Call, ChatCall, ImageCall, Kind, MediaPart, Message, Part } from '../../canonical/call.ts';
+/** A request for images as a conversation, and a conversation with an image model as a request for images. Pure. */
+import type { ChatCall, ImageCall, MediaPart, Message, Part } from '../../canonical/call.ts';
 import { finenessOf, type ImageSize, nearestRatio } from '../../canonical/image-size.ts';
-import { asSpeech } from './speech-calls.ts';
 import { isUploaded } from './uploaded-images.ts';
 
-/** The call in the words of another kind, and what those cannot say, a sentence each. */
-export interface Adapted {
-  call: Call;
-  losses: readonly string[];
-}
-
-const NOTHING_LOST: readonly string[] = [];
-
-/** `call` as one of this kind. */
-export function adapted(call: Call, kind: Kind): Adapted {
-  if (call.kind === 'image' && kind === 'chat') return asConversation(call);
-  if (call.kind === 'chat' && kind === 'image') return asImages(call);
-  if (call.kind === 'chat' && kind === 'speech') return asSpeech(call);
-  return { call, losses: NOTHING_LOST };
-}
-
-/** What models that draw in conversations can be told. */
+/** The aspect ratios that models which generate images in conversations take. */
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
-function asConversation(call: ImageCall): Adapted {
+export function asConversation(call: ImageCall): { call: ChatCall; losses: readonly string[] } {
   const losses: string[] = [];
   const ratio = nearestRatio(call.size, RATIOS);
   if (ratio && !ratio.exact)
@@ -33,17 +16,17 @@ function asConversation(call: ImageCall): Adapted {
     losses.push(
       `The size ${pixels.width}x${pixels.height} was asked for by its shape: the model has sizes of its own.`,
     );
-  const unsaid = ['quality', 'style', 'background', 'mask', 'format', 'compression', 'partialImages'] as const;
-  for (const member of unsaid)
+  const unsupported = ['quality', 'style', 'background', 'mask', 'format', 'compression', 'partialImages'] as const;
+  for (const member of unsupported)
     if (call[member] !== undefined)
       losses.push(`\`${WIRE_NAMES[member] ?? member}\` was dropped: the model generates images in a conversation.`);
-  const asked = finenessOf(call.size);
-  const fineness = asked === '3K' ? '2K' : asked;
-  if (fineness !== asked)
-    losses.push(`The size ${asked} was taken as ${fineness}: the model generates no closer size.`);
+  const requested = finenessOf(call.size);
+  const fineness = requested === '3K' ? '2K' : requested;
+  if (fineness !== requested)
+    losses.push(`The size ${requested} was taken as ${fineness}: the model generates no closer size.`);
   const image = { ...(ratio && { aspectRatio: ratio.said }), ...(fineness !== undefined && { size: fineness }) };
   const avoid = call.negativePrompt === undefined ? '' : `\n\nAvoid: ${call.negativePrompt}`;
-  // Files have been read before the call is sent so.
+  // Uploaded files are inline already: `inlineUploads` runs before this step.
   const images = call.images.flatMap((media): Part[] => (isUploaded(media) ? [] : [{ type: 'media', media }]));
   const conversation: ChatCall = {
     kind: 'chat',
@@ -70,8 +53,8 @@ const WIRE_NAMES: { readonly [member: string]: string } = {
   partialImages: 'partial_images',
 };
 
-/** The last turn is what is to be generated; images of it, or else the last one generated, are what is to be changed. */
-function asImages(call: ChatCall): Adapted {
+/** The prompt is the user's last turn. The images to change are those of that turn, or else the last one of the conversation. */
+export function asImages(call: ChatCall): { call: ImageCall; losses: readonly string[] } {
   const losses: string[] = [];
   const { messages } = call;
   const last = messages.findLastIndex(({ role }) => role === 'user');
@@ -92,7 +75,7 @@ function asImages(call: ChatCall): Adapted {
     ...(aspectRatio !== undefined && { aspectRatio }),
     ...(fineness !== undefined && { fineness }),
   };
-  const drawing: ImageCall = {
+  const request: ImageCall = {
     kind: 'image',
     model: call.model,
     stream: call.stream,
@@ -108,7 +91,7 @@ function asImages(call: ChatCall): Adapted {
     ...(call.sampling.seed !== undefined && { seed: call.sampling.seed }),
     ...(call.user !== undefined && { user: call.user }),
   };
-  return { call: drawing, losses };
+  return { call: request, losses };
 }
 
 function textOf({ parts }: Message): string {

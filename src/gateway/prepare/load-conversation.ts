@@ -1,4 +1,4 @@
-/** Puts before a call what it goes on from, and gives its reply the id that it will be kept under. */
+/** Puts the stored conversation before a call that continues it, and gives its reply the id under which it is stored. */
 import type { Caller } from '../../access/access.ts';
 import type { ChatCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
@@ -8,8 +8,8 @@ import type { Memory } from '../../conversations/conversations.ts';
 import type { Dialect, Keeping, KeptTurn } from '../../dialects/dialect.ts';
 import type { ResponseRow } from '../../store/kept.ts';
 
-/** Throws `not_found` where what the call goes on from is not kept under its account. */
-export async function recall(
+/** Throws `not_found` where the previous response is not stored for the account. */
+export async function loadConversation(
   memory: Memory,
   mostBytes: number,
   { keeping }: Dialect,

@@ -1,10 +1,10 @@
-/** What bytes are, told from how they begin: a server's word for them is not enough. Pure. */
+/** The media type of bytes, from how they begin: a server's `content-type` is not reliable. Pure. */
 import type { Media } from '../../canonical/call.ts';
 
 const ascii = (bytes: Uint8Array, start: number, end: number) =>
   Buffer.from(bytes.subarray(start, end)).toString('latin1');
 
-/** A mark and where it stands. */
+/** Signatures of formats, with their offset. */
 const BEGINNINGS: readonly (readonly [mimeType: string, mark: string, at?: number])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', '\xff\xd8\xff'],
@@ -34,7 +34,7 @@ const BEGINNINGS: readonly (readonly [mimeType: string, mark: string, at?: numbe
 ];
 const TEXTS = /^(text\/(?!html)|application\/(json|xml|yaml|x-yaml|x-ndjson)$|.*\+(json|xml)$)/;
 
-/** The type of something of this kind; `undefined` where the bytes are nothing of the kind. `said` is what its server calls it. */
+/** `undefined`: the bytes are not of this kind. `said`: the server's `content-type`. */
 export function mediaTypeOf(kind: Media['kind'], bytes: Uint8Array, said: string): string | undefined {
   const seen = BEGINNINGS.find(([, mark, at = 0]) => ascii(bytes, at, at + mark.length) === mark)?.[0];
   if (seen !== undefined) return seen === 'application/pdf' ? documentOnly(kind, seen) : ofKind(kind, seen);
@@ -44,7 +44,7 @@ export function mediaTypeOf(kind: Media['kind'], bytes: Uint8Array, said: string
 const documentOnly = (kind: Media['kind'], type: string) => (kind === 'document' ? type : undefined);
 const ofKind = (kind: Media['kind'], type: string) => (type.startsWith(`${kind}/`) ? type : undefined);
 
-/** UTF-8 without the control characters that no text has; a page of HTML is what servers say instead of a document. */
+/** UTF-8 without NUL, and not HTML: servers send an HTML page where a document is missing. */
 function isText(bytes: Uint8Array): boolean {
   if (bytes.includes(0)) return false;
   try {

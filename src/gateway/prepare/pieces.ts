@@ -1,21 +1,36 @@
-/** A call that its target can only answer in pieces, by kind: choices of a conversation, batches of texts. */
+/** Step: a call that its target cannot answer in one reply is sent as several calls whose answers are joined. */
 import type { Call, ImageCall } from '../../canonical/call.ts';
+import { Cancellation } from '../../transport/cancellation.ts';
+import type { Step, TargetCall } from '../target-call.ts';
 import type { TargetRoute } from '../target-route.ts';
 import type { Upstream } from '../upstream.ts';
 import { batches, joinVectors } from './batches.ts';
 import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 
-/** The calls that together answer `call`, mostly the call itself. `own`: the target speaks the client's dialect. */
+export const splitCall: Step = {
+  applies({ call, route, isSame }) {
+    if (call.kind === 'chat') return !isSame && (call.completion !== undefined || (call.sampling.n ?? 1) > 1);
+    if (call.kind === 'embed') return route.quirks.mostInputs !== undefined;
+    return call.kind === 'image' && route.quirks.mostImages !== undefined;
+  },
+
+  run(prepared) {
+    const pieces = inPieces(prepared.call, prepared.route, prepared.isSame);
+    if (pieces.length > 1) prepared.pieces = pieces;
+  },
+};
+
+/** The calls that together answer `call`; mostly the call itself. `own`: the target speaks the client's format. */
 export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: boolean): Call[] {
   switch (call.kind) {
     case 'chat':
-      // Models that draw give one image a conversation.
-      if (call.modalities?.includes('image')) return own ? [call] : fanOut(call, { ...dialect, singleChoice: true });
-      return own ? [call] : fanOut(call, dialect);
+      if (own) return [call];
+      // Models that generate images in conversations give one image a conversation.
+      return fanOut(call, call.modalities?.includes('image') ? { ...dialect, singleChoice: true } : dialect);
     case 'embed':
       return batches(call, quirks.mostInputs);
     case 'image':
-      return drawings(call, quirks.mostImages);
+      return imageBatches(call, quirks.mostImages);
     case 'rerank':
     case 'speech':
     case 'transcription':
@@ -26,11 +41,48 @@ export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: bool
   }
 }
 
-/** `most`: how many images the provider draws at once. */
-function drawings(call: ImageCall, most = Number.POSITIVE_INFINITY): ImageCall[] {
+/** `most`: how many images the provider generates in one call. */
+function imageBatches(call: ImageCall, most = Number.POSITIVE_INFINITY): ImageCall[] {
   if (call.n <= most) return [call];
-  const batches = Array.from({ length: Math.ceil(call.n / most) });
-  return batches.map((_, batch) => ({ ...call, n: Math.min(most, call.n - batch * most) }));
+  const parts = Array.from({ length: Math.ceil(call.n / most) });
+  return parts.map((_, part) => ({ ...call, n: Math.min(most, call.n - part * most) }));
+}
+
+type SendOne = (prepared: TargetCall, call: Call, cancellation: Cancellation) => Promise<Upstream>;
+
+/** Sends all pieces and joins their answers. If one fails the others are cancelled. */
+export async function sendPieces(prepared: TargetCall, calls: readonly Call[], sendOne: SendOne): Promise<Upstream> {
+  const { context } = prepared;
+  const branches = new Cancellation(context.cancellation);
+  context.cancellation.add(branches);
+  context.sendings = sharesInput(calls) ? calls.length : 1;
+  try {
+    const upstreams = await startAll(calls, (call) => sendOne(prepared, call, branches));
+    return joinPieces(calls, upstreams, context.meter);
+  } catch (thrown) {
+    branches.cancel();
+    throw thrown;
+  }
+}
+
+/** Whether every piece sends the whole input: the choices of one prompt hold the very same messages. */
+function sharesInput([first, ...others]: readonly Call[]): boolean {
+  return first?.kind === 'chat' && others.every((one) => one.kind === 'chat' && one.messages === first.messages);
+}
+
+/** How many non-streaming pieces of a call are under way at once. */
+const PIECES_AT_ONCE = 8;
+
+/** Streams start together, because they are read together. Non-streaming pieces are sent a few at a time. */
+async function startAll(calls: readonly Call[], start: (call: Call) => Promise<Upstream>): Promise<Upstream[]> {
+  if (calls[0]?.stream) return Promise.all(calls.map(start));
+  const upstreams: Upstream[] = [];
+  const left = calls.entries();
+  const work = async () => {
+    for (const [index, call] of left) upstreams[index] = await start(call);
+  };
+  await Promise.all(Array.from({ length: PIECES_AT_ONCE }, work));
+  return upstreams;
 }
 
 /** The answers to `calls`, in their order, as one; `meter` learns what each consumes. */
@@ -38,7 +90,7 @@ export function joinPieces(calls: readonly Call[], upstreams: readonly Upstream[
   const [first] = calls;
   if (first?.kind === 'embed') return joinVectors(upstreams, first.inputs.length);
   const width = first?.kind === 'chat' ? (first.sampling.n ?? 1) : first?.kind === 'image' ? first.n : 1;
-  // Choices of one prompt are asked for with the very same messages.
+  // The choices of one prompt hold the very same messages.
   const prompts = new Set(calls.map((call) => (call.kind === 'chat' ? call.messages : call)));
   meter.split(calls.length, width, prompts.size);
   return merge(upstreams, width, meter);

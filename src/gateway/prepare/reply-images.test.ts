@@ -3,7 +3,7 @@ import { type GatewayBench, type GatewayCase, startGatewayBench } from '../../..
 import type { ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import { allFrames, WholeUpstream } from '../upstream.ts';
-import { imagesAsAsked } from './reply-images.ts';
+import { deliverImages } from './reply-images.ts';
 
 let bench: GatewayBench;
 beforeAll(async () => {
@@ -37,7 +37,7 @@ const INLINE: ReplyEvent[] = [opening(), { type: 'part-delta', ...PLACE, delta: 
 /** The events of a reply as the client of this call is given it. */
 async function asked(at: GatewayCase, more: Partial<ImageCall>, events: ReplyEvent[]): Promise<ReplyEvent[]> {
   const reply = new WholeUpstream([{ bytes: new Uint8Array(), events }], false);
-  const frames = await allFrames(imagesAsAsked(at.deps, reply, { ...CALL, ...more }));
+  const frames = await allFrames(deliverImages(at.deps, reply, { ...CALL, ...more }));
   return frames.flatMap((frame) => [...frame.events]);
 }
 

@@ -1,4 +1,4 @@
-/** Images as their client wants them: those that a provider left at an address in hand, those in hand at an address. */
+/** Delivers images as the client wants them: fetches those that the provider gives as URLs, or stores inline ones and gives URLs. */
 import type { Call } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { PartOpening, ReplyEvent } from '../../canonical/reply.ts';
@@ -8,17 +8,17 @@ import type { GatewayDeps } from '../gateway-deps.ts';
 import type { Upstream } from '../upstream.ts';
 import { mediaTypeOf } from './media-type.ts';
 
-/** The reply with every image inline, unless the client takes addresses; with every image at one where it asks for that. */
-export function imagesAsAsked(deps: GatewayDeps, upstream: Upstream, call: Call): Upstream {
+/** The reply with every image inline, or with a URL for every image where the client wants `url`. */
+export function deliverImages(deps: GatewayDeps, upstream: Upstream, call: Call): Upstream {
   if (call.kind !== 'image' || call.delivery === 'b64_json')
-    return changed(upstream, (frame) => (frame.events.some(isElsewhere) ? inHand(deps, frame) : frame));
-  // Images of a stream are in hand, whatever is asked.
+    return changed(upstream, (frame) => (frame.events.some(hasUrl) ? withInline(deps, frame) : frame));
+  // The images of a stream are always inline.
   if (call.delivery === undefined || call.stream || !deps.shelf) return upstream;
   const { shelf } = deps;
-  return changed(upstream, (frame) => (frame.events.some(isInline) ? atAddresses(deps, shelf, frame) : frame));
+  return changed(upstream, (frame) => (frame.events.some(isInline) ? withUrls(deps, shelf, frame) : frame));
 }
 
-/** `change` is given every frame, in order. */
+/** The upstream with `change` applied to every frame, in order. */
 function changed(upstream: Upstream, change: (frame: Frame) => Frame | Promise<Frame>): Upstream {
   return {
     same: upstream.same,
@@ -35,18 +35,18 @@ function isImage(event: ReplyEvent): event is Opening {
   return event.type === 'part-start' && event.opens.type === 'image';
 }
 
-const isElsewhere = (event: ReplyEvent) => isImage(event) && event.opens.url !== undefined;
-const isInline = (event: ReplyEvent) => isImage(event) && isInHand(event);
+const hasUrl = (event: ReplyEvent) => isImage(event) && event.opens.url !== undefined;
+const isInline = (event: ReplyEvent) => isImage(event) && isInlineImage(event);
 
-/** A data URL is no address: the image is in it. */
-const isInHand = ({ opens: { url } }: Opening) => url === undefined || isDataUrl(url);
+/** A data URL counts as inline. */
+const isInlineImage = ({ opens: { url } }: Opening) => url === undefined || isDataUrl(url);
 const isDataUrl = (url: string) => /^data:/i.test(url);
 
 const DATA_URL = /^data:([^,;]*)[^,]*?(;base64)?,/i;
 
-/** The bytes within a data URL; `undefined` where it is none that can be read. */
+/** The bytes of a data URL; `undefined`: it is not a valid one. */
 function dataOf(url: string): { bytes: Uint8Array; contentType: string } | undefined {
-  // The head is short, and the rest may be megabytes.
+  // Only the head is matched: the data may be megabytes.
   const [head, contentType = '', isBase64] = DATA_URL.exec(url.slice(0, 256)) ?? [];
   if (head === undefined) return undefined;
   const text = url.slice(head.length);
@@ -58,7 +58,7 @@ function dataOf(url: string): { bytes: Uint8Array; contentType: string } | undef
   }
 }
 
-async function inHand(deps: GatewayDeps, { events }: Frame): Promise<Frame> {
+async function withInline(deps: GatewayDeps, { events }: Frame): Promise<Frame> {
   const fetched = await Promise.all(events.map((event) => (isImage(event) ? fetchedImage(deps, event) : [event])));
   return { bytes: new Uint8Array(), events: fetched.flat() };
 }
@@ -82,9 +82,9 @@ async function fetchedImage({ guard }: GatewayDeps, event: Opening): Promise<Rep
   }
 }
 
-/** Each image stands whole in one frame: replies that are no streams come so. */
-async function atAddresses(deps: GatewayDeps, shelf: ImageShelf, { events }: Frame): Promise<Frame> {
-  const images = events.filter(isImage).filter(isInHand);
+/** In a non-streaming reply each image is whole in one frame. */
+async function withUrls(deps: GatewayDeps, shelf: ImageShelf, { events }: Frame): Promise<Frame> {
+  const images = events.filter(isImage).filter(isInlineImage);
   const kept = await Promise.all(images.map((image) => keptImage(deps, shelf, image, events)));
   const left = events.flatMap((event) => {
     if (isImage(event)) return kept[images.indexOf(event)] ?? [event];
@@ -93,7 +93,7 @@ async function atAddresses(deps: GatewayDeps, shelf: ImageShelf, { events }: Fra
   return { bytes: new Uint8Array(), events: left };
 }
 
-/** One that cannot be kept is given as it is: it has been generated, and will be charged. */
+/** An image that cannot be stored is delivered inline: it was generated, and is charged. */
 async function keptImage(
   { reportError }: GatewayDeps,
   shelf: ImageShelf,

@@ -1,57 +1,59 @@
-/** What is kept of a call that has come to its end: its reply where the client asks for it, and what proves its thinking. */
+/** Stores what is kept of a finished call: its reply, where the client wants it stored, and its reasoning signatures. */
 import type { ChatCall } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import type { Money } from '../../canonical/money.ts';
 import type { RememberedResponse } from '../../conversations/conversations.ts';
-import type { Keeping, VendorDialect, Writer } from '../../dialects/dialect.ts';
+import type { Keeping, Writer } from '../../dialects/dialect.ts';
 import type { ProofRow } from '../../store/kept.ts';
 import { type CallContext, type Conclusion, conclude } from '../call-context.ts';
 import type { GatewayDeps } from '../gateway-deps.ts';
 import { reportsIn } from '../own-figures.ts';
 
-/** Whether its reply will be kept. */
-export function isKept({ call }: CallContext): boolean {
+/** Whether the reply is stored. */
+export function isStored({ call }: CallContext): boolean {
   return call.kind === 'chat' && call.thread?.replyId !== undefined;
 }
 
-/** `undefined`: there is nothing to keep. Otherwise resolves when it is kept, or when it is known that it cannot be. */
-export function remember(deps: GatewayDeps, context: CallContext, writer: Writer): Promise<void> | undefined {
+/** Stores the reply and its signatures; `undefined`: there is nothing to store. Never rejects: a failure becomes a warning. */
+export function saveReply(deps: GatewayDeps, context: CallContext, writer: Writer): Promise<void> | undefined {
   const { call, collector } = context;
   if (call.kind !== 'chat' || (!collector && call.thread?.replyId === undefined)) return undefined;
-  const response = keptResponse(context, call, writer);
-  const proofs = collector?.proofs(deps.memory.signatureStore, context.caller.account, call, context.at) ?? [];
-  if (!response && proofs.length === 0) return undefined;
-  return keep(deps, context, response, proofs);
+  const response = storedResponse(context, call, writer);
+  const signatures = collector?.signatures(deps.memory.signatureStore, context.caller.account, call, context.at) ?? [];
+  if (!response && signatures.length === 0) return undefined;
+  return save(deps, context, response, signatures);
 }
 
-async function keep(
+async function save(
   deps: GatewayDeps,
   context: CallContext,
   response: RememberedResponse | undefined,
-  proofs: readonly ProofRow[],
+  signatures: readonly ProofRow[],
 ): Promise<void> {
   try {
-    await deps.memory.keep(response, proofs);
+    await deps.memory.keep(response, signatures);
   } catch (thrown) {
     context.warnings = [...context.warnings, 'What should have been kept of this reply could not be.'];
     deps.reportError('What should have been kept of a call could not be.', thrown);
   }
 }
 
-function keptResponse(context: CallContext, call: ChatCall, writer: Writer): RememberedResponse | undefined {
+function storedResponse(context: CallContext, call: ChatCall, writer: Writer): RememberedResponse | undefined {
   const keeping = context.dialect.keeping as Keeping<ChatCall> | undefined;
   const id = call.thread?.replyId;
   const whole = id !== undefined && writer.kept?.();
   if (!keeping || !whole) return undefined;
   const { input, output, reply } = keeping.keep(call, whole);
   const { previous } = call.thread ?? {};
+  const isSame = context.upstreamDialect === context.dialect.name;
+  const owner = context.signatureOwner;
   return {
     id,
     account: context.caller.account,
     ...(previous !== undefined && { previous }),
     at: context.at,
-    // Written anew, every proof says itself whose it is.
-    ...(context.upstreamDialect === context.dialect.name && context.maker !== undefined && { maker: context.maker }),
+    // In a translated reply every signature names its owner itself.
+    ...(isSame && owner !== undefined && { maker: owner }),
     input: JSON.stringify(input),
     output: JSON.stringify(output),
     reply: JSON.stringify(inOwnFigures(context, reply)),
@@ -59,27 +61,22 @@ function keptResponse(context: CallContext, call: ChatCall, writer: Writer): Rem
   };
 }
 
-/** The reply as its client was given it. */
+/** The reply as its client got it: with our own count where the usage report was disputed. */
 function inOwnFigures({ disputed }: CallContext, reply: JsonObject): JsonObject {
   if (disputed) reportsIn(reply, disputed);
   return reply;
 }
 
-/** Who can make use of a target's proofs: everybody who speaks its dialect, or its row of the catalogue alone. */
-export function makerOf(dialect: VendorDialect, provider: string): string {
-  return dialect.boundProofs ? `${dialect.name}@${provider}` : dialect.name;
-}
-
-/** Settles the call and keeps what `writer` has of its reply: beside each other, unless the settlement decides what is kept. */
-export async function concludeAndKeep(
+/** Settles the call and stores its reply, at the same time unless the settlement may change the stored usage (`isDoubted`). */
+export async function concludeAndSave(
   deps: GatewayDeps,
   context: CallContext,
   writer: Writer | undefined,
   conclusion: Conclusion,
   isDoubted: boolean,
 ): Promise<Money> {
-  const keeping = isDoubted || !writer ? undefined : remember(deps, context, writer);
+  const saving = isDoubted || !writer ? undefined : saveReply(deps, context, writer);
   const cost = await conclude(deps, context, conclusion);
-  await (isDoubted && writer ? remember(deps, context, writer) : keeping);
+  await (isDoubted && writer ? saveReply(deps, context, writer) : saving);
   return cost;
 }

@@ -1,4 +1,4 @@
-/** A conversation with a model that only speaks as a request for speech, and its audio as a turn of that conversation. Pure. */
+/** A conversation with a speech model as a request for speech, and the audio as a turn of the conversation. Pure. */
 import type { ChatCall, Message, SpeechCall } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import { newId } from '../../canonical/id.ts';
@@ -7,10 +7,10 @@ import { isSpeechFormat, mimeTypeOf } from '../../dialects/audio/speech-formats.
 import { speechBody } from '../../dialects/audio/speech-members.ts';
 import type { Frame, Reader } from '../../dialects/dialect.ts';
 
-/** The words for a format where they differ from those of requests for speech. */
+/** Audio formats that conversations name differently than requests for speech. */
 const FORMATS: { readonly [format: string]: string } = { pcm16: 'pcm' };
 
-/** The last turn is what is to be spoken, instructions say how. Throws `invalid_request` where there is nothing to speak. */
+/** The user's last turn becomes the text, the system messages the instructions. Throws `invalid_request` where there is no text. */
 export function asSpeech(call: ChatCall): { call: SpeechCall; losses: readonly string[] } {
   const { messages, audio, sampling } = call;
   const losses: string[] = [];
@@ -30,9 +30,9 @@ export function asSpeech(call: ChatCall): { call: SpeechCall; losses: readonly s
     losses.push('Images, audios and files were left out: the model only speaks.');
   if (call.tools.length > 0) losses.push('Tools were dropped: the model only speaks.');
   if ((sampling.n ?? 1) > 1) losses.push('`n` was dropped: the model speaks the text once.');
-  const asked = FORMATS[audio?.format ?? 'pcm16'] ?? audio?.format;
-  const format = isSpeechFormat(asked) ? asked : 'wav';
-  const said = {
+  const requested = FORMATS[audio?.format ?? 'pcm16'] ?? audio?.format;
+  const format = isSpeechFormat(requested) ? requested : 'wav';
+  const members = {
     input,
     ...(audio?.voice && { voice: audio.voice }),
     ...(instructions !== '' && { instructions }),
@@ -43,11 +43,11 @@ export function asSpeech(call: ChatCall): { call: SpeechCall; losses: readonly s
       kind: 'speech',
       model: call.model,
       stream: call.stream,
-      origin: { ...call.origin, body: speechBody(call.model, said), foreign: true },
+      origin: { ...call.origin, body: speechBody(call.model, members), foreign: true },
       extras: {},
       headers: {},
       ...(call.receivedSeconds !== undefined && { receivedSeconds: call.receivedSeconds }),
-      ...said,
+      ...members,
       asEvents: false,
     },
     losses,
@@ -61,10 +61,10 @@ function textOf({ parts }: Message): string {
     .trim();
 }
 
-/** Reads the audio as the only part of a reply. */
+/** Reads the audio as the one part of a chat reply. */
 export function spokenReply(reader: Reader, { model, format }: SpeechCall): Reader {
   let isOpen = false;
-  /** Bytes that fill no group of base64 yet. */
+  /** Up to two bytes that do not fill a base64 group yet. */
   let left: Uint8Array = new Uint8Array();
   const place = { choice: 0, part: 0 };
 
@@ -81,7 +81,7 @@ export function spokenReply(reader: Reader, { model, format }: SpeechCall): Read
     if (bytes.length > 0) yield { type: 'part-delta', ...place, delta: Buffer.from(bytes).toString('base64') };
   }
 
-  function* told(event: ReplyEvent): Generator<ReplyEvent> {
+  function* chatEvents(event: ReplyEvent): Generator<ReplyEvent> {
     if (event.type === 'result' && event.result.type === 'audio') {
       yield* opening();
       const bytes = Buffer.concat([left, event.result.bytes]);
@@ -98,7 +98,7 @@ export function spokenReply(reader: Reader, { model, format }: SpeechCall): Read
     yield event;
   }
 
-  const frameOf = ({ bytes, events }: Frame): Frame => ({ bytes, events: events.flatMap((event) => [...told(event)]) });
+  const frameOf = ({ bytes, events }: Frame): Frame => ({ bytes, events: events.flatMap((event) => [...chatEvents(event)]) });
   return {
     read: (chunk) => reader.read(chunk).map(frameOf),
     end: () => reader.end().map(frameOf),

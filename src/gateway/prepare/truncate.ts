@@ -1,15 +1,15 @@
-/** A conversation longer than its model's window: its oldest turns are left out where the client asks for it. */
+/** Drops the oldest turns of a conversation that exceeds its model's context window, where the client wants that. */
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Model } from '../../catalog/catalog.ts';
 import { estimateInputTokens } from '../../dialects/chat/estimate-input.ts';
 
-/** The estimate is near the truth: what is so far above it is too long by any count. */
+/** The estimate may be wrong by this factor: a conversation beyond it is too long by any count. */
 const CERTAINLY = 1.5;
-/** What is kept free for the answer where the client names no ceiling, as a part of the window. */
+/** The part of the window that is left free for the answer where the client sets no output limit. */
 const ANSWERS_PART = 0.25;
 
-/** Throws `invalid_request` with OpenAI's code where the conversation cannot fit and is not to be cut. */
+/** Throws `invalid_request` with OpenAI's code where the conversation is too long and must not be truncated. */
 export function fitted(call: ChatCall, { contextTokens, maxOutputTokens }: Model): ChatCall {
   if (!call.thread || contextTokens === undefined) return call;
   const tokens = estimateInputTokens(call);
@@ -28,11 +28,11 @@ function tooLong(): GatewayError {
   return new GatewayError('invalid_request', sentence, { param: 'input', vendorCode: 'context_length_exceeded' });
 }
 
-/** Messages that only make sense together: a turn of the model's and the results of its calls, or one of the user's. */
+/** Messages that belong together: a turn of the model with the results of its tool calls, or one of the user. */
 interface Step {
   messages: Message[];
   tokens: number;
-  /** Instructions, the user's last turn, and what came last stay whatever happens. */
+  /** Never dropped: instructions, the user's last turn, the last step. */
   stays: boolean;
 }
 
@@ -71,7 +71,7 @@ function stepsOf(call: ChatCall): Step[] {
   return steps;
 }
 
-/** Providers want a conversation to begin with the user. */
+/** Providers require that a conversation begins with the user. */
 function dropAnswersWithoutQuestions(steps: readonly Step[], dropped: Set<Step>): void {
   const lastQuestion = steps.findLastIndex(({ messages }) => messages[0]?.role === 'user');
   for (const step of steps.slice(0, Math.max(0, lastQuestion))) {
@@ -85,7 +85,7 @@ function callIdsOf(messages: readonly Message[]): Set<string> {
   return new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'tool-call' ? part.id : []))));
 }
 
-/** A result may stand far from its call: it goes with it. */
+/** Drops the results of dropped calls, which may be in later messages. */
 function withoutResults(message: Message, gone: ReadonlySet<string>): Message[] {
   const parts = message.parts.filter((part) => part.type !== 'tool-result' || !gone.has(part.callId));
   if (parts.length === message.parts.length) return [message];

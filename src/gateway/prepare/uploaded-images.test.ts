@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { ImageCall, UploadedImage } from '../../canonical/call.ts';
 import { uploadOf } from '../../canonical/upload.ts';
-import type { VendorDialect } from '../../dialects/dialect.ts';
-import { isUploaded, withUploadsFor } from './uploaded-images.ts';
+import type { TargetCall } from '../target-call.ts';
+import { inlineUploads, isUploaded } from './uploaded-images.ts';
 
 const uploaded = (text: string): UploadedImage => ({
   kind: 'image',
@@ -29,24 +29,31 @@ const CALL: ImageCall = {
   size: {},
 };
 
-const route = (takes: boolean) => ({
-  dialect: { name: 'd', takesUploads: () => takes } as unknown as VendorDialect,
-  target: { model: 'm', baseUrl: 'http://p.test', credential: undefined, settings: {} },
-  quirks: {},
+const callTo = (takesUploads: boolean, call: ImageCall) =>
+  ({
+    call,
+    route: {
+      dialect: { name: 'd', takesUploads: () => takesUploads },
+      target: { model: 'm', baseUrl: 'http://p.test', credential: undefined, settings: {} },
+      quirks: {},
+    },
+  }) as unknown as TargetCall;
+
+test('a target that takes forms is sent the files', async () => {
+  const prepared = callTo(true, CALL);
+  expect(inlineUploads.applies(prepared)).toBe(true);
+  await inlineUploads.run(prepared);
+  expect(prepared.call).toBe(CALL);
 });
 
-test('files go as they lie to a target that is sent a form', async () => {
-  expect(await withUploadsFor(route(true), CALL)).toBe(CALL);
+test('other targets are sent inline images, the mask too; what is inline stays', async () => {
+  const prepared = callTo(false, CALL);
+  await inlineUploads.run(prepared);
+  expect(prepared.call).toEqual({ ...CALL, images: [inline('one'), inline('two')], mask: inline('mask') });
+  expect((prepared.call as ImageCall).images.some(isUploaded)).toBe(false);
 });
 
-test('for all others they are read, the mask too; what is inline stays', async () => {
-  const call = await withUploadsFor(route(false), CALL);
-  expect(call).toEqual({ ...CALL, images: [inline('one'), inline('two')], mask: inline('mask') });
-  expect(call.images.some(isUploaded)).toBe(false);
-});
-
-test('a call without files is itself', async () => {
+test('the step does not apply to a call without files', () => {
   const { mask: _, ...rest } = CALL;
-  const call: ImageCall = { ...rest, images: [inline('two')] };
-  expect(await withUploadsFor(route(false), call)).toBe(call);
+  expect(inlineUploads.applies(callTo(false, { ...rest, images: [inline('two')] }))).toBe(false);
 });

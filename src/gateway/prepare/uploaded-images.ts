@@ -1,28 +1,31 @@
-/** Images that came as files: sent from where they lie where the target is sent a form, read into memory for all others. */
+/** Step: images that came as files are read into memory, unless the target takes them as files in a form. */
 import type { Image, ImageCall, Media, UploadedImage } from '../../canonical/call.ts';
 import { gathered } from '../../canonical/upload.ts';
-import type { Quirks, VendorDialect } from '../../dialects/dialect.ts';
-import type { Target } from '../../providers/provider.ts';
+import type { Step, TargetCall } from '../target-call.ts';
 
-/** What is asked, and in which format. */
-interface Route {
-  readonly dialect: VendorDialect;
-  readonly target: Target;
-  readonly quirks: Quirks;
-}
+export const inlineUploads: Step = {
+  applies: ({ call }) => call.kind === 'image' && hasUploads(call),
+
+  async run(prepared: TargetCall) {
+    const { call, route } = prepared;
+    if (call.kind !== 'image' || route.dialect.takesUploads?.(call, route.target.model, route.quirks)) return;
+    prepared.call = await withInlineImages(call);
+  },
+};
 
 export function isUploaded(image: Image): image is UploadedImage {
   return image.source.type === 'upload';
 }
 
-/** The call as this target can be told it; no more is read than the largest body holds. */
-export async function withUploadsFor({ dialect, target, quirks }: Route, call: ImageCall): Promise<ImageCall> {
-  const { images, mask } = call;
-  const hasNone = !images.some(isUploaded) && !(mask && isUploaded(mask));
-  if (hasNone || dialect.takesUploads?.(call, target.model, quirks)) return call;
-  const inline: Image[] = [];
-  for (const image of images) inline.push(await inlineImage(image));
-  return { ...call, images: inline, ...(mask && { mask: await inlineImage(mask) }) };
+function hasUploads({ images, mask }: ImageCall): boolean {
+  return images.some(isUploaded) || (mask !== undefined && isUploaded(mask));
+}
+
+/** One after another: no more is in memory at once than the largest body that is accepted. */
+async function withInlineImages(call: ImageCall): Promise<ImageCall> {
+  const images: Image[] = [];
+  for (const image of call.images) images.push(await inlineImage(image));
+  return { ...call, images, ...(call.mask && { mask: await inlineImage(call.mask) }) };
 }
 
 async function inlineImage(image: Image): Promise<Media> {

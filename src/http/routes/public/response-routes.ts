@@ -4,7 +4,7 @@ import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Dialect } from '../../../dialects/dialect.ts';
-import { recall } from '../../../gateway/prepare/load-conversation.ts';
+import { loadConversation } from '../../../gateway/prepare/load-conversation.ts';
 import type { ResponseRow } from '../../../store/kept.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
@@ -147,6 +147,6 @@ async function countInput(deps: HttpDeps, asked: Asked<unknown, unknown>): Promi
   const dialect = dialectOf(deps);
   const { caller } = asked;
   const call = readConversation(dialect, asked, {});
-  const whole = await recall(deps.memory, deps.settings.maxBodyBytes, dialect, call, caller, deps.now());
+  const whole = await loadConversation(deps.memory, deps.settings.maxBodyBytes, dialect, call, caller, deps.now());
   return { object: 'response.input_tokens', input_tokens: countTokens(deps, caller, whole) };
 }

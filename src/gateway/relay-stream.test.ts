@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { chatRequest, streamAnswer, USED, wholeAnswer } from '../../test/chat-answers.ts';
+import { chatRequest, streamAnswer, USED } from '../../test/chat-answers.ts';
 import type { SentRequest } from '../../test/fake-transport.ts';
 import {
   type CaseSetup,
@@ -13,7 +13,7 @@ import { admit } from './admit.ts';
 import { attempt } from './attempt.ts';
 import type { CallContext } from './call-context.ts';
 import { IdleStreams } from './idle-streams.ts';
-import { relayWhole, StreamRelay } from './relay.ts';
+import { StreamRelay } from './relay-stream.ts';
 
 let bench: GatewayBench;
 beforeAll(async () => {
@@ -188,27 +188,4 @@ test('silence is filled after the time set, and not before', async () => {
   at.relay.tick(sentAt + 10_000, 10_000);
   expect(at.sink.text.length).toBeGreaterThan(text.length);
   expect(at.sink.text.slice(text.length)).toStartWith(':');
-});
-
-describe('a whole reply', () => {
-  test('is settled before it is handed over, and says what it cost', async () => {
-    const at = await bench.open();
-    const context = await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay);
-    at.transport.script(wholeAnswer('Hello'));
-    const answer = await relayWhole(at.deps, context, attempt(at.deps, context), at.client);
-    expect(answer.status).toBe(200);
-    expect(answer.headers).toMatchObject({ 'x-modelport-cost': '0.000039', 'x-modelport-attempts': '1' });
-    expect(Buffer.from(answer.body as Uint8Array).toString()).toContain('Hello');
-    expect(await at.spent()).toBe(COST);
-    expect(await at.held()).toBe(0n);
-  });
-
-  test('whose client has left is recorded as aborted and charged what was used', async () => {
-    const at = await bench.open();
-    const context = await admit(at.deps, at.entrant(chatRequest(at.model)), at.underWay);
-    at.transport.script(wholeAnswer('Hello'));
-    at.client.leave();
-    await relayWhole(at.deps, context, attempt(at.deps, context), at.client);
-    expect(at.calls[0]).toMatchObject({ outcome: 'aborted', status: 499, cost: COST });
-  });
 });

@@ -1,0 +1,68 @@
+/** Step: reasoning signatures that the client's format could not carry are put back before the target sees the conversation. */
+import type { Call, ChatCall, Message, Part } from '../../canonical/call.ts';
+import type { VendorDialect } from '../../dialects/dialect.ts';
+import type { Step, TargetCall } from '../target-call.ts';
+
+export const restoreSignatures: Step = {
+  applies({ deps, context, call, route, isSame }) {
+    if (call.kind !== 'chat' || !route.dialect.wantsProofs || !hasModelTurns(call)) return false;
+    // A client of this format returns signatures itself: one that is missing was left out on purpose.
+    if (isSame && context.dialect.handsProofsBack) return false;
+    return expectsReasoning(call, route) || deps.memory.signatureStore.mayKnow(context.caller.account);
+  },
+
+  async run(prepared) {
+    const { deps, context, call } = prepared;
+    if (call.kind !== 'chat') return;
+    const { signatureStore } = deps.memory;
+    prepared.call = await signatureStore.restore(
+      context.caller.account,
+      context.signatureOwner ?? '',
+      call,
+      context.at,
+    );
+  },
+};
+
+/** Whether the target's model signs its reasoning in this call and wants the signatures of earlier turns. */
+export function expectsReasoning(call: Call, { dialect, target, quirks }: TargetCall['route']): boolean {
+  return call.kind === 'chat' && dialect.wantsProofs?.(call, target.model, quirks) === true;
+}
+
+/** Who can use the signatures of a target: every provider of its format, or only its own row of the catalog. */
+export function signatureOwnerOf(dialect: VendorDialect, provider: string): string {
+  return dialect.boundProofs ? `${dialect.name}@${provider}` : dialect.name;
+}
+
+/** Most conversations are at their first turn. */
+function hasModelTurns({ messages }: ChatCall): boolean {
+  return messages.some(({ role }) => role === 'assistant');
+}
+
+/** The call without the name of the owner on the target's own signatures, and with those of other owners marked as foreign. */
+export function ownSignatures(call: Call, owner: string): Call {
+  return call.kind === 'chat' && call.messages.some(hasBound) ? withOwn(call, owner) : call;
+}
+
+function withOwn(call: ChatCall, owner: string): Call {
+  const messages = call.messages.map(
+    (message): Message =>
+      hasBound(message) ? { ...message, parts: message.parts.map((part) => own(part, owner)) } : message,
+  );
+  return { ...call, messages };
+}
+
+function hasBound({ parts }: Message): boolean {
+  return parts.some(isBound);
+}
+
+function isBound(part: Part): boolean {
+  return 'seal' in part && part.seal?.maker !== undefined;
+}
+
+function own(part: Part, owner: string): Part {
+  if (!('seal' in part) || part.seal?.maker === undefined) return part;
+  const { maker, ...signature } = part.seal;
+  // A format that does not exist: each format decides itself what happens to a signature of another.
+  return { ...part, seal: maker === owner ? signature : { ...signature, dialect: maker } };
+}

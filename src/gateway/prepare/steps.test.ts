@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { chatRequest } from '../../../test/chat-answers.ts';
+import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
+import type { Call } from '../../canonical/call.ts';
+import { admit } from '../admit.ts';
+import type { CallContext } from '../call-context.ts';
+import { routeTo } from '../find-route.ts';
+import { TargetCall } from '../target-call.ts';
+import type { TargetRoute } from '../target-route.ts';
+import { runSteps } from './steps.ts';
+
+let bench: GatewayBench;
+beforeAll(async () => {
+  bench = await startGatewayBench();
+});
+afterAll(() => bench.close());
+
+interface Prepared extends GatewayCase {
+  context: CallContext;
+  prepared: TargetCall;
+}
+
+/** An admitted call on its way to its first target. */
+async function prepare(
+  more: { [member: string]: unknown } = {},
+  { dialect = 'openai-chat', ...setup }: CaseSetup & { dialect?: string } = {},
+  route: Partial<TargetRoute> = {},
+): Promise<Prepared> {
+  const at = await bench.open(setup);
+  const context = await admit(at.deps, at.entrant(chatRequest(at.model, more), dialect), at.underWay);
+  const [target] = context.targets;
+  if (!target) throw new Error('The model has no target.');
+  const found = routeTo(at.deps, context.call, context.dialect, target, context.model);
+  return { ...at, context, prepared: new TargetCall(at.deps, context, { ...found, ...route }) };
+}
+
+test('a plain call passes through no step: it comes back at once, unchanged', async () => {
+  const { prepared, context } = await prepare();
+  expect(runSteps(prepared)).toBe(prepared);
+  expect(prepared.call).toBe(context.call);
+  expect(prepared.losses).toEqual([]);
+});
+
+test('so does a conversation with earlier turns, tools and several choices for a target of its own format', async () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: 'Hello' },
+    { role: 'user', content: 'And?' },
+  ];
+  const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+  const { prepared } = await prepare({ messages, tools, n: 3 });
+  expect(runSteps(prepared)).toBe(prepared);
+});
+
+describe('a step runs where it applies', () => {
+  test('split: several choices at a target whose format has one', async () => {
+    const messages = { max_tokens: 10, n: 3 };
+    const { prepared, deps } = await prepare(messages, {}, { dialect: bench.dialect('anthropic-messages') });
+    await runSteps(prepared);
+    expect(prepared.pieces).toHaveLength(3);
+    expect(deps).toBe(prepared.deps);
+  });
+
+  test('change kind: a conversation at a model that generates images', async () => {
+    const { prepared, context } = await prepare({}, {}, { kind: 'image' });
+    await runSteps(prepared);
+    expect(prepared.call.kind).toBe('image');
+    expect(context.call.kind).toBe('chat');
+  });
+
+  test('later steps see what earlier ones have made: images are asked for as many at once as the model takes', async () => {
+    const { prepared } = await prepare({ n: 3 }, {}, { kind: 'image', quirks: { mostImages: 2 } });
+    await runSteps(prepared);
+    expect(prepared.pieces?.map((piece: Call) => piece.kind === 'image' && piece.n)).toEqual([2, 1]);
+  });
+
+  test('signatures: a conversation with earlier turns at a target that signs its reasoning', async () => {
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'And?' },
+    ];
+    const found: string[] = [];
+    const { prepared } = await prepare({ messages, reasoning_effort: 'high' }, {}, { dialect: bench.dialect('gemini') });
+    const store = prepared.deps.memory.signatureStore;
+    prepared.deps.memory = {
+      ...prepared.deps.memory,
+      signatureStore: {
+        ...store,
+        restore(account, owner, call, now) {
+          found.push(account);
+          return store.restore(account, owner, call, now);
+        },
+      },
+    };
+    await runSteps(prepared);
+    expect(found).toEqual([prepared.context.caller.account]);
+  });
+
+  test('media: an image named by its URL is refused where it may not be fetched', async () => {
+    const content = [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } }];
+    const { prepared } = await prepare({ messages: [{ role: 'user', content }] }, {}, { quirks: { takesUrls: [] } });
+    const running = Promise.resolve(runSteps(prepared));
+    expect(await running.catch(({ code }: { code: string }) => code)).toBe('invalid_request');
+  });
+});

@@ -1,0 +1,39 @@
+/** The headers of an answer: request id, attempts, warnings, what is left of the caller's rate limits. */
+import type { RateLimits } from '../canonical/rate-limits.ts';
+import type { Dialect, Writer } from '../dialects/dialect.ts';
+import { openaiLimitHeaders } from '../dialects/shared/rate-limit-headers.ts';
+import type { CallContext } from './call-context.ts';
+
+type HeaderValues = { [name: string]: string };
+
+export function replyHeaders(context: CallContext, { contentType }: Writer): HeaderValues {
+  const headers: HeaderValues = {
+    'content-type': contentType,
+    'x-request-id': context.id,
+    'x-modelport-attempts': String(context.attempts),
+  };
+  const { limits } = context.pace;
+  if (limits) Object.assign(headers, limitHeaders(context.dialect, limits, context.at));
+  if (context.warnings.length > 0) headers['x-modelport-warnings'] = warningsHeader(context.warnings);
+  return headers;
+}
+
+/** What is left of the caller's limits, under the header names of the client's format. */
+export function limitHeaders({ limitHeaders: own }: Dialect, limits: RateLimits, now: number): HeaderValues {
+  return (own ?? openaiLimitHeaders)(limits, now);
+}
+
+/** Adds to the warnings of the request those of its reply. */
+export function addReplyWarnings(context: CallContext, { warnings }: Writer): void {
+  if (warnings.length > 0) context.warnings = [...context.warnings, ...warnings];
+}
+
+const MAX_WARNINGS_LENGTH = 4000;
+
+/** What a translation dropped or approximated, as the value of `x-modelport-warnings`: printable ASCII of limited length. */
+export function warningsHeader(warnings: readonly string[]): string {
+  return warnings
+    .join(' ')
+    .replace(/[^\x20-\x7e]/g, '?')
+    .slice(0, MAX_WARNINGS_LENGTH);
+}
