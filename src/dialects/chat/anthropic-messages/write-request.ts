@@ -5,8 +5,8 @@ import { isEmpty, isObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { adjust } from './adjust.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
@@ -20,7 +20,7 @@ const LEAST_THINKING_TOP_P = 0.95;
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const losses = new Set<string>();
   const body = new WrittenBody(bodyOf(call, model, losses));
-  for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
+  adjust(body, call, model, quirks, losses);
   return writtenFor(call, body, [...losses]);
 }
 
@@ -100,13 +100,8 @@ function addSampling(
     losses.add('`temperature` was lowered to 1: the model goes no higher.');
     temperature = 1;
   }
-  if (traits.sampling === 'none') {
-    const why = 'the model takes no sampling settings';
-    // The provider's own defaults: left out they mean the same.
-    if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
-    if (topP !== undefined) topP = topP === 1 ? undefined : dropped('top_p', why, losses);
-    if (topK !== undefined) topK = dropped('top_k', why, losses);
-  } else if (thinks) {
+  // A model that takes none of them has them dropped by `adjust`.
+  if (thinks && traits.sampling !== 'none') {
     const why = 'the model does not take it while it thinks';
     if (temperature !== undefined) temperature = temperature === 1 ? undefined : dropped('temperature', why, losses);
     if (topP !== undefined && topP < LEAST_THINKING_TOP_P) topP = dropped('top_p', why, losses);

@@ -1,0 +1,61 @@
+/** Makes a messages request what the model takes, whether it is the client's own body or was written from the call. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { isObject } from '../../../canonical/json.ts';
+import type { Quirks } from '../../dialect.ts';
+import type { OutgoingBody } from '../../shared/outgoing-body.ts';
+import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { type ModelTraits, traitsOf } from './model-traits.ts';
+import { refusesSampling } from './version.ts';
+
+export function adjust(
+  body: OutgoingBody,
+  call: ChatCall,
+  model: string,
+  quirks: Quirks,
+  warnings: Set<string>,
+): void {
+  const traits = traitsOf(model);
+  dropSampling(body, call, traits, warnings);
+  lowerCeiling(body, call, traits, warnings);
+  replaceBudget(body, call, traits, warnings);
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
+}
+
+function dropSampling(
+  body: OutgoingBody,
+  { sampling, headers }: ChatCall,
+  traits: ModelTraits,
+  warnings: Set<string>,
+): void {
+  if (traits.sampling !== 'none' && !refusesSampling(headers['anthropic-version'])) return;
+  if (sampling.temperature !== undefined) drop(body, 'temperature', 1, warnings);
+  if (sampling.topP !== undefined) drop(body, 'top_p', 1, warnings);
+  if (sampling.topK !== undefined) drop(body, 'top_k', undefined, warnings);
+}
+
+/** Without a warning where the value is the provider's default. */
+function drop(body: OutgoingBody, member: string, usual: number | undefined, warnings: Set<string>): void {
+  if (body.get(member) !== usual) warnings.add(`\`${member}\` was dropped: the model takes no sampling settings.`);
+  body.set(member, undefined);
+}
+
+/** Libraries that do not know a model ask for more than it can write. */
+function lowerCeiling(
+  body: OutgoingBody,
+  { maxOutputTokens }: ChatCall,
+  { maxOutputTokens: most }: ModelTraits,
+  warnings: Set<string>,
+): void {
+  if (most === undefined || maxOutputTokens === undefined || maxOutputTokens <= most) return;
+  body.set('max_tokens', most);
+  warnings.add(`The output limit was lowered to ${most}: the model writes no more.`);
+}
+
+/** The newest models think by effort alone and refuse a budget. */
+function replaceBudget(body: OutgoingBody, { reasoning }: ChatCall, traits: ModelTraits, warnings: Set<string>): void {
+  if (traits.thinking !== 'adaptive' || reasoning?.budgetTokens === undefined) return;
+  const thinking = body.get('thinking');
+  if (!isObject(thinking) || thinking.type !== 'enabled') return;
+  body.set('thinking', { type: 'adaptive', display: reasoning.summary === 'none' ? 'omitted' : 'summarized' });
+  warnings.add('`thinking.budget_tokens` was dropped: the model decides itself how much to think.');
+}
