@@ -1,10 +1,10 @@
 /** The contract of a wire format: both directions, no I/O, no clock, no state between calls. */
 import type { Call, Media } from '../canonical/call.ts';
 import type { GatewayError } from '../canonical/errors.ts';
-import type { ImageBounds } from '../canonical/image-size.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
+import type { Quirks } from './shared/quirks.ts';
 import type { LimitHeaders } from './shared/rate-limit-headers.ts';
 import type { Form } from './wire/multipart.ts';
 
@@ -118,80 +118,7 @@ export interface Written {
   warnings: string[];
 }
 
-/** A provider's deviations from a dialect, as data. What a dialect does not know of it ignores. */
-export interface Quirks {
-  /** Request members the provider refuses: dropped, with a warning. */
-  rejects?: readonly string[];
-  /** Request members the provider takes at one value alone: any other is dropped, with a warning. */
-  fixed?: { readonly [member: string]: Json };
-  /** Members of a message (`name` …) the provider refuses: dropped, with a warning. */
-  messageRejects?: readonly string[];
-  /** Request members the provider has under another name. */
-  renames?: { readonly [member: string]: string };
-  /** The same for models whose upstream name matches `match` (a regular expression); rows apply in order. */
-  models?: readonly { match: string; quirks: Quirks }[];
-  /** How the provider is asked for usage in a stream: by `stream_options` (the default), always there, or not to be had. */
-  streamUsage?: 'ask' | 'always' | 'never';
-  /** The provider counts reasoning beside `completion_tokens`, not inside. */
-  reasoningBesideOutput?: boolean;
-  /** The provider shows reasoning in `total_tokens` alone: what that holds beyond input and output is reasoning. */
-  reasoningInTotal?: boolean;
-  /** Where the provider takes reasoning back in a conversation; absent: `reasoning_content`. */
-  reasoningField?: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts' | 'none';
-  /** The word for system prompts above `system` where the provider does not know `developer`. */
-  developerRole?: 'system' | 'developer';
-  /** Tool call ids must match this form: others are mapped. */
-  toolCallIds?: 'any' | 'nine-alphanumeric';
-  /** Tools that take free text: the provider has them (the default), or is given functions with one text. */
-  freeTextTools?: 'native' | 'function';
-  /** The provider takes marks after which it caches (`prompt_cache_breakpoint`). */
-  supportsCacheBreakpoints?: true;
-  /** Structured output the provider takes: absent means all. */
-  structuredOutput?: 'json-schema' | 'json' | 'none';
-  /** Media the provider fetches itself where a call names their address; absent: what its dialect says. */
-  takesUrls?: readonly Media['kind'][];
-  /** How the provider takes schemas where the format has two ways: as JSON Schema (the default), or in a subset of OpenAPI's. */
-  schemas?: 'json-schema' | 'openapi';
-  /** Sizes the provider draws (`1024x1024`): another is taken as the nearest; absent: any. */
-  imageSizes?: readonly string[];
-  /** The same where they are many: a size outside is taken as the nearest inside. */
-  imageBounds?: ImageBounds;
-  /** Words for how fine an image is (`2K`) that the provider takes in the place of a size. */
-  imageFineness?: readonly string[];
-  /** The provider wants to be told a size: where the call names none, the first of those it draws. */
-  needsImageSize?: true;
-  /** The provider is told width and height apart. */
-  imageSides?: true;
-  /** The provider is told an image's shape alone, as one of these. */
-  imageRatios?: readonly string[];
-  /** How fine an image is, beside its shape: the provider's words by ours, for its member `resolution`. */
-  imageResolutions?: { readonly [fineness: string]: string };
-  /** The provider's word for images in base64, where it is not `b64_json`. */
-  base64Word?: string;
-  /** The model draws anew and takes no images. */
-  drawsAnew?: true;
-  /** How many images the provider draws in one call; absent: any number. */
-  mostImages?: number;
-  /** The provider takes images to change in a form, not in JSON; `files`: in either, and what came as files goes as files. */
-  editForm?: true | 'files';
-  /**
-   * How JSON holds such images where it is not as `images` of `{image_url}`: as `{type, url}`, or as addresses alone; those
-   * in `image`, in `image`, `image2` …, in a member for one of them, or in a list of them all.
-   */
-  editImages?: 'typed' | 'bare' | 'numbered' | 'image_url' | 'reference_images';
-  /** How many texts the provider embeds in one call; absent: any number. */
-  mostInputs?: number;
-  /** The provider writes vectors as numbers alone, whatever is asked. */
-  plainVectors?: true;
-  /** Whether the provider tells speech in events: they say what it cost, or (`never`) it has none, or (`stream`) it has them where it is asked for a stream. Absent: it is asked for what the client wants. */
-  speechEvents?: 'priced' | 'never' | 'stream';
-  /** The provider's bare samples are float32, where others' are whole numbers of 16 bits. */
-  floatSamples?: true;
-  /** The provider writes transcripts as JSON alone, of segments with their times or of one text: other formats are made of it. */
-  transcripts?: 'segments' | 'text';
-  /** Base64 from the provider is of whole numbers from -128 to 127, not of float32. */
-  wholeNumbers?: true;
-}
+export type { ModelQuirks, Quirks } from './shared/quirks.ts';
 
 /** A format as providers are spoken to in it. */
 export interface VendorDialect<C extends Call = Call> {
@@ -202,7 +129,7 @@ export interface VendorDialect<C extends Call = Call> {
   /** The format has one choice a reply: several choices are asked for in several calls. */
   readonly singleChoice?: true;
   /** Media that may be named by address, to be fetched by the provider; all others are handed over inline. */
-  readonly takesUrls?: readonly Media['kind'][];
+  readonly supportsMediaUrls?: readonly Media['kind'][];
   /** Whether the model proves its turns, and wants the proofs back with them. */
   wantsProofs?(call: C, model: string, quirks: Quirks): boolean;
   /** Whether the call reaches the provider in a form, what came as files as files; else they are handed over inline. */

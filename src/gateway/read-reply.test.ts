@@ -88,10 +88,10 @@ describe('a non-streaming reply', () => {
   });
 });
 
-const preparedFor = (isSame: boolean, freeTextTools?: 'function') =>
+const preparedFor = (isSame: boolean, supportsFreeTextTools = true) =>
   ({
     isSame,
-    route: { dialect: dialectNamed('openai-chat'), quirks: freeTextTools ? { freeTextTools } : {} },
+    route: { dialect: dialectNamed('openai-chat'), quirks: { supportsFreeTextTools } },
     context: { dialect: dialectNamed('anthropic-messages') },
   }) as unknown as TargetCall;
 
@@ -106,7 +106,7 @@ test('bytes pass where the formats are the same, but for free-text tools that we
   const custom = chatCall({ tools: [{ type: 'custom', name: 'sql' }] });
   expect(passesBytes(preparedFor(true), CALL)).toBe(true);
   expect(passesBytes(preparedFor(false), CALL)).toBe(false);
-  expect(passesBytes(preparedFor(true, 'function'), CALL)).toBe(true);
+  expect(passesBytes(preparedFor(true, false), CALL)).toBe(true);
   expect(passesBytes(preparedFor(true), custom)).toBe(true);
-  expect(passesBytes(preparedFor(true, 'function'), custom)).toBe(false);
+  expect(passesBytes(preparedFor(true, false), custom)).toBe(false);
 });

@@ -50,7 +50,7 @@ export function openReader({ route, context }: TargetCall, call: Call, contentTy
 
 /** Whether the client can be sent the upstream's own bytes, instead of a reply written from their meaning. */
 export function passesBytes({ route, isSame }: TargetCall, call: Call): boolean {
-  return isSame && !(route.quirks.freeTextTools === 'function' && hasFreeTextTools(call));
+  return isSame && (route.quirks.supportsFreeTextTools || !hasFreeTextTools(call));
 }
 
 /** Such a provider was given functions in their place, and answers with calls of functions. */

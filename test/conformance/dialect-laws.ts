@@ -99,7 +99,7 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
       'a request written for its own dialect, or passed on, is read as the same: %s',
       (_, recorded) => {
         const original = read(recorded, requestBytes(recorded));
-        const quirks: Quirks = { developerRole: 'developer' };
+        const quirks: Quirks = { supportsDeveloperRole: true };
         const written = dialect.writeCall(original, original.model, quirks);
         expect(meaning(read(recorded, written.body))).toEqual(
           meaning({ ...original, wantsUsage: original.wantsUsage || original.stream }),

@@ -1,9 +1,10 @@
 /** One path for a request: each quirk has the same effect on a client's own body and on one that is written from the call. */
 import { describe, expect, test } from 'bun:test';
-import type { Call } from '../../src/canonical/call.ts';
+import type { Call, Kind } from '../../src/canonical/call.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect, Quirks } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
+import { PROVIDERS } from '../../src/providers/index.ts';
 
 interface Sample {
   format: string;
@@ -79,8 +80,8 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
   models: [
     { format: CHAT, quirks: { models: [{ match: '^up', quirks: { rejects: ['seed'] } }] }, members: { seed: 5 } },
   ],
-  messageRejects: [
-    { format: CHAT, quirks: { messageRejects: ['name'] }, members: { messages: [{ ...hello, name: 'ann' }] } },
+  rejectsInMessages: [
+    { format: CHAT, quirks: { rejectsInMessages: ['name'] }, members: { messages: [{ ...hello, name: 'ann' }] } },
   ],
   streamUsage: [
     {
@@ -100,21 +101,21 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
     },
   ],
   reasoningField: (['reasoning', 'reasoning_details', 'thinking-parts', 'none'] as const).map(thought),
-  developerRole: [
+  supportsDeveloperRole: [
     {
       format: CHAT,
-      quirks: { developerRole: 'system' },
+      quirks: { supportsDeveloperRole: false },
       members: { messages: [{ role: 'developer', content: 'Be.' }, hello] },
     },
   ],
-  toolCallIds: [
-    { format: CHAT, quirks: { toolCallIds: 'nine-alphanumeric' }, members: { messages: called(FUNCTION_CALL) } },
+  requiresToolCallIds: [
+    { format: CHAT, quirks: { requiresToolCallIds: 'nine-alphanumeric' }, members: { messages: called(FUNCTION_CALL) } },
   ],
-  freeTextTools: [
-    { format: CHAT, quirks: { freeTextTools: 'function' }, members: { tools: [CUSTOM_TOOL, FUNCTION_TOOL] } },
+  supportsFreeTextTools: [
+    { format: CHAT, quirks: { supportsFreeTextTools: false }, members: { tools: [CUSTOM_TOOL, FUNCTION_TOOL] } },
     {
       format: CHAT,
-      quirks: { freeTextTools: 'function' },
+      quirks: { supportsFreeTextTools: false },
       members: {
         messages: called(CUSTOM_CALL),
         tools: [CUSTOM_TOOL],
@@ -123,7 +124,7 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
     },
     {
       format: CHAT,
-      quirks: { freeTextTools: 'function' },
+      quirks: { supportsFreeTextTools: false },
       members: {
         tools: [CUSTOM_TOOL, FUNCTION_TOOL],
         tool_choice: {
@@ -139,42 +140,42 @@ const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | N
       },
     },
   ],
-  structuredOutput: [
-    { format: CHAT, quirks: { structuredOutput: 'json' }, members: { response_format: SCHEMA } },
-    { format: CHAT, quirks: { structuredOutput: 'none' }, members: { response_format: SCHEMA } },
+  supportsStructuredOutput: [
+    { format: CHAT, quirks: { supportsStructuredOutput: 'json' }, members: { response_format: SCHEMA } },
+    { format: CHAT, quirks: { supportsStructuredOutput: 'none' }, members: { response_format: SCHEMA } },
     {
       format: CHAT,
-      quirks: { structuredOutput: 'json-schema' },
+      quirks: { supportsStructuredOutput: 'json-schema' },
       members: { response_format: { type: 'json_object' } },
     },
   ],
-  imageSizes: [size({ imageSizes: ['1024x1024', '1536x1024'] })],
-  imageBounds: [size({ imageBounds: { grid: 16, most: 1024 * 1024 } })],
-  imageFineness: [size({ imageFineness: ['2K'], imageSizes: ['1024x1024'] }, '1024x1536')],
-  needsImageSize: [{ format: 'openai-images', quirks: { needsImageSize: true, imageSizes: ['512x512'] }, members: {} }],
-  imageSides: [size({ imageSides: true, imageBounds: { grid: 8 } })],
-  imageRatios: [size({ imageRatios: ['1:1', '16:9'] })],
-  imageResolutions: [size({ imageRatios: ['1:1'], imageResolutions: { '4K': '2k' } }, '4K')],
-  base64Word: [{ format: 'openai-images', quirks: { base64Word: 'base64' }, members: { response_format: 'b64_json' } }],
-  plainVectors: [
-    { format: 'openai-embeddings', quirks: { plainVectors: true }, members: { encoding_format: 'base64' } },
+  supportsImageSizes: [size({ supportsImageSizes: ['1024x1024', '1536x1024'] })],
+  supportsImageBounds: [size({ supportsImageBounds: { grid: 16, most: 1024 * 1024 } })],
+  supportsImageSizeNames: [size({ supportsImageSizeNames: ['2K'], supportsImageSizes: ['1024x1024'] }, '1024x1536')],
+  requiresImageSize: [{ format: 'openai-images', quirks: { requiresImageSize: true, supportsImageSizes: ['512x512'] }, members: {} }],
+  requiresImageSides: [size({ requiresImageSides: true, supportsImageBounds: { grid: 8 } })],
+  requiresImageRatios: [size({ requiresImageRatios: ['1:1', '16:9'] })],
+  supportsImageResolutions: [size({ requiresImageRatios: ['1:1'], supportsImageResolutions: { '4K': '2k' } }, '4K')],
+  requiresBase64Word: [{ format: 'openai-images', quirks: { requiresBase64Word: 'base64' }, members: { response_format: 'b64_json' } }],
+  supportsEncodingFormat: [
+    { format: 'openai-embeddings', quirks: { supportsEncodingFormat: false }, members: { encoding_format: 'base64' } },
   ],
-  speechEvents: [
-    { format: 'openai-speech', quirks: { speechEvents: 'priced' }, members: {} },
-    { format: 'openai-speech', quirks: { speechEvents: 'stream' }, members: {} },
+  supportsSpeechEvents: [
+    { format: 'openai-speech', quirks: { supportsSpeechEvents: 'priced' }, members: {} },
+    { format: 'openai-speech', quirks: { supportsSpeechEvents: 'stream' }, members: {} },
   ],
-  reasoningBesideOutput: 'replies',
-  reasoningInTotal: 'replies',
-  floatSamples: 'replies',
+  returnsReasoningBesideOutput: 'replies',
+  returnsReasoningInTotal: 'replies',
+  returnsFloatSamples: 'replies',
   transcripts: 'replies',
-  wholeNumbers: 'replies',
-  takesUrls: 'media',
-  mostImages: 'pieces',
-  mostInputs: 'pieces',
-  drawsAnew: 'edits',
-  editForm: 'edits',
-  editImages: 'edits',
-  schemas: 'translation',
+  returnsInt8Vectors: 'replies',
+  supportsMediaUrls: 'media',
+  maxImagesPerCall: 'pieces',
+  maxInputsPerCall: 'pieces',
+  supportsImageInput: 'edits',
+  requiresEditForm: 'edits',
+  requiresEditImages: 'edits',
+  supportsJsonSchema: 'translation',
   supportsCacheBreakpoints: 'translation',
 };
 
@@ -218,6 +219,37 @@ function shared(body: JsonObject, format: string): JsonObject {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !WRITTEN_OTHERWISE[format]?.includes(name)));
 }
 
+/** The quirks of every provider, and of each row for some of its models. */
+const AT_PROVIDERS = [...PROVIDERS.values()].flatMap(({ name, speaks, quirks: chat = {}, otherQuirks = {} }) =>
+  Object.entries({ ...otherQuirks, chat }).map(([kind, { models = [], ...own }]) => ({
+    name: `${name}, ${kind}`,
+    formats: speaks[kind as Kind] ?? [],
+    rows: [own, ...models.map(({ quirks }) => ({ ...own, models: [{ match: '', quirks }] }))],
+  })),
+);
+const ALL_SAMPLES = Object.values(QUIRKS).flatMap((samples) => (typeof samples === 'string' ? [] : samples));
+
+describe('at every provider both paths make the same request', () => {
+  test('samples of many formats are compared', () => {
+    const compared = AT_PROVIDERS.flatMap(({ formats }) => ALL_SAMPLES.filter(({ format }) => formats.includes(format)));
+    expect(compared.length).toBeGreaterThan(1000);
+  });
+
+  test.each(AT_PROVIDERS.map((one) => [one.name, one] as const))('%s', (_, { formats, rows }) => {
+    for (const quirks of rows) {
+      for (const sample of ALL_SAMPLES) {
+        if (!formats.includes(sample.format)) continue;
+        const { own, written } = made(sample, quirks);
+        expect({ sample, ...own, body: shared(own.body, sample.format) }).toEqual({
+          sample,
+          ...written,
+          body: shared(written.body, sample.format),
+        });
+      }
+    }
+  });
+});
+
 describe('each quirk has one effect', () => {
   for (const [name, samples] of Object.entries(QUIRKS)) {
     if (typeof samples === 'string') continue;
@@ -228,7 +260,7 @@ describe('each quirk has one effect', () => {
         expect(shared(own.body, sample.format)).toEqual(shared(written.body, sample.format));
         expect(own.warnings).toEqual(written.warnings);
         const without = made(sample, {}).own;
-        if (name !== 'imageFineness') expect(own).not.toEqual(without);
+        if (name !== 'supportsImageSizeNames') expect(own).not.toEqual(without);
       },
     );
   }

@@ -5,7 +5,8 @@ import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { WrittenBody } from '../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../shared/quirks.ts';
+import { adjustMembers } from '../shared/adjust-members.ts';
+import { quirksOf } from '../shared/quirks.ts';
 import { unreadable, vendorDialect } from '../shared/whole-reply.ts';
 import { embeddingUsage, foreignExtras, textsOnly } from './embedding-texts.ts';
 

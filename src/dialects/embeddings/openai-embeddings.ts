@@ -12,7 +12,8 @@ import { billable, type MoneySpelling } from '../shared/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../shared/quirks.ts';
+import { adjustMembers } from '../shared/adjust-members.ts';
+import { quirksOf } from '../shared/quirks.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
 import { saidMembers } from '../shared/request-shape.ts';
 import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
@@ -70,7 +71,7 @@ function writeCall(call: EmbedCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   refuseMedia(call);
   const members: JsonObject = { model, input: call.inputs };
-  if (!quirks.plainVectors) members.encoding_format = 'base64';
+  if (quirks.supportsEncodingFormat) members.encoding_format = 'base64';
   if (call.dimensions !== undefined) members.dimensions = call.dimensions;
   if (call.user !== undefined) members.user = call.user;
   const body = new WrittenBody(Object.assign(members, call.extras[NAME]));
@@ -90,16 +91,16 @@ function passCall(call: EmbedCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const body = new OwnBody(call.origin.body);
   // The gateway itself writes vectors in the way the client asked for.
-  if (quirks.plainVectors) body.set('encoding_format', undefined);
+  if (!quirks.supportsEncodingFormat) body.set('encoding_format', undefined);
   if (model !== call.model) body.set('model', model);
   const warnings = adjustMembers(body, quirks);
   return { body: body.encode(), warnings };
 }
 
-function meaningOf(body: JsonObject, call: EmbedCall, { wholeNumbers }: Quirks): ReplyEvent[] {
+function meaningOf(body: JsonObject, call: EmbedCall, { returnsInt8Vectors }: Quirks): ReplyEvent[] {
   const { data, usage } = body;
   if (!Array.isArray(data) || data.length !== call.inputs.length) throw unreadable();
-  const vectors = data.map((row, place) => vectorOf(row, place, wholeNumbers === true));
+  const vectors = data.map((row, place) => vectorOf(row, place, returnsInt8Vectors === true));
   const events: ReplyEvent[] = [
     { type: 'reply-start', id: typeof body.id === 'string' ? body.id : '', model: call.model },
     { type: 'result', result: { type: 'vectors', vectors } },
@@ -115,12 +116,12 @@ function usageOf(said: JsonObject, call: EmbedCall): Usage {
   return read && read.input > 0 ? { ...counted, ...read, output: 0 } : counted;
 }
 
-function vectorOf(row: Json, place: number, wholeNumbers: boolean): Vector {
+function vectorOf(row: Json, place: number, returnsInt8Vectors: boolean): Vector {
   if (!isObject(row)) throw unreadable();
   const { embedding, index } = row;
   const at = typeof index === 'number' ? index : place;
   if (typeof embedding === 'string') {
-    if (!wholeNumbers) return { index: at, values: embedding };
+    if (!returnsInt8Vectors) return { index: at, values: embedding };
     return { index: at, values: [...new Int8Array(Buffer.from(embedding, 'base64'))], converted: true };
   }
   if (!Array.isArray(embedding) || typeof embedding[0] !== 'number') throw unreadable();

@@ -12,11 +12,11 @@ import type { Quirks } from '../dialect.ts';
 
 /** `undefined` where nobody names a size. `losses` says where it is another than the one asked for. */
 export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): PixelSize | undefined {
-  const { imageSizes = [], imageBounds, needsImageSize } = quirks;
+  const { supportsImageSizes = [], supportsImageBounds, requiresImageSize } = quirks;
   const asked = pixelsOf(size);
-  if (!asked) return needsImageSize ? readPixels(imageSizes[0] ?? '') : undefined;
-  const listed = readPixels(nearestSize(size, imageSizes)?.said ?? '');
-  const drawn = listed ?? (imageBounds ? boundedSize(asked, imageBounds) : asked);
+  if (!asked) return requiresImageSize ? readPixels(supportsImageSizes[0] ?? '') : undefined;
+  const listed = readPixels(nearestSize(size, supportsImageSizes)?.said ?? '');
+  const drawn = listed ?? (supportsImageBounds ? boundedSize(asked, supportsImageBounds) : asked);
   if (writePixels(drawn) !== writePixels(asked))
     losses.push(
       `The size ${writePixels(asked)} was taken as ${writePixels(drawn)}: the model generates no closer size.`,
@@ -27,5 +27,5 @@ export function drawnSize(size: ImageSize, quirks: Quirks, losses: string[]): Pi
 /** The word for a size of which only its fineness is asked for, where the provider knows that word. */
 export function finenessWord({ pixels, aspectRatio, fineness }: ImageSize, quirks: Quirks): string | undefined {
   if (pixels || aspectRatio !== undefined || fineness === undefined) return undefined;
-  return quirks.imageFineness?.find((word) => word === fineness);
+  return quirks.supportsImageSizeNames?.find((word) => word === fineness);
 }

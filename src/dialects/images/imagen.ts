@@ -24,7 +24,7 @@ export const imagen = vendorDialect<ImageCall>({
 const FINENESS: { readonly [asked: string]: string } = { '512': '1K', '1K': '1K', '2K': '2K', '3K': '2K', '4K': '2K' };
 
 function writeCall(call: ImageCall, model: string, all: Quirks): Written {
-  refuseImages(call, { drawsAnew: true });
+  refuseImages(call, { supportsImageInput: false });
   const { rejects = [] } = quirksOf(all, model);
   const losses: string[] = [];
   const aspectRatio = fittedRatio(call, RATIOS, losses);

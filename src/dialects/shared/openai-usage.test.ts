@@ -6,7 +6,7 @@ import type { Quirks } from '../dialect.ts';
 import { readUsage, writeUsage } from './openai-usage.ts';
 
 const read = (raw: JsonObject, quirks: Quirks = {}) => readUsage(raw, quirks);
-const GEMINI: Quirks = { reasoningInTotal: true };
+const GEMINI: Quirks = { returnsReasoningInTotal: true };
 
 test.each<[string, JsonObject, object]>([
   [
@@ -124,6 +124,6 @@ test.each(NO_FIGURES.map((wrong) => [wrong as Json]))(
 
 test('without a total the provider is taken at its quirk', () => {
   const raw = { prompt_tokens: 1, completion_tokens: 2, completion_tokens_details: { reasoning_tokens: 5 } };
-  expect(read(raw, { reasoningBesideOutput: true })?.output).toBe(7);
+  expect(read(raw, { returnsReasoningBesideOutput: true })?.output).toBe(7);
   expect(read(raw)?.output).toBe(2);
 });

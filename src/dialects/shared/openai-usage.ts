@@ -50,10 +50,10 @@ export function outputTokens(raw: JsonObject, quirks: Quirks): number {
   const said = saidOutput(raw);
   const reasoning = reasoningTokens(raw);
   const total = firstCount(raw.total_tokens);
-  if (total === 0) return quirks.reasoningBesideOutput ? said + reasoning : said;
+  if (total === 0) return quirks.returnsReasoningBesideOutput ? said + reasoning : said;
   const unsaid = Math.max(0, total - inputTokens(raw) - said);
   if (reasoning > 0) return unsaid === reasoning ? said + unsaid : said;
-  return quirks.reasoningInTotal ? said + unsaid : said;
+  return quirks.returnsReasoningInTotal ? said + unsaid : said;
 }
 
 /** What is said of the output; where nothing is, the total less the input. */

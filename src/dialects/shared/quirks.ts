@@ -1,25 +1,153 @@
-/** Applies a provider's deviations, which are data, to the members of a request. */
-import { isEmpty, type Json, type JsonObject } from '../../canonical/json.ts';
-import type { Quirks } from '../dialect.ts';
-import type { OutgoingBody } from './outgoing-body.ts';
+/** A provider's deviations from an API format, as data. */
+import type { Media } from '../../canonical/call.ts';
+import type { ImageBounds } from '../../canonical/image-size.ts';
+import type { Json } from '../../canonical/json.ts';
 
-/** Members to set, or to remove (`undefined`), and what is said of that. */
-export interface Patches {
-  members: { [member: string]: Json | undefined };
-  warnings: string[];
+/**
+ * What differs at one provider. What is absent has its value in `DEFAULTS`, or does not differ. Names: `supports…` what the
+ * provider takes, `requires…` what it insists on, `returns…` how it answers, `max…` a limit.
+ */
+export interface Quirks
+  extends MemberQuirks,
+    ChatQuirks,
+    ReplyQuirks,
+    ImageQuirks,
+    EmbeddingQuirks,
+    SpeechQuirks,
+    TranscriptionQuirks {
+  /** The same for models whose upstream name matches `match` (a regular expression). Rows apply in order. */
+  models?: readonly { match: string; quirks: Quirks }[];
 }
 
-const resolved = new WeakMap<Quirks, Map<string, Quirks>>();
-// Upstream names come from the configuration, so this stays small; the bound only guards against names that are made up.
+/** The top-level members of any request. */
+interface MemberQuirks {
+  /** Members that the provider refuses. They are dropped, with a warning. */
+  rejects?: readonly string[];
+  /** Members for which the provider takes one value only. With any other value they are dropped, with a warning. */
+  fixed?: { readonly [member: string]: Json };
+  /** Members that the provider has under another name. */
+  renames?: { readonly [member: string]: string };
+}
+
+/** Requests in conversations. */
+interface ChatQuirks {
+  /** Members of a message (`name` …) that the provider refuses. They are dropped, with a warning. */
+  rejectsInMessages?: readonly string[];
+  /** How the provider reports usage in a stream: on request (`stream_options`), always, or never. */
+  streamUsage?: 'ask' | 'always' | 'never';
+  /** Where the provider takes reasoning of earlier turns; absent: where the client has it. */
+  reasoningField?: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'thinking-parts' | 'none';
+  /** False: messages of the role `developer` are sent as `system`. */
+  supportsDeveloperRole?: boolean;
+  /** False: tools that take free text are sent as functions with one text. */
+  supportsFreeTextTools?: boolean;
+  /** The structured output that the provider can enforce; absent: all. */
+  supportsStructuredOutput?: 'json-schema' | 'json' | 'none';
+  /** The provider takes marks up to which it caches (`prompt_cache_breakpoint`). */
+  supportsCacheBreakpoints?: true;
+  /** Kinds of media that the provider fetches itself by URL; absent: those of its format. */
+  supportsMediaUrls?: readonly Media['kind'][];
+  /** False: schemas are sent in the subset of OpenAPI's, where the format has both. */
+  supportsJsonSchema?: boolean;
+  /** The form of tool call ids. Ids of another form are mapped. */
+  requiresToolCallIds?: 'any' | 'nine-alphanumeric';
+}
+
+/** The usage in replies. */
+interface ReplyQuirks {
+  /** `completion_tokens` does not include the reasoning. */
+  returnsReasoningBesideOutput?: boolean;
+  /** The reasoning is in `total_tokens` alone: what that has beyond input and output is reasoning. */
+  returnsReasoningInTotal?: boolean;
+}
+
+/** Images: requests to generate or edit them. */
+interface ImageQuirks {
+  /** False: the model only generates images, and requests with images to edit are refused. */
+  supportsImageInput?: boolean;
+  /** Sizes that the provider generates (`1024x1024`). Another one becomes the nearest; absent: any. */
+  supportsImageSizes?: readonly string[];
+  /** The same as limits. A size outside becomes the nearest one inside. */
+  supportsImageBounds?: ImageBounds;
+  /** Names of sizes (`2K`) that the provider takes instead of pixels. */
+  supportsImageSizeNames?: readonly string[];
+  /** The member `resolution`: the provider's names of resolutions by ours, besides the aspect ratio. */
+  supportsImageResolutions?: { readonly [fineness: string]: string };
+  /** A size must be named: without one in the call it is the first of `supportsImageSizes`. */
+  requiresImageSize?: true;
+  /** The size is sent as `width` and `height`. */
+  requiresImageSides?: true;
+  /** The size is sent as one of these aspect ratios. */
+  requiresImageRatios?: readonly string[];
+  /** The provider's word for base64, where it is not `b64_json`. */
+  requiresBase64Word?: string;
+  /** Images to edit are sent in a form, not in JSON; `files`: in either, and uploaded files in a form. */
+  requiresEditForm?: true | 'files';
+  /**
+   * How JSON holds images to edit, where it is not as `images` of `{image_url}`: as `{type, url}`; as bare URLs; in `image`,
+   * `image2` …; in a member for one of them; in a list of all.
+   */
+  requiresEditImages?: 'typed' | 'bare' | 'numbered' | 'image_url' | 'reference_images';
+  /** Images in one call. Larger calls are split. */
+  maxImagesPerCall?: number;
+}
+
+interface EmbeddingQuirks {
+  /** False: the provider returns vectors as numbers only. */
+  supportsEncodingFormat?: boolean;
+  /** Base64 holds integers from -128 to 127, not float32. */
+  returnsInt8Vectors?: true;
+  /** Texts in one call. Larger calls are split. */
+  maxInputsPerCall?: number;
+}
+
+interface SpeechQuirks {
+  /**
+   * Whether the provider sends speech as events: they carry what it cost (`priced`), it has none (`never`), or it has them
+   * where `stream` is set (`stream`). Absent: it is asked for what the client wants.
+   */
+  supportsSpeechEvents?: 'priced' | 'never' | 'stream';
+  /** Raw samples are float32, not 16-bit integers. */
+  returnsFloatSamples?: true;
+}
+
+interface TranscriptionQuirks {
+  /** The provider returns transcripts as JSON only, of timed segments or of one text. Other formats are made from it. */
+  transcripts?: 'segments' | 'text';
+}
+
+/** The values of quirks that are absent. */
+export const DEFAULTS = {
+  streamUsage: 'ask',
+  supportsDeveloperRole: true,
+  supportsFreeTextTools: true,
+  supportsJsonSchema: true,
+  supportsImageInput: true,
+  supportsEncodingFormat: true,
+  requiresToolCallIds: 'any',
+  requiresBase64Word: 'b64_json',
+  maxImagesPerCall: Number.POSITIVE_INFINITY,
+  maxInputsPerCall: Number.POSITIVE_INFINITY,
+} as const satisfies Quirks;
+
+/** The quirks of one upstream model, defaults included. */
+export type ModelQuirks = Omit<Quirks, 'models' | keyof typeof DEFAULTS> &
+  Required<Pick<Quirks, keyof typeof DEFAULTS>> & {
+    /** Marks them as complete. */
+    readonly isComplete: true;
+  };
+
+const remembered = new WeakMap<Quirks, Map<string, ModelQuirks>>();
+// Upstream names come from the configuration, so there are few. The limit guards against names that are made up.
 const MAX_REMEMBERED_MODELS = 1000;
 
-/** The deviations that hold for this upstream model: the provider's, then the rows that match its name, one on the other. */
-export function quirksOf(quirks: Quirks, model: string): Quirks {
-  if (!quirks.models) return quirks;
-  let byModel = resolved.get(quirks);
+/** The quirks of this upstream model: the defaults, the provider's, then each row that matches the model's name. */
+export function quirksOf(quirks: Quirks | ModelQuirks, model: string): ModelQuirks {
+  if ('isComplete' in quirks) return quirks;
+  let byModel = remembered.get(quirks);
   if (!byModel) {
     byModel = new Map();
-    resolved.set(quirks, byModel);
+    remembered.set(quirks, byModel);
   }
   let found = byModel.get(model);
   if (!found) {
@@ -29,8 +157,9 @@ export function quirksOf(quirks: Quirks, model: string): Quirks {
   return found;
 }
 
-function resolve({ models = [], ...own }: Quirks, model: string): Quirks {
-  return models.filter((row) => new RegExp(row.match).test(model)).reduce((sum, row) => merge(sum, row.quirks), own);
+function resolve({ models = [], ...own }: Quirks, model: string): ModelQuirks {
+  const rows = models.filter((row) => new RegExp(row.match).test(model));
+  return { ...DEFAULTS, ...rows.reduce((sum, row) => merge(sum, row.quirks), own), isComplete: true };
 }
 
 function merge(a: Quirks, b: Quirks): Quirks {
@@ -38,74 +167,8 @@ function merge(a: Quirks, b: Quirks): Quirks {
     ...a,
     ...b,
     rejects: [...new Set([...(a.rejects ?? []), ...(b.rejects ?? [])])],
-    messageRejects: [...(a.messageRejects ?? []), ...(b.messageRejects ?? [])],
+    rejectsInMessages: [...(a.rejectsInMessages ?? []), ...(b.rejectsInMessages ?? [])],
     fixed: { ...a.fixed, ...b.fixed },
     renames: { ...a.renames, ...b.renames },
   };
-}
-
-const touched = new WeakMap<Quirks, ReadonlySet<string>>();
-
-/** Makes the top-level members what the provider takes; returns what of them it is not told, a sentence each. */
-export function adjustMembers(body: OutgoingBody, quirks: Quirks): string[] {
-  const names = membersTouched(quirks);
-  if (names.size === 0) return [];
-  const members: JsonObject = {};
-  for (const name of names) {
-    const value = body.get(name);
-    if (value !== undefined) members[name] = value;
-  }
-  const patches = memberPatches(members, quirks);
-  for (const name in patches.members) body.set(name, patches.members[name]);
-  return patches.warnings;
-}
-
-/** The members of a request that these deviations, those of a model, are about. */
-function membersTouched(quirks: Quirks): ReadonlySet<string> {
-  let names = touched.get(quirks);
-  if (!names) {
-    const { rejects = [], fixed = {}, renames = {} } = quirks;
-    names = new Set([...rejects, ...Object.keys(fixed), ...Object.entries(renames).flat()]);
-    touched.set(quirks, names);
-  }
-  return names;
-}
-
-/** What to set and to remove among a request's top-level `members` so that the provider takes it. */
-export function memberPatches(members: Readonly<JsonObject>, quirks: Quirks): Patches {
-  const patches: Patches = { members: {}, warnings: [] };
-  if (membersTouched(quirks).size === 0) return patches;
-  for (const member of quirks.rejects ?? []) {
-    if (members[member] === undefined) continue;
-    patches.members[member] = undefined;
-    if (isSaid(members[member])) patches.warnings.push(`\`${member}\` was dropped: the provider does not take it.`);
-  }
-  for (const [member, value] of Object.entries(quirks.fixed ?? {})) {
-    if (!isSaid(members[member]) || members[member] === value) continue;
-    patches.members[member] = undefined;
-    patches.warnings.push(`\`${member}\` was dropped: the model takes only ${JSON.stringify(value)}.`);
-  }
-  for (const [from, to] of Object.entries(quirks.renames ?? {})) {
-    const value = members[from];
-    if (value === undefined) continue;
-    patches.members[from] = undefined;
-    if (!isSaid(members[to])) patches.members[to] = value;
-  }
-  return patches;
-}
-
-/** `members` with the patches applied. */
-export function patchedMembers(members: Readonly<JsonObject>, patches: Patches['members']): Readonly<JsonObject> {
-  if (isEmpty(patches)) return members;
-  const patched: JsonObject = { ...members };
-  for (const [member, value] of Object.entries(patches)) {
-    if (value === undefined) delete patched[member];
-    else patched[member] = value;
-  }
-  return patched;
-}
-
-/** Many clients write `null` for a member they leave open. */
-function isSaid(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

@@ -17,7 +17,7 @@ const CALL: EmbedCall = {
 };
 
 test('what the provider takes at once is the call itself', () => {
-  expect(batches(CALL)).toEqual([CALL]);
+  expect(batches(CALL, 1000)).toEqual([CALL]);
   expect(batches(CALL, 5)[0]).toBe(CALL);
 });
 

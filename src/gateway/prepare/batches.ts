@@ -4,8 +4,8 @@ import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../canonical/usage.ts';
 import type { Upstream } from '../upstream.ts';
 
-/** `most`: how many texts the provider takes in one call; absent: any number. */
-export function batches(call: EmbedCall, most = Number.POSITIVE_INFINITY): EmbedCall[] {
+/** `most`: how many texts the provider takes in one call. */
+export function batches(call: EmbedCall, most: number): EmbedCall[] {
   const { inputs, media } = call;
   if (inputs.length <= most) return [call];
   return Array.from({ length: Math.ceil(inputs.length / most) }, (_, batch) => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
 import type { Call, ChatCall, EmbedCall, ImageCall } from '../../canonical/call.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
-import type { VendorDialect } from '../../dialects/dialect.ts';
+import type { Quirks, VendorDialect } from '../../dialects/dialect.ts';
+import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { Meter } from '../meter.ts';
 import type { TargetRoute } from '../target-route.ts';
 import { WholeUpstream } from '../upstream.ts';
@@ -18,8 +19,8 @@ const CHAT: ChatCall = { ...ASKED, kind: 'chat', messages: [], tools: [], sampli
 const DRAWING: ImageCall = { ...ASKED, kind: 'image', prompt: 'A cat', images: [], edit: false, n: 5, size: {} };
 const EMBED: EmbedCall = { ...ASKED, kind: 'embed', inputs: ['a', 'b', 'c'], encoding: 'float' };
 
-const route = (dialect: Partial<VendorDialect>, quirks: TargetRoute['quirks'] = {}): TargetRoute =>
-  ({ dialect: { name: 'd', ...dialect }, quirks }) as TargetRoute;
+const route = (dialect: Partial<VendorDialect>, quirks: Quirks = {}): TargetRoute =>
+  ({ dialect: { name: 'd', ...dialect }, quirks: quirksOf(quirks, 'm') }) as TargetRoute;
 const pieces = (call: Call, way: TargetRoute, own = false) => inPieces(call, way, own).length;
 
 test('a target of the client’s own format is asked once, whatever is asked', () => {
@@ -36,14 +37,14 @@ test('a conversation that draws gives one image each', () => {
 });
 
 test('images and texts are asked for as many at once as the model takes', () => {
-  const drawings = inPieces(DRAWING, route({}, { mostImages: 2 }), true);
+  const drawings = inPieces(DRAWING, route({}, { maxImagesPerCall: 2 }), true);
   expect(drawings.map((call) => call.kind === 'image' && call.n)).toEqual([2, 2, 1]);
   expect(inPieces(DRAWING, route({}), false)).toEqual([DRAWING]);
-  expect(pieces(EMBED, route({}, { mostInputs: 2 }))).toBe(2);
+  expect(pieces(EMBED, route({}, { maxInputsPerCall: 2 }))).toBe(2);
 });
 
 test('the images of all pieces come back as one reply, in their order', async () => {
-  const calls = inPieces(DRAWING, route({}, { mostImages: 2 }), false);
+  const calls = inPieces(DRAWING, route({}, { maxImagesPerCall: 2 }), false);
   const upstreams = calls.map((call, index) => {
     const names = Array.from({ length: call.kind === 'image' ? call.n : 0 }, (_, choice) => `${index}${choice}`);
     const events = names.flatMap((delta, choice): ReplyEvent[] => [

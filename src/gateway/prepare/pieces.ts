@@ -10,8 +10,8 @@ import { fanOut, merge, type PieceMeter } from './fan-out.ts';
 export const splitCall: Step = {
   applies({ call, route, isSame }) {
     if (call.kind === 'chat') return !isSame && (call.completion !== undefined || (call.sampling.n ?? 1) > 1);
-    if (call.kind === 'embed') return route.quirks.mostInputs !== undefined;
-    return call.kind === 'image' && route.quirks.mostImages !== undefined;
+    if (call.kind === 'embed') return call.inputs.length > route.quirks.maxInputsPerCall;
+    return call.kind === 'image' && call.n > route.quirks.maxImagesPerCall;
   },
 
   run(prepared) {
@@ -28,9 +28,9 @@ export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: bool
       // Models that generate images in conversations give one image a conversation.
       return fanOut(call, call.modalities?.includes('image') ? { ...dialect, singleChoice: true } : dialect);
     case 'embed':
-      return batches(call, quirks.mostInputs);
+      return batches(call, quirks.maxInputsPerCall);
     case 'image':
-      return imageBatches(call, quirks.mostImages);
+      return imageBatches(call, quirks.maxImagesPerCall);
     case 'rerank':
     case 'speech':
     case 'transcription':
@@ -42,7 +42,7 @@ export function inPieces(call: Call, { dialect, quirks }: TargetRoute, own: bool
 }
 
 /** `most`: how many images the provider generates in one call. */
-function imageBatches(call: ImageCall, most = Number.POSITIVE_INFINITY): ImageCall[] {
+function imageBatches(call: ImageCall, most: number): ImageCall[] {
   if (call.n <= most) return [call];
   const parts = Array.from({ length: Math.ceil(call.n / most) });
   return parts.map((_, part) => ({ ...call, n: Math.min(most, call.n - part * most) }));

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest } from '../../../test/chat-answers.ts';
 import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../../test/gateway-bench.ts';
 import type { Call } from '../../canonical/call.ts';
+import type { Quirks } from '../../dialects/dialect.ts';
+import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { admit } from '../admit.ts';
 import type { CallContext } from '../call-context.ts';
 import { routeTo } from '../find-route.ts';
@@ -24,14 +26,14 @@ interface Prepared extends GatewayCase {
 async function prepare(
   more: { [member: string]: unknown } = {},
   { dialect = 'openai-chat', ...setup }: CaseSetup & { dialect?: string } = {},
-  route: Partial<TargetRoute> = {},
+  { quirks = {}, ...route }: Omit<Partial<TargetRoute>, 'quirks'> & { quirks?: Quirks } = {},
 ): Promise<Prepared> {
   const at = await bench.open(setup);
   const context = await admit(at.deps, at.entrant(chatRequest(at.model, more), dialect), at.underWay);
   const [target] = context.targets;
   if (!target) throw new Error('The model has no target.');
   const found = routeTo(at.deps, context.call, context.dialect, target, context.model);
-  return { ...at, context, prepared: new TargetCall(at.deps, context, { ...found, ...route }) };
+  return { ...at, context, prepared: new TargetCall(at.deps, context, { ...found, ...route, quirks: quirksOf(quirks, 'm') }) };
 }
 
 test('a plain call passes through no step: it comes back at once, unchanged', async () => {
@@ -69,7 +71,7 @@ describe('a step runs where it applies', () => {
   });
 
   test('later steps see what earlier ones have made: images are asked for as many at once as the model takes', async () => {
-    const { prepared } = await prepare({ n: 3 }, {}, { kind: 'image', quirks: { mostImages: 2 } });
+    const { prepared } = await prepare({ n: 3 }, {}, { kind: 'image', quirks: { maxImagesPerCall: 2 } });
     await runSteps(prepared);
     expect(prepared.pieces?.map((piece: Call) => piece.kind === 'image' && piece.n)).toEqual([2, 1]);
   });
@@ -99,7 +101,7 @@ describe('a step runs where it applies', () => {
 
   test('media: an image named by its URL is refused where it may not be fetched', async () => {
     const content = [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } }];
-    const { prepared } = await prepare({ messages: [{ role: 'user', content }] }, {}, { quirks: { takesUrls: [] } });
+    const { prepared } = await prepare({ messages: [{ role: 'user', content }] }, {}, { quirks: { supportsMediaUrls: [] } });
     const running = Promise.resolve(runSteps(prepared));
     expect(await running.catch(({ code }: { code: string }) => code)).toBe('invalid_request');
   });

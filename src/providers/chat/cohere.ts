@@ -18,12 +18,12 @@ export const cohere: Provider = {
   url: ({ baseUrl }, dialect) => joinUrl(baseUrl, PATHS[dialect] ?? ''),
   authorize: authorizeByBearer,
   quirks: {
-    developerRole: 'developer',
+    supportsDeveloperRole: true,
     renames: { max_completion_tokens: 'max_tokens' },
     rejects: ['logit_bias', 'user'],
   },
   otherQuirks: {
-    embed: { mostInputs: 96 },
+    embed: { maxInputsPerCall: 96 },
     rerank: { rejects: ['return_documents', 'rank_fields', 'max_chunks_per_doc'] },
   },
 };

@@ -21,60 +21,60 @@ const TASKS = /^(wanx|wan2\.[0-5]|flux|stable-diffusion)/;
 
 /** What each family draws, as https://www.alibabacloud.com/help/en/model-studio/image-generation has it. */
 const IMAGES = {
-  takesUrls: ['image'],
-  mostImages: 4,
+  supportsMediaUrls: ['image'],
+  maxImagesPerCall: 4,
   models: [
     {
       match: '^qwen-image(-(plus|max))?(-20.*)?$',
       quirks: {
-        drawsAnew: true,
-        mostImages: 1,
-        imageSizes: ['1328x1328', '1664x928', '1472x1104', '1104x1472', '928x1664'],
+        supportsImageInput: false,
+        maxImagesPerCall: 1,
+        supportsImageSizes: ['1328x1328', '1664x928', '1472x1104', '1104x1472', '928x1664'],
       },
     },
     {
       match: '^qwen-image-[2-9]\\.',
-      quirks: { mostImages: 6, imageBounds: { grid: 16, least: 512 * 512, most: 2048 * 2048 } },
+      quirks: { maxImagesPerCall: 6, supportsImageBounds: { grid: 16, least: 512 * 512, most: 2048 * 2048 } },
     },
-    { match: '^qwen-image-edit(-20.*)?$', quirks: { mostImages: 1, rejects: ['size'] } },
+    { match: '^qwen-image-edit(-20.*)?$', quirks: { maxImagesPerCall: 1, rejects: ['size'] } },
     {
       match: '^qwen-image-edit-(plus|max)',
-      quirks: { mostImages: 6, imageBounds: { leastSide: 512, mostSide: 2048 } },
+      quirks: { maxImagesPerCall: 6, supportsImageBounds: { leastSide: 512, mostSide: 2048 } },
     },
     {
       match: '^z-image',
-      quirks: { drawsAnew: true, mostImages: 1, imageBounds: { least: 512 * 512, most: 2048 * 2048 } },
+      quirks: { supportsImageInput: false, maxImagesPerCall: 1, supportsImageBounds: { least: 512 * 512, most: 2048 * 2048 } },
     },
     {
       match: '^wan2\\.6-t2i',
-      quirks: { drawsAnew: true, imageBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 } },
+      quirks: { supportsImageInput: false, supportsImageBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 } },
     },
     {
       match: '^wan2\\.6-image',
-      quirks: { imageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } },
+      quirks: { supportsImageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } },
     },
     {
       match: '^wan2\\.7-image',
       quirks: {
-        imageFineness: ['1K', '2K'],
-        imageBounds: { least: 768 * 768, most: 2048 * 2048, mostRatio: 8 },
+        supportsImageSizeNames: ['1K', '2K'],
+        supportsImageBounds: { least: 768 * 768, most: 2048 * 2048, mostRatio: 8 },
       },
     },
     {
       match: '^wan2\\.7-image-pro',
       quirks: {
-        imageFineness: ['1K', '2K', '4K'],
-        imageBounds: { least: 768 * 768, most: 4096 * 4096, mostRatio: 8 },
+        supportsImageSizeNames: ['1K', '2K', '4K'],
+        supportsImageBounds: { least: 768 * 768, most: 4096 * 4096, mostRatio: 8 },
       },
     },
     {
       match: '^wan2\\.5-t2i',
-      quirks: { drawsAnew: true, imageBounds: { least: 768 * 768, most: 1440 * 1440, mostRatio: 4 } },
+      quirks: { supportsImageInput: false, supportsImageBounds: { least: 768 * 768, most: 1440 * 1440, mostRatio: 4 } },
     },
-    { match: '^wan2\\.5-i2i', quirks: { imageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } } },
+    { match: '^wan2\\.5-i2i', quirks: { supportsImageBounds: { least: 768 * 768, most: 1280 * 1280, mostRatio: 4 } } },
     {
       match: '^(wanx2\\.|wan2\\.[0-4]).*t2i',
-      quirks: { drawsAnew: true, imageBounds: { leastSide: 512, mostSide: 1440 } },
+      quirks: { supportsImageInput: false, supportsImageBounds: { leastSide: 512, mostSide: 1440 } },
     },
   ],
 } satisfies Quirks;
@@ -83,7 +83,7 @@ const compatible = openaiCompatibleVendor({
   name: 'dashscope',
   baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
   credentialVariable: 'DASHSCOPE_API_KEY',
-  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 10 },
+  embeddings: { supportsEncodingFormat: false, rejects: ['user'], maxInputsPerCall: 10 },
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },
 });
 

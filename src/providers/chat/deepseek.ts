@@ -9,7 +9,7 @@ export const deepseek = openaiCompatibleVendor({
   quirks: {
     // Its name of the ceiling is the old one; the new one it passes over in silence.
     renames: { max_completion_tokens: 'max_tokens' },
-    structuredOutput: 'json',
+    supportsStructuredOutput: 'json',
     models: [{ match: '^deepseek-reasoner', quirks: { rejects: ['logprobs', 'top_logprobs'] } }],
   },
 });

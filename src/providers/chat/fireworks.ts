@@ -5,6 +5,6 @@ export const fireworks = openaiCompatibleVendor({
   name: 'fireworks',
   baseUrl: 'https://api.fireworks.ai/inference/v1',
   credentialVariable: 'FIREWORKS_API_KEY',
-  embeddings: { plainVectors: true },
+  embeddings: { supportsEncodingFormat: false },
   completions: true,
 });

@@ -21,10 +21,10 @@ export const google: Provider = {
     if (credential !== undefined) headers['x-goog-api-key'] = credential;
   },
   video: googleVideo,
-  quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }] },
+  quirks: { models: [{ match: '^(models/)?gemini-(1|2\\.0)', quirks: { supportsJsonSchema: false } }] },
   otherQuirks: {
-    embed: { mostInputs: 100 }, // What Vertex takes of Imagen's parameters and the Gemini API does not.
-    image: { mostImages: 4, rejects: ['negative_prompt', 'seed'] },
+    embed: { maxInputsPerCall: 100 }, // What Vertex takes of Imagen's parameters and the Gemini API does not.
+    image: { maxImagesPerCall: 4, rejects: ['negative_prompt', 'seed'] },
   },
 };
 

@@ -7,11 +7,11 @@ export const groq = openaiCompatibleVendor({
   credentialVariable: 'GROQ_API_KEY',
   responses: true,
   transcription: { rejects: ['stream', 'include[]', 'chunking_strategy'] },
-  speech: { speechEvents: 'never', rejects: ['instructions'] },
+  speech: { supportsSpeechEvents: 'never', rejects: ['instructions'] },
   quirks: {
     fixed: { n: 1 },
     rejects: ['logprobs', 'top_logprobs', 'logit_bias'],
-    messageRejects: ['name'],
+    rejectsInMessages: ['name'],
     reasoningField: 'reasoning',
   },
 });

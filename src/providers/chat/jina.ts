@@ -7,7 +7,7 @@ const compatible = openaiCompatibleVendor({
   name: 'jina',
   baseUrl: 'https://api.jina.ai/v1',
   credentialVariable: 'JINA_API_KEY',
-  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 512 },
+  embeddings: { supportsEncodingFormat: false, rejects: ['user'], maxInputsPerCall: 512 },
   rerank: {},
 });
 

@@ -6,7 +6,7 @@ export const llamacpp = openaiCompatibleVendor({
   baseUrl: 'http://localhost:8080/v1',
   baseUrlVariable: 'LLAMACPP_BASE_URL',
   credentialVariable: 'LLAMACPP_API_KEY',
-  embeddings: { plainVectors: true },
+  embeddings: { supportsEncodingFormat: false },
   rerank: {},
   needsCredential: false,
   completions: true,

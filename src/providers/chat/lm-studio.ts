@@ -6,9 +6,9 @@ export const lmStudio = openaiCompatibleVendor({
   baseUrl: 'http://localhost:1234/v1',
   baseUrlVariable: 'LM_STUDIO_BASE_URL',
   credentialVariable: 'LM_STUDIO_API_KEY',
-  embeddings: { plainVectors: true },
+  embeddings: { supportsEncodingFormat: false },
   needsCredential: false,
   completions: true,
   responses: true,
-  quirks: { takesUrls: [], renames: { max_completion_tokens: 'max_tokens' } },
+  quirks: { supportsMediaUrls: [], renames: { max_completion_tokens: 'max_tokens' } },
 });

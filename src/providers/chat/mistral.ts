@@ -10,9 +10,9 @@ export const mistral = openaiCompatibleVendor({
     renames: { 'timestamp_granularities[]': 'timestamp_granularities' },
     rejects: ['prompt', 'include[]', 'chunking_strategy'],
   },
-  speech: { speechEvents: 'stream', floatSamples: true, renames: { voice: 'voice_id' }, rejects: ['speed'] },
+  speech: { supportsSpeechEvents: 'stream', returnsFloatSamples: true, renames: { voice: 'voice_id' }, rejects: ['speed'] },
   moderation: {},
-  embeddings: { plainVectors: true, renames: { dimensions: 'output_dimension' }, rejects: ['user'] },
+  embeddings: { supportsEncodingFormat: false, renames: { dimensions: 'output_dimension' }, rejects: ['user'] },
   quirks: {
     renames: { max_completion_tokens: 'max_tokens', seed: 'random_seed' },
     rejects: [
@@ -31,9 +31,9 @@ export const mistral = openaiCompatibleVendor({
       'verbosity',
       'web_search_options',
     ],
-    messageRejects: ['name', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_details', 'annotations', 'audio'],
+    rejectsInMessages: ['name', 'refusal', 'reasoning_content', 'reasoning', 'reasoning_details', 'annotations', 'audio'],
     streamUsage: 'always',
-    toolCallIds: 'nine-alphanumeric',
+    requiresToolCallIds: 'nine-alphanumeric',
     reasoningField: 'thinking-parts',
   },
 });

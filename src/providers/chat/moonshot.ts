@@ -6,7 +6,7 @@ export const moonshot = openaiCompatibleVendor({
   baseUrl: 'https://api.moonshot.ai/v1',
   credentialVariable: 'MOONSHOT_API_KEY',
   quirks: {
-    takesUrls: [],
+    supportsMediaUrls: [],
     models: [
       {
         // Their sampling hangs on whether they think, and any other value is an error.

@@ -6,11 +6,11 @@ export const ollama = openaiCompatibleVendor({
   baseUrl: 'http://localhost:11434/v1',
   baseUrlVariable: 'OLLAMA_BASE_URL',
   credentialVariable: 'OLLAMA_API_KEY',
-  embeddings: { plainVectors: true, rejects: ['user'] },
+  embeddings: { supportsEncodingFormat: false, rejects: ['user'] },
   needsCredential: false,
   completions: true,
   quirks: {
-    takesUrls: [],
+    supportsMediaUrls: [],
     renames: { max_completion_tokens: 'max_tokens' },
     // Passed over in silence: dropping them says so.
     fixed: { n: 1 },

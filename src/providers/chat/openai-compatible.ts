@@ -81,7 +81,7 @@ export function openaiCompatibleVendor(vendor: Vendor): Provider {
       joinUrl(target.baseUrl, pathOf(dialect, editsWhereDrawn && call.kind === 'image' ? undefined : call)),
     authorize: authorizeByBearer,
     // `developer` is OpenAI's own word: elsewhere it is an error, or a prompt template drops the message.
-    quirks: { developerRole: 'system', freeTextTools: 'function', ...quirks } satisfies Quirks,
+    quirks: { supportsDeveloperRole: false, supportsFreeTextTools: false, ...quirks } satisfies Quirks,
     otherQuirks: {
       ...(images && { image: images }),
       ...(embeddings && { embed: embeddings }),
@@ -119,10 +119,10 @@ export const openaiCompatible = openaiCompatibleVendor({
   name: 'openai-compatible',
   needsCredential: false,
   // Google's copy of the format, whatever address it is at.
-  quirks: { models: [{ match: '(^|/)gemini-', quirks: { reasoningInTotal: true } }] },
+  quirks: { models: [{ match: '(^|/)gemini-', quirks: { returnsReasoningInTotal: true } }] },
   completions: true,
-  images: { editForm: true },
-  embeddings: { plainVectors: true },
+  images: { requiresEditForm: true },
+  embeddings: { supportsEncodingFormat: false },
   speech: {},
   transcription: {},
   moderation: {},

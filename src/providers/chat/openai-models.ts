@@ -50,20 +50,20 @@ export const OPENAI_ONLY = {
 
 /** What OpenAI's models draw, and how they are asked for it. */
 export const OPENAI_IMAGES = {
-  takesUrls: ['image'],
-  editForm: 'files',
+  supportsMediaUrls: ['image'],
+  requiresEditForm: 'files',
   models: [
     {
       match: '(chatgpt|gpt)-image',
-      quirks: { rejects: ['response_format', 'style', 'negative_prompt', 'seed'], mostImages: 10 },
+      quirks: { rejects: ['response_format', 'style', 'negative_prompt', 'seed'], maxImagesPerCall: 10 },
     },
     {
       match: 'chatgpt-image|gpt-image-1',
-      quirks: { imageSizes: ['1024x1024', '1536x1024', '1024x1536'] },
+      quirks: { supportsImageSizes: ['1024x1024', '1536x1024', '1024x1536'] },
     },
     {
       match: 'gpt-image-([2-9]|\\d\\d)',
-      quirks: { imageBounds: { grid: 16, mostRatio: 3, mostSide: 3840, least: 655_360, most: 8_294_400 } },
+      quirks: { supportsImageBounds: { grid: 16, mostRatio: 3, mostSide: 3840, least: 655_360, most: 8_294_400 } },
     },
     {
       match: '^dall-e-3',
@@ -77,8 +77,8 @@ export const OPENAI_IMAGES = {
           'negative_prompt',
           'seed',
         ],
-        imageSizes: ['1024x1024', '1792x1024', '1024x1792'],
-        mostImages: 1,
+        supportsImageSizes: ['1024x1024', '1792x1024', '1024x1792'],
+        maxImagesPerCall: 1,
       },
     },
     {
@@ -95,8 +95,8 @@ export const OPENAI_IMAGES = {
           'negative_prompt',
           'seed',
         ],
-        imageSizes: ['256x256', '512x512', '1024x1024'],
-        editForm: true,
+        supportsImageSizes: ['256x256', '512x512', '1024x1024'],
+        requiresEditForm: true,
       },
     },
   ],
@@ -104,6 +104,6 @@ export const OPENAI_IMAGES = {
 
 /** The first models that speak have no events; of the others only those say how many tokens it was. */
 export const OPENAI_SPEECH = {
-  speechEvents: 'priced',
-  models: [{ match: '^tts-1', quirks: { speechEvents: 'never' } }],
+  supportsSpeechEvents: 'priced',
+  models: [{ match: '^tts-1', quirks: { supportsSpeechEvents: 'never' } }],
 } satisfies Quirks;

@@ -21,8 +21,8 @@ export const openai: Provider = {
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
     quirks: {
-      developerRole: 'developer',
-      freeTextTools: 'native',
+      supportsDeveloperRole: true,
+      supportsFreeTextTools: true,
       reasoningField: 'none',
       models: OPENAI_MODELS,
     },

@@ -12,5 +12,5 @@ export const openrouter = openaiCompatibleVendor({
   completions: true,
   responses: true,
   video: openrouterVideo,
-  quirks: { developerRole: 'developer', reasoningField: 'reasoning_details' },
+  quirks: { supportsDeveloperRole: true, reasoningField: 'reasoning_details' },
 });

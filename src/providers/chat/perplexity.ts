@@ -5,11 +5,11 @@ export const perplexity = openaiCompatibleVendor({
   name: 'perplexity',
   baseUrl: 'https://api.perplexity.ai',
   credentialVariable: 'PERPLEXITY_API_KEY',
-  embeddings: { plainVectors: true, wholeNumbers: true, rejects: ['user'], mostInputs: 512 },
+  embeddings: { supportsEncodingFormat: false, returnsInt8Vectors: true, rejects: ['user'], maxInputsPerCall: 512 },
   quirks: {
     renames: { max_completion_tokens: 'max_tokens' },
     streamUsage: 'always',
-    structuredOutput: 'json-schema',
+    supportsStructuredOutput: 'json-schema',
     reasoningField: 'none',
   },
 });

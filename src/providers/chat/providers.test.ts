@@ -4,7 +4,8 @@ import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../
 import type { ChatCall } from '../../canonical/call.ts';
 import type { JsonObject } from '../../canonical/json.ts';
 import { vendorDialectNamed } from '../../dialects/index.ts';
-import { memberPatches, quirksOf } from '../../dialects/shared/quirks.ts';
+import { memberPatches } from '../../dialects/shared/adjust-members.ts';
+import { quirksOf } from '../../dialects/shared/quirks.ts';
 import { PROVIDERS, providerOf } from '../index.ts';
 import { type Outgoing, type Provider, type Signing, spokenDialect, type Target } from '../provider.ts';
 
@@ -85,14 +86,14 @@ describe('recorded requests', () => {
   test.skipIf(!hasFixtures)('wrote messages as the quirks say', () => {
     for (const { request, provider } of cases) {
       const {
-        toolCallIds,
-        developerRole,
-        messageRejects = [],
+        requiresToolCallIds,
+        supportsDeveloperRole,
+        rejectsInMessages = [],
       } = quirksOf(provider.quirks ?? {}, String(request.model));
       for (const message of request.messages as JsonObject[]) {
-        expect(messageRejects.filter((member) => member in message)).toEqual([]);
-        if (developerRole === 'system') expect(message.role).not.toBe('developer');
-        if (toolCallIds !== 'nine-alphanumeric' || message.tool_call_id === undefined) continue;
+        expect(rejectsInMessages.filter((member) => member in message)).toEqual([]);
+        if (supportsDeveloperRole === false) expect(message.role).not.toBe('developer');
+        if (requiresToolCallIds !== 'nine-alphanumeric' || message.tool_call_id === undefined) continue;
         expect(message.tool_call_id).toMatch(/^[a-zA-Z0-9]{9}$/);
       }
     }

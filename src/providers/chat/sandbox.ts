@@ -40,5 +40,5 @@ export const sandbox: Provider = {
   authorize: authorizeByBearer,
   // It is soon done, and a look at it costs next to nothing.
   video: { ...openaiVideo, firstLookMs: 500 },
-  quirks: { developerRole: 'developer' },
+  quirks: { supportsDeveloperRole: true },
 };

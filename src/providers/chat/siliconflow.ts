@@ -5,9 +5,9 @@ export const siliconflow = openaiCompatibleVendor({
   name: 'siliconflow',
   baseUrl: 'https://api.siliconflow.com/v1',
   credentialVariable: 'SILICONFLOW_API_KEY',
-  embeddings: { plainVectors: true, rejects: ['user'], mostInputs: 32 },
+  embeddings: { supportsEncodingFormat: false, rejects: ['user'], maxInputsPerCall: 32 },
   rerank: {},
-  speech: { speechEvents: 'never', rejects: ['instructions'] },
+  speech: { supportsSpeechEvents: 'never', rejects: ['instructions'] },
   transcription: {
     transcripts: 'text',
     rejects: [
@@ -21,10 +21,10 @@ export const siliconflow = openaiCompatibleVendor({
     ],
   },
   images: {
-    takesUrls: ['image'],
+    supportsMediaUrls: ['image'],
     renames: { size: 'image_size', n: 'batch_size' },
-    editImages: 'numbered',
-    mostImages: 1,
+    requiresEditImages: 'numbered',
+    maxImagesPerCall: 1,
     rejects: [
       'quality',
       'style',
@@ -39,17 +39,17 @@ export const siliconflow = openaiCompatibleVendor({
       {
         match: 'Kolors',
         quirks: {
-          mostImages: 4,
-          needsImageSize: true,
-          imageSizes: ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'],
+          maxImagesPerCall: 4,
+          requiresImageSize: true,
+          supportsImageSizes: ['1024x1024', '960x1280', '768x1024', '720x1440', '720x1280'],
         },
       },
       {
         match: 'Qwen-Image$',
         quirks: {
-          drawsAnew: true,
-          needsImageSize: true,
-          imageSizes: ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'],
+          supportsImageInput: false,
+          requiresImageSize: true,
+          supportsImageSizes: ['1328x1328', '1664x928', '928x1664', '1472x1140', '1140x1472', '1584x1056', '1056x1584'],
         },
       },
       // What they change keeps its size.

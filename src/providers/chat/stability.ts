@@ -18,5 +18,5 @@ export const stability: Provider = {
     // Else the image comes as bare bytes.
     outgoing.headers.accept = 'application/json';
   },
-  otherQuirks: { image: { mostImages: 1, models: [{ match: '^stable-image-core', quirks: { drawsAnew: true } }] } },
+  otherQuirks: { image: { maxImagesPerCall: 1, models: [{ match: '^stable-image-core', quirks: { supportsImageInput: false } }] } },
 };

@@ -6,7 +6,7 @@ export const vllm = openaiCompatibleVendor({
   baseUrl: 'http://localhost:8000/v1',
   baseUrlVariable: 'VLLM_BASE_URL',
   credentialVariable: 'VLLM_API_KEY',
-  embeddings: { plainVectors: true },
+  embeddings: { supportsEncodingFormat: false },
   rerank: {},
   needsCredential: false,
   completions: true,

@@ -6,9 +6,9 @@ import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 /** One a call: a set of several is asked for by the prompt. Its events of a stream are its own, and bring no sketches. */
 const IMAGES = {
-  takesUrls: ['image'],
-  editImages: 'bare',
-  mostImages: 1,
+  supportsMediaUrls: ['image'],
+  requiresEditImages: 'bare',
+  maxImagesPerCall: 1,
   rejects: [
     'n',
     'quality',
@@ -23,7 +23,7 @@ const IMAGES = {
   models: [
     {
       match: 'seedream-3',
-      quirks: { drawsAnew: true, rejects: ['output_format'], imageBounds: { leastSide: 512, mostSide: 2048 } },
+      quirks: { supportsImageInput: false, rejects: ['output_format'], supportsImageBounds: { leastSide: 512, mostSide: 2048 } },
     },
     { match: 'seededit-3', quirks: { rejects: ['size', 'output_format'] } },
     { match: 'seedream-[45]', quirks: { rejects: ['seed'] } },
@@ -31,23 +31,23 @@ const IMAGES = {
       match: 'seedream-4-0',
       quirks: {
         rejects: ['output_format'],
-        imageFineness: ['1K', '2K', '4K'],
-        imageBounds: { least: 921_600, most: 16_777_216, mostRatio: 16 },
+        supportsImageSizeNames: ['1K', '2K', '4K'],
+        supportsImageBounds: { least: 921_600, most: 16_777_216, mostRatio: 16 },
       },
     },
     {
       match: 'seedream-4-5',
       quirks: {
         rejects: ['output_format'],
-        imageFineness: ['2K', '4K'],
-        imageBounds: { least: 3_686_400, most: 16_777_216, mostRatio: 16 },
+        supportsImageSizeNames: ['2K', '4K'],
+        supportsImageBounds: { least: 3_686_400, most: 16_777_216, mostRatio: 16 },
       },
     },
     {
       match: 'seedream-5-0',
       quirks: {
-        imageFineness: ['2K', '3K'],
-        imageBounds: { least: 3_686_400, most: 10_404_496, mostRatio: 16 },
+        supportsImageSizeNames: ['2K', '3K'],
+        supportsImageBounds: { least: 3_686_400, most: 10_404_496, mostRatio: 16 },
       },
     },
   ],
@@ -57,7 +57,7 @@ const ark = openaiCompatibleVendor({
   name: 'volcengine',
   baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
   credentialVariable: 'ARK_API_KEY',
-  embeddings: { plainVectors: true },
+  embeddings: { supportsEncodingFormat: false },
   images: IMAGES,
   editsWhereDrawn: true,
   quirks: { renames: { max_completion_tokens: 'max_tokens' } },

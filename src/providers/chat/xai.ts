@@ -10,11 +10,11 @@ export const xai = openaiCompatibleVendor({
   responses: true,
   video: xaiVideo,
   images: {
-    takesUrls: ['image'],
-    editImages: 'typed',
-    imageRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5'],
-    imageResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
-    mostImages: 10,
+    supportsMediaUrls: ['image'],
+    requiresEditImages: 'typed',
+    requiresImageRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5'],
+    supportsImageResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
+    maxImagesPerCall: 10,
     rejects: [
       'style',
       'background',
@@ -29,7 +29,7 @@ export const xai = openaiCompatibleVendor({
     models: [{ match: '^(grok-2-image|grok-imagine-image(-quality|-pro)?$)', quirks: { rejects: ['quality'] } }],
   },
   quirks: {
-    reasoningBesideOutput: true,
+    returnsReasoningBesideOutput: true,
     models: [
       { match: '^grok-(3-mini|[4-9]|code)', quirks: { rejects: ['presence_penalty', 'frequency_penalty'] } },
       { match: '^grok-([3-9]|code)(?!.*non-reasoning)', quirks: { rejects: ['stop'] } },

@@ -4,12 +4,12 @@ import { openaiCompatibleVendor } from './openai-compatible.ts';
 
 const QUIRKS = {
   renames: { max_completion_tokens: 'max_tokens' },
-  structuredOutput: 'json',
+  supportsStructuredOutput: 'json',
 } satisfies Quirks;
 
-const EMBEDDINGS = { plainVectors: true, rejects: ['user'], mostInputs: 64 } satisfies Quirks;
+const EMBEDDINGS = { supportsEncodingFormat: false, rejects: ['user'], maxInputsPerCall: 64 } satisfies Quirks;
 
-const SPEECH = { speechEvents: 'never', rejects: ['instructions'] } satisfies Quirks;
+const SPEECH = { supportsSpeechEvents: 'never', rejects: ['instructions'] } satisfies Quirks;
 
 const TRANSCRIPTION = {
   transcripts: 'text',
@@ -18,10 +18,10 @@ const TRANSCRIPTION = {
 
 /** As https://docs.z.ai/api-reference/image/generate-image has them: one a call, at an address. */
 const IMAGES = {
-  mostImages: 1,
-  drawsAnew: true,
+  maxImagesPerCall: 1,
+  supportsImageInput: false,
   renames: { user: 'user_id' },
-  imageBounds: { grid: 16, leastSide: 512, mostSide: 2048, most: 2 ** 21 },
+  supportsImageBounds: { grid: 16, leastSide: 512, mostSide: 2048, most: 2 ** 21 },
   rejects: [
     'n',
     'style',
@@ -37,7 +37,7 @@ const IMAGES = {
   models: [
     {
       match: '^glm-image',
-      quirks: { imageBounds: { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 } },
+      quirks: { supportsImageBounds: { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 } },
     },
   ],
 } satisfies Quirks;

@@ -37,13 +37,13 @@ export const azure: Provider = {
     completions: true,
     responses: true,
     compacts: true,
-    images: { ...OPENAI_IMAGES, editForm: true },
+    images: { ...OPENAI_IMAGES, requiresEditForm: true },
     embeddings: {},
     speech: OPENAI_SPEECH,
     transcription: {},
     only: OPENAI_ONLY,
     unthinkingTools: OPENAI_UNTHINKING_TOOLS,
-    quirks: { developerRole: 'developer', reasoningField: 'none', models: OPENAI_MODELS },
+    quirks: { supportsDeveloperRole: true, reasoningField: 'none', models: OPENAI_MODELS },
   }),
   video: openaiVideoAt((target, path) => {
     const { apiVersion } = target.settings;

@@ -29,5 +29,5 @@ export const bedrockMantle: Provider = {
     if (outgoing.url.endsWith('/messages')) outgoing.headers['anthropic-version'] ??= VERSION;
     return authorizeByAws(outgoing, target, 'bedrock-mantle', now());
   },
-  quirks: { developerRole: 'system', reasoningField: 'reasoning' },
+  quirks: { supportsDeveloperRole: false, reasoningField: 'reasoning' },
 };

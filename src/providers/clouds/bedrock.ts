@@ -38,7 +38,7 @@ export const bedrock: Provider = {
     const version = { anthropic_version: VERSION, ...(betas && { anthropic_beta: betas }) };
     return { model: undefined, stream: undefined, ...version };
   },
-  quirks: { takesUrls: [] },
+  quirks: { supportsMediaUrls: [] },
   framings: { [MESSAGES]: MESSAGES_IN_FRAMES },
   authorize(outgoing, target, { now }) {
     delete outgoing.headers['anthropic-version'];

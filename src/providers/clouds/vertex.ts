@@ -75,12 +75,12 @@ export const vertex: Provider = {
     ask: (operationName, target) => posting(veo(target, 'fetchPredictOperation'), { operationName }),
     bucketsAt: ({ settings }) => settings.storageUrl ?? CLOUD_STORAGE,
   }),
-  otherQuirks: { image: { mostImages: 4 } },
+  otherQuirks: { image: { maxImagesPerCall: 4 } },
   quirks: {
-    takesUrls: [],
+    supportsMediaUrls: [],
     rejects: ['store'],
-    developerRole: 'system',
-    models: [{ match: '(^|/)gemini-(1|2\\.0)', quirks: { schemas: 'openapi' } }],
+    supportsDeveloperRole: false,
+    models: [{ match: '(^|/)gemini-(1|2\\.0)', quirks: { supportsJsonSchema: false } }],
   },
 };
 

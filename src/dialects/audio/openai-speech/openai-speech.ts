@@ -8,7 +8,8 @@ import { openaiError } from '../../shared/error-bodies.ts';
 import { billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { parseBody } from '../../shared/request-body.ts';
 import { speechBody } from '../speech-members.ts';
 import { voiceFor } from '../voices.ts';
@@ -88,10 +89,10 @@ function passCall(call: SpeechCall, model: string, all: Quirks): Written {
   const quirks = quirksOf(all, model);
   const body = new OwnBody(call.origin.body);
   if (quirks.renames?.voice !== undefined && call.voice !== undefined) body.set('voice', call.voice);
-  const delivery = quirks.speechEvents === 'priced' ? 'sse' : undefined;
+  const delivery = quirks.supportsSpeechEvents === 'priced' ? 'sse' : undefined;
   // How the audio is delivered is no loss: the gateway itself makes events of it, or audio of events.
-  if (quirks.speechEvents) body.set('stream_format', delivery);
-  if (quirks.speechEvents === 'stream') body.set('stream', true);
+  if (quirks.supportsSpeechEvents) body.set('stream_format', delivery);
+  if (quirks.supportsSpeechEvents === 'stream') body.set('stream', true);
   if (model !== call.model) body.set('model', model);
   const warnings = adjustMembers(body, quirks);
   return { body: body.encode(), warnings };

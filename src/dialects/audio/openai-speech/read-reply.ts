@@ -18,7 +18,7 @@ export function createReader(call: SpeechCall, contentType: string, quirks: Quir
   return bareAudioReader(call, contentType);
 }
 
-function eventReader(call: SpeechCall, { floatSamples, speechEvents }: Quirks): Reader {
+function eventReader(call: SpeechCall, { returnsFloatSamples, supportsSpeechEvents }: Quirks): Reader {
   const cutter = new SseCutter();
   const count = speechCounter(call);
   let over = false;
@@ -43,7 +43,7 @@ function eventReader(call: SpeechCall, { floatSamples, speechEvents }: Quirks): 
   let cut: Uint8Array = new Uint8Array();
   /** Whole samples of 16 bits; what is left of one that was cut waits for the next. */
   function audioIn(bytes: Buffer): Buffer {
-    if (!floatSamples || call.format !== 'pcm') return bytes;
+    if (!returnsFloatSamples || call.format !== 'pcm') return bytes;
     const floats = Buffer.concat([cut, bytes]);
     cut = floats.subarray(floats.length - (floats.length % FLOAT_BYTES));
     return wholeSamples(floats);
@@ -54,7 +54,7 @@ function eventReader(call: SpeechCall, { floatSamples, speechEvents }: Quirks): 
     return [event];
   }
 
-  const isForeign = speechEvents === 'stream' && call.asEvents;
+  const isForeign = supportsSpeechEvents === 'stream' && call.asEvents;
   const frameOf = (event: SseEvent): Frame => {
     const events = eventsOf(event);
     return { bytes: isForeign ? retold(events) : event.bytes, events };

@@ -3,7 +3,8 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { refusesSampling } from './version.ts';
 

@@ -18,7 +18,7 @@ export const anthropicMessages: Dialect<ChatCall> = {
   wantsProofs: ({ reasoning }) =>
     reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budgetTokens !== 0,
   singleChoice: true,
-  takesUrls: ['image', 'document'],
+  supportsMediaUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
   writeError: anthropicError,

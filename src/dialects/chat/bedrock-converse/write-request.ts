@@ -4,7 +4,8 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { BEDROCK_CONVERSE } from './name.ts';

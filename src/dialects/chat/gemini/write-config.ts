@@ -2,7 +2,7 @@
 import type { ChatCall, Modality, OutputFormat } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { ModelQuirks } from '../../dialect.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { toOpenapi } from './schema.ts';
@@ -14,7 +14,7 @@ const MADE_VOICE = /^voice(key)?_/;
 /** What samples are, and what they can be made. */
 const PLAIN_FORMATS: readonly string[] = ['pcm16', 'pcm', 'wav'];
 
-export function writeConfig(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {
+export function writeConfig(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): JsonObject {
   const { sampling, reasoning, output, audio, image, modalities } = call;
   const members: { [member: string]: Json | undefined } = {
     temperature: sampling.temperature,
@@ -65,10 +65,10 @@ function writeStops(stop: string[] | undefined, losses: Set<string>): string[] |
   return stop.slice(0, MAX_STOPS);
 }
 
-function writeOutput(output: OutputFormat, quirks: Quirks, losses: Set<string>): JsonObject {
+function writeOutput(output: OutputFormat, quirks: ModelQuirks, losses: Set<string>): JsonObject {
   const responseMimeType = 'application/json';
   if (output.type === 'json') return { responseMimeType };
   if (output.description !== undefined) losses.add('The description of the output format was dropped.');
-  if (quirks.schemas === 'openapi') return { responseMimeType, responseSchema: toOpenapi(output.schema, losses) };
+  if (!quirks.supportsJsonSchema) return { responseMimeType, responseSchema: toOpenapi(output.schema, losses) };
   return { responseMimeType, responseJsonSchema: output.schema };
 }

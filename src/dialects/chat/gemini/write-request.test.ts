@@ -143,7 +143,7 @@ describe('tools', () => {
   });
 
   test('are said in the subset where the model knows no more, and what is lost is named', () => {
-    const known = { schemas: 'openapi' } as const;
+    const known = { supportsJsonSchema: false } as const;
     const parameters = {
       type: 'object',
       properties: { a: { type: ['string', 'null'] }, b: { oneOf: [{ type: 'integer' }, { $ref: '#/$defs/B' }] } },

@@ -1,10 +1,11 @@
 /** A call of any format as a generateContent request; the model stands in its address. */
 import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
@@ -27,7 +28,7 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   return { body: body.encode(), warnings };
 }
 
-function bodyOf(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): JsonObject {
+function bodyOf(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): JsonObject {
   addLosses(call, losses);
   const { systemInstruction, contents } = writeContents(messagesOf(call), traitsOf(model), losses);
   const { tools, toolConfig } = writeTools(call, model, quirks, losses);

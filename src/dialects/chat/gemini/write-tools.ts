@@ -1,7 +1,7 @@
 /** Tools and how they are to be chosen, as a request has them. */
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { ModelQuirks } from '../../dialect.ts';
 import { freeTextSchema } from '../free-text.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
@@ -14,7 +14,7 @@ export interface WrittenTools {
 }
 
 /** All functions stand in one tool, as the provider wants it. */
-export function writeTools(call: ChatCall, model: string, quirks: Quirks, losses: Set<string>): WrittenTools {
+export function writeTools(call: ChatCall, model: string, quirks: ModelQuirks, losses: Set<string>): WrittenTools {
   const functions = call.tools.map((tool) => writeFunction(tool, quirks, losses)).filter((one) => one !== undefined);
   const hosted = call.tools.map((tool) => writeHosted(tool, losses)).filter((one) => one !== undefined);
   const isMixed = functions.length > 0 && hosted.length > 0;
@@ -35,7 +35,7 @@ export function writeTools(call: ChatCall, model: string, quirks: Quirks, losses
   return { ...(tools.length > 0 && { tools }), ...(Object.keys(toolConfig).length > 0 && { toolConfig }) };
 }
 
-function writeFunction(tool: Tool, quirks: Quirks, losses: Set<string>): JsonObject | undefined {
+function writeFunction(tool: Tool, quirks: ModelQuirks, losses: Set<string>): JsonObject | undefined {
   if (tool.type !== 'function' && tool.type !== 'custom') return undefined;
   if (tool.cache) losses.add('Cache marks were dropped: the model caches on its own.');
   if (tool.type === 'function' && tool.strict) {
@@ -51,8 +51,8 @@ function writeFunction(tool: Tool, quirks: Quirks, losses: Set<string>): JsonObj
   };
 }
 
-function writeParameters(schema: JsonObject, quirks: Quirks, losses: Set<string>): JsonObject {
-  if (quirks.schemas !== 'openapi') return { parametersJsonSchema: schema };
+function writeParameters(schema: JsonObject, quirks: ModelQuirks, losses: Set<string>): JsonObject {
+  if (quirks.supportsJsonSchema) return { parametersJsonSchema: schema };
   const parameters = toOpenapi(schema, losses);
   // An object without members is refused: no parameters at all mean the same.
   const isBare =

@@ -1,29 +1,29 @@
 /** Makes a chat request what a provider takes, whether it is the client's own body or was written from the call. */
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import type { Quirks } from '../../dialect.ts';
+import type { ModelQuirks } from '../../dialect.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
 import { freeTextSchema, wrapFreeText } from '../free-text.ts';
 import { callIds } from './call-ids.ts';
 import { schemaHint, writeOutput } from './write-output.ts';
 
 const NOTHING: readonly string[] = [];
 
-/** Applies each quirk that is about a request. `quirks` are those of the target's model. */
-export function adjust(body: OutgoingBody, call: ChatCall, quirks: Quirks, warnings: Set<string>): void {
+/** Applies every quirk that is about requests. */
+export function adjust(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
   adjustStreamOptions(body, call, quirks);
-  if (call.output && quirks.structuredOutput !== undefined)
+  if (call.output && quirks.supportsStructuredOutput !== undefined)
     body.set('response_format', writeOutput(call.output, quirks));
-  if (quirks.freeTextTools === 'function' && hasFreeText(call)) wrapTools(body, call, warnings);
+  if (!quirks.supportsFreeTextTools && hasFreeText(call)) wrapTools(body, call, warnings);
   if (needsOtherMessages(call, quirks)) adjustMessages(body, call, quirks, warnings);
   for (const warning of adjustMembers(body, quirks)) warnings.add(warning);
 }
 
-/** Usage is how the call is billed: it is asked for even where the client did not want to see it, and nowhere else. */
-function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCall, quirks: Quirks): void {
+/** Usage is requested even if the client does not want to see it, because it is what the call is charged by. */
+function adjustStreamOptions(body: OutgoingBody, { stream, wantsUsage }: ChatCall, quirks: ModelQuirks): void {
   if (!stream) return;
-  const asks = (quirks.streamUsage ?? 'ask') === 'ask';
+  const asks = quirks.streamUsage === 'ask';
   const said = body.get('stream_options');
   if (asks && wantsUsage && isObject(said) && said.include_usage === true) return;
   const { include_usage: _, ...others } = isObject(said) ? said : {};
@@ -40,7 +40,7 @@ export function hasFreeText({ tools, messages }: ChatCall): boolean {
 
 type FreeTextTool = Extract<Tool, { type: 'custom' }>;
 
-/** Tools that take free text as functions with one text, and what chooses them. */
+/** Sends tools that take free text as functions with one text, and changes the tool choice to match. */
 function wrapTools(body: OutgoingBody, call: ChatCall, warnings: Set<string>): void {
   const byName = new Map<Json | undefined, FreeTextTool>();
   for (const tool of call.tools) if (tool.type === 'custom') byName.set(tool.name, tool);
@@ -69,7 +69,7 @@ function wrapTool(item: Json, byName: ReadonlyMap<Json | undefined, FreeTextTool
   };
 }
 
-/** `{custom: {name}}`, alone or among those allowed. */
+/** `{custom: {name}}`, alone or in `allowed_tools`. */
 function wrapChoice(choice: JsonObject): JsonObject {
   const { type, custom, allowed_tools: allowed } = choice;
   if (type === 'custom' && isObject(custom)) return { type: 'function', function: { name: custom.name ?? '' } };
@@ -78,13 +78,13 @@ function wrapChoice(choice: JsonObject): JsonObject {
   return { ...choice, allowed_tools: { ...allowed, tools } };
 }
 
-/** Whether the messages hold what this provider does not take as it stands. Bodies are large: mostly they are not looked at again. */
-function needsOtherMessages(call: ChatCall, quirks: Quirks): boolean {
+/** Whether any message must be changed. Bodies are large, and most need not be parsed again. */
+function needsOtherMessages(call: ChatCall, quirks: ModelQuirks): boolean {
   if (call.output && schemaHint(call.output, quirks, new Set())) return true;
-  const { messageRejects: rejects = NOTHING } = quirks;
-  const id = quirks.toolCallIds === 'nine-alphanumeric' ? callIds(quirks) : undefined;
+  const { rejectsInMessages: rejects = NOTHING } = quirks;
+  const id = quirks.requiresToolCallIds === 'nine-alphanumeric' ? callIds(quirks) : undefined;
   for (const message of call.messages) {
-    if (message.originRole === 'developer' && quirks.developerRole === 'system') return true;
+    if (message.originRole === 'developer' && !quirks.supportsDeveloperRole) return true;
     if (message.name !== undefined && rejects.includes('name')) return true;
     if (message.role === 'assistant' && rejects.length > 0) return true;
     for (const part of message.parts) if (isForeign(part, quirks) || (id && hasOtherId(part, id))) return true;
@@ -92,9 +92,9 @@ function needsOtherMessages(call: ChatCall, quirks: Quirks): boolean {
   return false;
 }
 
-function isForeign(part: Part, { reasoningField, freeTextTools }: Quirks): boolean {
+function isForeign(part: Part, { reasoningField, supportsFreeTextTools }: ModelQuirks): boolean {
   if (part.type === 'reasoning') return reasoningField !== undefined;
-  return part.type === 'tool-call' && part.custom === true && freeTextTools === 'function';
+  return part.type === 'tool-call' && part.custom === true && !supportsFreeTextTools;
 }
 
 function hasOtherId(part: Part, id: (id: string) => string): boolean {
@@ -102,7 +102,7 @@ function hasOtherId(part: Part, id: (id: string) => string): boolean {
   return part.type === 'tool-result' && id(part.callId) !== part.callId;
 }
 
-function adjustMessages(body: OutgoingBody, call: ChatCall, quirks: Quirks, warnings: Set<string>): void {
+function adjustMessages(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks, warnings: Set<string>): void {
   const messages = body.get('messages');
   if (!Array.isArray(messages)) return;
   for (const message of messages) if (isObject(message)) adjustMessage(message, quirks, warnings);
@@ -110,13 +110,13 @@ function adjustMessages(body: OutgoingBody, call: ChatCall, quirks: Quirks, warn
   body.set('messages', hint ? [...messages, hint] : messages);
 }
 
-function adjustMessage(message: JsonObject, quirks: Quirks, warnings: Set<string>): void {
-  if (message.role === 'developer' && quirks.developerRole === 'system') message.role = 'system';
-  if (message.role === 'assistant') moveThoughts(message, quirks);
+function adjustMessage(message: JsonObject, quirks: ModelQuirks, warnings: Set<string>): void {
+  if (message.role === 'developer' && !quirks.supportsDeveloperRole) message.role = 'system';
+  if (message.role === 'assistant') moveReasoning(message, quirks);
   dropRejected(message, quirks, warnings);
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
-  if (quirks.freeTextTools === 'function') for (const call of calls) wrapCall(call);
-  if (quirks.toolCallIds !== 'nine-alphanumeric') return;
+  if (!quirks.supportsFreeTextTools) for (const call of calls) wrapCall(call);
+  if (quirks.requiresToolCallIds !== 'nine-alphanumeric') return;
   const id = callIds(quirks);
   if (typeof message.tool_call_id === 'string') message.tool_call_id = id(message.tool_call_id);
   for (const call of calls) if (typeof call.id === 'string') call.id = id(call.id);
@@ -130,21 +130,21 @@ function wrapCall(call: JsonObject): void {
   call.function = { name: custom.name ?? '', arguments: JSON.stringify(wrapFreeText(String(custom.input ?? ''))) };
 }
 
-/** Removes what the provider does not take in a message. */
-function dropRejected(message: JsonObject, quirks: Quirks, warnings: Set<string>): void {
-  for (const member of quirks.messageRejects ?? NOTHING) {
+/** Removes the members of a message that the provider refuses. */
+function dropRejected(message: JsonObject, quirks: ModelQuirks, warnings: Set<string>): void {
+  for (const member of quirks.rejectsInMessages ?? NOTHING) {
     const value = message[member];
     if (value === undefined) continue;
     delete message[member];
-    // What thinking was said before is no loss that a client could mend.
+    // No warning for reasoning: the client cannot do anything about it.
     if (value !== null && !member.startsWith('reasoning')) {
       warnings.add(`\`${member}\` of messages was dropped: the provider does not take it.`);
     }
   }
 }
 
-/** Thoughts under the member in which this provider takes them back. */
-function moveThoughts(message: JsonObject, { reasoningField: field }: Quirks): void {
+/** Moves reasoning to the member where this provider takes it. */
+function moveReasoning(message: JsonObject, { reasoningField: field }: ModelQuirks): void {
   if (field === undefined) return;
   const { reasoning_content: content, reasoning, reasoning_details: details } = message;
   if (field === 'none') delete message.reasoning_details;
@@ -170,7 +170,7 @@ function moveThoughts(message: JsonObject, { reasoningField: field }: Quirks): v
   }
 }
 
-/** Mistral's content with a thought before it. */
+/** Mistral's content with the reasoning before it. */
 function thinkingContent(text: string, content: Json): Json {
   const thinking = { type: 'thinking', thinking: [{ type: 'text', text }] };
   if (Array.isArray(content)) return [thinking, ...content];

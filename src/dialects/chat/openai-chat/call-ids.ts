@@ -1,11 +1,11 @@
-/** Ids of tool calls as a provider takes them: the same foreign id always becomes the same one. */
+/** Maps tool call ids to the form that a provider requires. The same id is always mapped to the same one. */
 import type { Quirks } from '../../dialect.ts';
 
 const NINE = /^[a-zA-Z0-9]{9}$/;
 const MAX_LENGTH = 64;
 
 export function callIds(quirks: Quirks): (id: string) => string {
-  if (quirks.toolCallIds === 'nine-alphanumeric') return (id) => (NINE.test(id) ? id : digest(id).slice(0, 9));
+  if (quirks.requiresToolCallIds === 'nine-alphanumeric') return (id) => (NINE.test(id) ? id : digest(id).slice(0, 9));
   return (id) => (id !== '' && id.length <= MAX_LENGTH ? id : `call_${digest(id)}`);
 }
 

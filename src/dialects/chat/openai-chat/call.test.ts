@@ -247,11 +247,11 @@ describe('writeCall', () => {
 
   test('a schema the provider cannot be held to is told in words', () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object' } } };
-    const { body, warnings } = write({ response_format }, { structuredOutput: 'json' });
+    const { body, warnings } = write({ response_format }, { supportsStructuredOutput: 'json' });
     expect(body.response_format).toEqual({ type: 'json_object' });
     expect(body.messages.at(-1).content).toContain('{"type":"object"}');
     expect(warnings.length).toBe(1);
-    expect(pass({ response_format }, { structuredOutput: 'json' }).body).toEqual(body);
+    expect(pass({ response_format }, { supportsStructuredOutput: 'json' }).body).toEqual(body);
   });
 });
 
@@ -294,10 +294,10 @@ describe('passCall changes', () => {
     ];
     expect(pass({ messages }).body).toEqual({ model: 'up', messages });
     const quirks: Quirks = {
-      developerRole: 'system',
-      toolCallIds: 'nine-alphanumeric',
+      supportsDeveloperRole: false,
+      requiresToolCallIds: 'nine-alphanumeric',
       reasoningField: 'thinking-parts',
-      messageRejects: ['name'],
+      rejectsInMessages: ['name'],
     };
     const { body, warnings } = pass({ messages }, quirks);
     const [first, second, third] = body.messages;

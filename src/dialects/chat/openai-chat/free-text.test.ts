@@ -15,7 +15,7 @@ const call = chatCall({
 const bodyFor = (quirks: object) => JSON.parse(new TextDecoder().decode(openaiChat.writeCall(call, 'm', quirks).body));
 
 test('a request holds a function with one text; one for a provider that has them holds the tool itself', () => {
-  const wrapped = bodyFor({ freeTextTools: 'function' });
+  const wrapped = bodyFor({ supportsFreeTextTools: false });
   expect(wrapped.tools).toMatchObject([{ type: 'function', function: { name: 'exec', description: 'Runs.' } }]);
   expect(wrapped.tools[0].function.parameters.required).toEqual(['input']);
   expect(wrapped.tool_choice).toEqual({ type: 'function', function: { name: 'exec' } });

@@ -16,7 +16,7 @@ export const openaiChat: Dialect<ChatCall> = {
   kind: 'chat',
   boundProofs: true,
   wantsProofs,
-  takesUrls: ['image', 'video'],
+  supportsMediaUrls: ['image', 'video'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

@@ -5,9 +5,9 @@ import type { Quirks } from '../../dialect.ts';
 
 /** A provider that cannot be held to a schema is told of it in words. */
 export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
-  if (quirks.structuredOutput === undefined || quirks.structuredOutput === 'json-schema') return undefined;
+  if (quirks.supportsStructuredOutput === undefined || quirks.supportsStructuredOutput === 'json-schema') return undefined;
   if (output.type === 'json') {
-    if (quirks.structuredOutput === 'json') return undefined;
+    if (quirks.supportsStructuredOutput === 'json') return undefined;
     warnings.add('JSON was requested by an instruction: the provider does not enforce it.');
     return { role: 'system', content: 'Answer with one JSON object and nothing else.' };
   }
@@ -21,12 +21,12 @@ export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<s
 
 /** `response_format` as the provider takes it. */
 export function writeOutput(output: OutputFormat | undefined, quirks: Quirks): JsonObject | undefined {
-  if (!output || quirks.structuredOutput === 'none') return undefined;
+  if (!output || quirks.supportsStructuredOutput === 'none') return undefined;
   if (output.type === 'json') {
-    if (quirks.structuredOutput !== 'json-schema') return { type: 'json_object' };
+    if (quirks.supportsStructuredOutput !== 'json-schema') return { type: 'json_object' };
     return { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } };
   }
-  if (quirks.structuredOutput === 'json') return { type: 'json_object' };
+  if (quirks.supportsStructuredOutput === 'json') return { type: 'json_object' };
   const { name, description, schema, strict } = output;
   return {
     type: 'json_schema',

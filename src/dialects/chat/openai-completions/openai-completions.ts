@@ -13,7 +13,7 @@ export const openaiCompletions: Dialect<ChatCall> = {
   name: OPENAI_COMPLETIONS,
   kind: 'chat',
   // It has no place for any of them: fetching one would be in vain.
-  takesUrls: ['image', 'audio', 'document', 'video'],
+  supportsMediaUrls: ['image', 'audio', 'document', 'video'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

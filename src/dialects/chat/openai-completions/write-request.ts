@@ -1,10 +1,11 @@
 /** A call as a text completion request; a conversation becomes a prompt. */
 import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { documentText } from '../document-text.ts';
 import { OPENAI_COMPLETIONS } from './name.ts';
@@ -20,7 +21,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
   return writtenFor(call, body, warnings);
 }
 
-/** The client's own body; what nobody needs otherwise stays byte for byte. */
+/** The client's own body. What is not adjusted stays byte for byte. */
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);
   if (model !== call.model) body.set('model', model);
@@ -28,9 +29,9 @@ export function passCall(call: ChatCall, model: string, quirks: Quirks): Written
   return { body: body.encode(), warnings };
 }
 
-/** Makes the request what the provider takes. Usage is how the call is billed: it is asked for even where the client did not want to see it. */
-function adjust(body: OutgoingBody, call: ChatCall, quirks: Quirks): string[] {
-  if (call.stream) askUsage(body, (quirks.streamUsage ?? 'ask') === 'ask');
+/** Applies every quirk that is about requests. Usage is requested even if the client does not want to see it: the call is charged by it. */
+function adjust(body: OutgoingBody, call: ChatCall, quirks: ModelQuirks): string[] {
+  if (call.stream) askUsage(body, quirks.streamUsage === 'ask');
   return adjustMembers(body, quirks);
 }
 

@@ -10,7 +10,8 @@ import { openaiError } from '../../shared/error-bodies.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../../shared/whole-reply.ts';
 import { patchMembers, pickMembers } from '../../wire/json.ts';
@@ -28,7 +29,7 @@ export const openaiResponsesCompact: Dialect<ChatCall> = {
   handsProofsBack: true,
   keeping: { ...keeping, resume: resumeWith(readCall) },
   singleChoice: true,
-  takesUrls: ['image', 'document'],
+  supportsMediaUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

@@ -20,7 +20,7 @@ export const openaiResponses: Dialect<ChatCall> = {
   wantsProofs: (_, model) => givesReasoning(model),
   keeping,
   singleChoice: true,
-  takesUrls: ['image', 'document'],
+  supportsMediaUrls: ['image', 'document'],
   readCall,
   writer: createWriter,
   writeError: openaiError,

@@ -5,12 +5,12 @@ import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
 
 /** `losses` says what of it the provider has no place for. */
-export function editMembers({ images, mask }: ImageCall, { editImages }: Quirks, losses: string[]): JsonObject {
+export function editMembers({ images, mask }: ImageCall, { requiresEditImages }: Quirks, losses: string[]): JsonObject {
   const addresses = images.map(addressOf);
   const [first = '', ...others] = addresses;
   const typed = (media: Image): Json => ({ type: 'image_url', url: addressOf(media) });
-  if (mask && editImages !== undefined) losses.push('`mask` was dropped: the provider has no such member.');
-  switch (editImages) {
+  if (mask && requiresEditImages !== undefined) losses.push('`mask` was dropped: the provider has no such member.');
+  switch (requiresEditImages) {
     case undefined:
       return {
         images: addresses.map((address) => ({ image_url: address })),
@@ -30,7 +30,7 @@ export function editMembers({ images, mask }: ImageCall, { editImages }: Quirks,
     case 'reference_images':
       return { reference_images: addresses };
     default:
-      return editImages satisfies never;
+      return requiresEditImages satisfies never;
   }
 }
 

@@ -56,14 +56,14 @@ describe('a request', () => {
     const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==';
     const call = read({ model: 'm', prompt: 'Bluer', images: [{ image_url: image }, image], mask: image }, 'edits');
     expect(call.images).toHaveLength(2);
-    for (const quirks of [{}, { editForm: true }, { editImages: 'typed' }, { editImages: 'bare' }] satisfies Quirks[]) {
+    for (const quirks of [{}, { requiresEditForm: true }, { requiresEditImages: 'typed' }, { requiresEditImages: 'bare' }] satisfies Quirks[]) {
       const { body, form, warnings } = openaiImages.writeCall(call, 'm', quirks);
       const { images, mask, prompt } = form
         ? read(await gathered(streamForm(form, 'b')), 'edits', formType('b'))
         : read(body, 'edits');
       expect(prompt).toBe('Bluer');
       expect(await base64Of(images)).toEqual(await base64Of(call.images));
-      if (quirks.editImages === undefined) expect(await base64Of([mask])).toEqual(await base64Of([call.mask]));
+      if (quirks.requiresEditImages === undefined) expect(await base64Of([mask])).toEqual(await base64Of([call.mask]));
       else expect(warnings).toEqual(['`mask` was dropped: the provider has no such member.']);
     }
   });
@@ -95,7 +95,7 @@ describe('a request', () => {
     ]);
     expect(call.images[0]?.source).toEqual({ type: 'upload', upload: first });
     expect(call.mask?.source).toEqual({ type: 'upload', upload: mask });
-    const { form: written } = openaiImages.writeCall(call, 'up', { editForm: true });
+    const { form: written } = openaiImages.writeCall(call, 'up', { requiresEditForm: true });
     expect(written?.files.map(({ name, filename }) => [name, filename])).toEqual([
       ['image[]', 'a'],
       ['image[]', 'b.webp'],
@@ -109,9 +109,9 @@ describe('a request', () => {
 
   test('of an edit, in each of the ways in which providers hold images', () => {
     const [one, two] = ['https://a.test/1.png', 'https://a.test/2.png'];
-    const held = (editImages: NonNullable<Quirks['editImages']>, ...images: string[]) => {
+    const held = (requiresEditImages: NonNullable<Quirks['requiresEditImages']>, ...images: string[]) => {
       const call = read({ model: 'm', prompt: 'Bluer', images }, 'edits');
-      const { model: _, prompt: __, ...members } = decode(openaiImages.writeCall(call, 'm', { editImages }).body);
+      const { model: _, prompt: __, ...members } = decode(openaiImages.writeCall(call, 'm', { requiresEditImages }).body);
       return members;
     };
     expect(held('typed', one)).toEqual({ image: { type: 'image_url', url: one } });
@@ -127,7 +127,7 @@ describe('a request', () => {
     expect(held('image_url', one, two)).toEqual({ image_url: one });
     expect(held('reference_images', one)).toEqual({ reference_images: [one] });
     expect(() =>
-      openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', { drawsAnew: true }),
+      openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', { supportsImageInput: false }),
     ).toThrow('cannot edit images');
   });
 
@@ -139,33 +139,33 @@ describe('a request', () => {
       expect(decode(body)).toEqual({ model: 'm', prompt: 'A cat', ...written });
       return { ...written, losses: warnings.length };
     };
-    const bounds: Quirks = { imageBounds: { grid: 16, least: 3_686_400, mostRatio: 16 }, imageFineness: ['2K'] };
+    const bounds: Quirks = { supportsImageBounds: { grid: 16, least: 3_686_400, mostRatio: 16 }, supportsImageSizeNames: ['2K'] };
     expect(said({ size: '1024x1024' }, bounds)).toEqual({ size: '1920x1920', losses: 1 });
     expect(said({ size: '2048x2048' }, bounds)).toEqual({ size: '2048x2048', losses: 0 });
     expect(said({ size: '2K' }, bounds)).toEqual({ size: '2K', losses: 0 });
     expect(said({ aspect_ratio: '16:9', size: '2K' }, bounds)).toEqual({ size: '2720x1536', losses: 0 });
     expect(said({}, bounds)).toEqual({ losses: 0 });
-    expect(said({ size: '1000x500' }, { imageSides: true, imageBounds: { grid: 8 } })).toEqual({
+    expect(said({ size: '1000x500' }, { requiresImageSides: true, supportsImageBounds: { grid: 8 } })).toEqual({
       width: 1000,
       height: 504,
       losses: 1,
     });
     const shapes: Quirks = {
-      imageRatios: ['1:1', '16:9', '9:19.5'],
-      imageResolutions: { '1K': '1k', '2K': '2k', '4K': '2k' },
+      requiresImageRatios: ['1:1', '16:9', '9:19.5'],
+      supportsImageResolutions: { '1K': '1k', '2K': '2k', '4K': '2k' },
     };
     expect(said({ size: '16:9' }, shapes)).toEqual({ aspect_ratio: '16:9', losses: 0 });
     expect(said({ size: '1600x900' }, shapes)).toEqual({ aspect_ratio: '16:9', resolution: '1k', losses: 1 });
     expect(said({ size: '4K' }, shapes)).toEqual({ resolution: '2k', losses: 1 });
     expect(said({ aspect_ratio: '9:19.5' }, shapes)).toEqual({ aspect_ratio: '9:19.5', losses: 0 });
     const needy: Quirks = {
-      needsImageSize: true,
-      imageSizes: ['1328x1328', '1664x928'],
+      requiresImageSize: true,
+      supportsImageSizes: ['1328x1328', '1664x928'],
       renames: { size: 'image_size' },
     };
     expect(said({}, needy)).toEqual({ image_size: '1328x1328', losses: 0 });
     expect(said({ size: '1600x900' }, needy)).toEqual({ image_size: '1664x928', losses: 1 });
-    expect(said({ response_format: 'b64_json' }, { base64Word: 'base64' })).toEqual({
+    expect(said({ response_format: 'b64_json' }, { requiresBase64Word: 'base64' })).toEqual({
       response_format: 'base64',
       losses: 0,
     });
@@ -173,7 +173,7 @@ describe('a request', () => {
 
   test('what the provider has otherwise is said, in both ways of asking', () => {
     const call = read({ model: 'm', prompt: 'A cat', size: '1600x900', style: 'vivid' });
-    const quirks: Quirks = { rejects: ['style'], imageSizes: ['1024x1024', '1536x1024'] };
+    const quirks: Quirks = { rejects: ['style'], supportsImageSizes: ['1024x1024', '1536x1024'] };
     const written = openaiImages.writeCall(call, 'up', quirks);
     expect(decode(written.body)).toEqual({ model: 'up', prompt: 'A cat', size: '1536x1024' });
     expect(written.warnings).toHaveLength(2);
@@ -181,7 +181,7 @@ describe('a request', () => {
     expect([decode(passed.body), passed.warnings]).toEqual([decode(written.body), written.warnings]);
     const plain = read({ model: 'm', prompt: 'A cat' });
     expect(openaiImages.passCall(plain, 'm', quirks)).toEqual({ body: plain.origin.body, warnings: [] });
-    const shaped = openaiImages.writeCall(call, 'up', { imageRatios: ['1:1', '16:9'] });
+    const shaped = openaiImages.writeCall(call, 'up', { requiresImageRatios: ['1:1', '16:9'] });
     expect(decode(shaped.body)).toMatchObject({ aspect_ratio: '16:9' });
   });
 });

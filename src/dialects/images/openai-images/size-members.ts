@@ -9,20 +9,20 @@ type Members = { [member: string]: Json | undefined };
 
 /** Those that the call needs; `losses` says what of the size asked for the model cannot draw. */
 export function sizeMembers({ size }: ImageCall, quirks: Quirks, losses: string[]): Members {
-  if (quirks.imageRatios) return shapeMembers(size, quirks, losses);
+  if (quirks.requiresImageRatios) return shapeMembers(size, quirks, losses);
   const word = finenessWord(size, quirks);
   if (word !== undefined) return { size: word };
   const drawn = drawnSize(size, quirks, losses);
   if (!drawn) return {};
-  return quirks.imageSides ? { width: drawn.width, height: drawn.height } : { size: writePixels(drawn) };
+  return quirks.requiresImageSides ? { width: drawn.width, height: drawn.height } : { size: writePixels(drawn) };
 }
 
 function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[]): Members {
-  const ratio = nearestRatio(size, quirks.imageRatios ?? []);
+  const ratio = nearestRatio(size, quirks.requiresImageRatios ?? []);
   if (ratio && !ratio.exact)
     losses.push(`The size was taken as the aspect ratio ${ratio.said}: the model generates no closer size.`);
   const fineness = finenessOf(size);
-  const resolution = quirks.imageResolutions?.[fineness ?? ''];
+  const resolution = quirks.supportsImageResolutions?.[fineness ?? ''];
   if (size.pixels)
     losses.push(`The size ${writePixels(size.pixels)} was asked for by its shape: the model has sizes of its own.`);
   else if (fineness !== undefined && resolution?.toUpperCase() !== fineness)
@@ -32,8 +32,8 @@ function shapeMembers(size: ImageCall['size'], quirks: Quirks, losses: string[])
 
 /** The same in the client's own body, whose members say it in one way: what the provider has otherwise takes their place. */
 export function sizePatches(call: ImageCall, quirks: Quirks, said: Members): Members {
-  const { imageRatios, imageSizes, imageBounds, imageSides } = quirks;
-  if (!imageRatios && !imageSizes && !imageBounds && !imageSides) return {};
+  const { requiresImageRatios, supportsImageSizes, supportsImageBounds, requiresImageSides } = quirks;
+  if (!requiresImageRatios && !supportsImageSizes && !supportsImageBounds && !requiresImageSides) return {};
   const { pixels, aspectRatio, fineness } = call.size;
   const nothingSaid = !pixels && aspectRatio === undefined && fineness === undefined;
   if (nothingSaid) return said;

@@ -1,9 +1,10 @@
 /** Writes a request for images: flat JSON, or an edit as JSON or as a form, as the provider takes it. */
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import type { Quirks, Written } from '../../dialect.ts';
+import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers, quirksOf } from '../../shared/quirks.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
+import { quirksOf } from '../../shared/quirks.ts';
 import type { Form, FormFile } from '../../wire/multipart.ts';
 import { imageFile } from '../image-file.ts';
 import { refuseImages } from '../image-refusal.ts';
@@ -17,10 +18,10 @@ export function takesUploads(call: ImageCall, model: string, all: Quirks): boole
   return isForm(call, quirksOf(all, model));
 }
 
-function isForm({ edit, images, mask }: ImageCall, { editForm }: Quirks): boolean {
-  if (!edit || editForm === undefined) return false;
+function isForm({ edit, images, mask }: ImageCall, { requiresEditForm }: Quirks): boolean {
+  if (!edit || requiresEditForm === undefined) return false;
   const given = mask ? [...images, mask] : images;
-  return editForm === true || given.every(({ source }) => source.type === 'upload');
+  return requiresEditForm === true || given.every(({ source }) => source.type === 'upload');
 }
 
 export function writeCall(call: ImageCall, model: string, all: Quirks): Written {
@@ -91,7 +92,7 @@ export function passCall(call: ImageCall, model: string, all: Quirks): Written {
 }
 
 /** Nothing is lost where the provider does not know it: whichever it gives is converted. */
-function deliveryWord({ delivery }: ImageCall, { rejects, base64Word }: Quirks): string | undefined {
+function deliveryWord({ delivery }: ImageCall, { rejects, requiresBase64Word }: ModelQuirks): string | undefined {
   if (rejects?.includes('response_format')) return undefined;
-  return delivery === 'b64_json' ? (base64Word ?? delivery) : delivery;
+  return delivery === 'b64_json' ? requiresBase64Word : delivery;
 }
