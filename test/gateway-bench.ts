@@ -113,7 +113,7 @@ export interface GatewayCase {
   /** Turns the wall clock on. */
   turn(ms: number): void;
   /** A call in this format, read from its body. */
-  entrant(body: object, dialect?: string): Entrant;
+  entrant(body: object, dialect?: string, headers?: { [name: string]: string }): Entrant;
   /** Sends this body through the whole gateway. */
   serve(body: object, more?: { key?: string; headers?: { [name: string]: string }; dialect?: string }): Promise<Answer>;
   /** Of the account, in nano-USD. */
@@ -212,9 +212,9 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       turn(ms) {
         clock += ms;
       },
-      entrant(body, name = 'openai-chat') {
+      entrant(body, name = 'openai-chat', headers = {}) {
         const dialect = clientDialect(name);
-        const call: Call = dialect.readCall(wireRequest(body, {}, () => {}));
+        const call: Call = dialect.readCall(wireRequest(body, headers, () => {}));
         const load = deps.access.enter(caller, 0);
         return {
           id: newId('req_'),

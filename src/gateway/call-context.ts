@@ -128,7 +128,10 @@ export function watch(context: CallContext, events: readonly ReplyEvent[]): void
 /** Remembers what is thought in these events, before they are written: a proof says whose it is. */
 export function collectReasoning(context: CallContext, events: readonly ReplyEvent[]): void {
   if (context.signatureOwner === undefined) return;
-  context.collector ??= new ReasoningCollector(context.signatureOwner, context.signatureOwner !== context.upstreamDialect);
+  context.collector ??= new ReasoningCollector(
+    context.signatureOwner,
+    context.signatureOwner !== context.upstreamDialect,
+  );
   context.collector.see(events);
 }
 

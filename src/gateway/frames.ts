@@ -18,8 +18,7 @@ export function hasReasoning({ events }: Frame): boolean {
 
 /** Whether the frame reports usage above zero. A report of zero counts as none: no provider answers for free. */
 export function hasUsage({ events }: Frame): boolean {
-  for (const event of events)
-    if (event.type === 'usage' && event.usage.input + event.usage.output > 0) return true;
+  for (const event of events) if (event.type === 'usage' && event.usage.input + event.usage.output > 0) return true;
   return false;
 }
 

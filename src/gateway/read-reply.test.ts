@@ -36,7 +36,11 @@ const chunk = (delta: object, finish: string | null = null) => ({
   model: 'm',
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
-const codeOf = (trying: Promise<unknown>) => trying.then(() => 'none', ({ code }: GatewayError) => code);
+const codeOf = (trying: Promise<unknown>) =>
+  trying.then(
+    () => 'none',
+    ({ code }: GatewayError) => code,
+  );
 
 describe('a stream', () => {
   test('has begun with its first frame with content; comments before it are kept', async () => {
@@ -49,7 +53,9 @@ describe('a stream', () => {
     request.pushDone();
     const frames = await allFrames(upstream);
     expect(frames.map(({ bytes }) => Buffer.from(bytes).toString()).join('')).toContain(': comment');
-    const texts = frames.flatMap(({ events }) => events.map((event) => (event.type === 'part-delta' ? event.delta : '')));
+    const texts = frames.flatMap(({ events }) =>
+      events.map((event) => (event.type === 'part-delta' ? event.delta : '')),
+    );
     expect(texts.join('')).toBe('Hello');
   });
 
@@ -74,7 +80,10 @@ describe('a non-streaming reply', () => {
   const reader = (type: 'error' | 'reply-end'): Reader => ({
     read: () => [],
     end: () => [
-      { bytes: new Uint8Array(), events: [type === 'error' ? { type, error: new Error('late') as GatewayError } : { type }] },
+      {
+        bytes: new Uint8Array(),
+        events: [type === 'error' ? { type, error: new Error('late') as GatewayError } : { type }],
+      },
     ],
   });
 

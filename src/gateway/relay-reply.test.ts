@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { chatRequest, USAGE, USED, wholeAnswer } from '../../test/chat-answers.ts';
+import { chatRequest, type USAGE, USED, wholeAnswer } from '../../test/chat-answers.ts';
 import { type CaseSetup, type GatewayBench, type GatewayCase, startGatewayBench } from '../../test/gateway-bench.ts';
 import type { Answer as UpstreamAnswer } from '../../test/upstream/answer.ts';
 import { GatewayError } from '../canonical/errors.ts';

@@ -5,7 +5,7 @@ import type { Usage } from '../canonical/usage.ts';
 import type { Frame, Writer } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
-import { collectReasoning, type CallContext, type Conclusion } from './call-context.ts';
+import { type CallContext, type Conclusion, collectReasoning } from './call-context.ts';
 import { CLIENT_GONE } from './client-gone.ts';
 import { claimsMuch } from './doubt.ts';
 import { errorIn, hasReasoning, hasUsage, joinBytes } from './frames.ts';

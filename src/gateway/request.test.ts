@@ -27,7 +27,8 @@ async function built(
   { dialect = 'openai-chat', strict = false, ...setup }: CaseSetup & { dialect?: string; strict?: boolean } = {},
 ): Promise<Built> {
   const at = await bench.open(setup);
-  const entrant = { ...at.entrant(chatRequest(at.model, more), dialect), strict };
+  const headers = { 'anthropic-version': '2023-06-01' };
+  const entrant = { ...at.entrant(chatRequest(at.model, more), dialect, headers), strict };
   const context = await admit(at.deps, entrant, at.underWay);
   const [target] = context.targets;
   if (!target) throw new Error('The model has no target.');

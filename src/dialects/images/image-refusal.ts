@@ -4,7 +4,10 @@ import { GatewayError } from '../../canonical/errors.ts';
 import type { ModelQuirks } from '../dialect.ts';
 
 /** Throws `invalid_request` where the model takes no images and the call has some. */
-export function refuseImages({ images }: ImageCall, { supportsImageInput }: Pick<ModelQuirks, 'supportsImageInput'>): void {
+export function refuseImages(
+  { images }: ImageCall,
+  { supportsImageInput }: Pick<ModelQuirks, 'supportsImageInput'>,
+): void {
   if (supportsImageInput || images.length === 0) return;
   const sentence = 'This model cannot edit images: choose a model that can.';
   throw new GatewayError('invalid_request', sentence, { param: 'image' });

@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import { patchMembers } from '../wire/json.ts';
-import { patchedMembers } from './quirks.ts';
+import { patchedMembers } from './adjust-members.ts';
 import { repeatingSettings } from './repeated-members.ts';
 
 /** Ceiling: tokens of an answer. Choices: answers. Tries: answers of which the best are given. */

@@ -23,7 +23,14 @@ const isKept = async (at: GatewayCase, id: string) =>
 /** The call with what it goes on from. */
 function recalled(at: GatewayCase, more: object, by = at): Promise<ChatCall> {
   const { call, caller, dialect } = by.entrant({ model: by.model, input: 'And then?', ...more }, FORMAT);
-  return loadConversation(at.deps.memory, at.deps.settings.maxRequestBytes, dialect, call as ChatCall, caller, at.deps.now());
+  return loadConversation(
+    at.deps.memory,
+    at.deps.settings.maxRequestBytes,
+    dialect,
+    call as ChatCall,
+    caller,
+    at.deps.now(),
+  );
 }
 
 const textsOf = ({ messages }: ChatCall) =>

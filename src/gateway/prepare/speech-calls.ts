@@ -98,7 +98,10 @@ export function spokenReply(reader: Reader, { model, format }: SpeechCall): Read
     yield event;
   }
 
-  const frameOf = ({ bytes, events }: Frame): Frame => ({ bytes, events: events.flatMap((event) => [...chatEvents(event)]) });
+  const frameOf = ({ bytes, events }: Frame): Frame => ({
+    bytes,
+    events: events.flatMap((event) => [...chatEvents(event)]),
+  });
   return {
     read: (chunk) => reader.read(chunk).map(frameOf),
     end: () => reader.end().map(frameOf),

@@ -33,7 +33,11 @@ async function prepare(
   const [target] = context.targets;
   if (!target) throw new Error('The model has no target.');
   const found = routeTo(at.deps, context.call, context.dialect, target, context.model);
-  return { ...at, context, prepared: new TargetCall(at.deps, context, { ...found, ...route, quirks: quirksOf(quirks, 'm') }) };
+  return {
+    ...at,
+    context,
+    prepared: new TargetCall(at.deps, context, { ...found, ...route, quirks: quirksOf(quirks, 'm') }),
+  };
 }
 
 test('a plain call passes through no step: it comes back at once, unchanged', async () => {
@@ -83,7 +87,11 @@ describe('a step runs where it applies', () => {
       { role: 'user', content: 'And?' },
     ];
     const found: string[] = [];
-    const { prepared } = await prepare({ messages, reasoning_effort: 'high' }, {}, { dialect: bench.dialect('gemini') });
+    const { prepared } = await prepare(
+      { messages, reasoning_effort: 'high' },
+      {},
+      { dialect: bench.dialect('gemini') },
+    );
     const store = prepared.deps.memory.signatureStore;
     prepared.deps.memory = {
       ...prepared.deps.memory,
@@ -101,7 +109,11 @@ describe('a step runs where it applies', () => {
 
   test('media: an image named by its URL is refused where it may not be fetched', async () => {
     const content = [{ type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } }];
-    const { prepared } = await prepare({ messages: [{ role: 'user', content }] }, {}, { quirks: { supportsMediaUrls: [] } });
+    const { prepared } = await prepare(
+      { messages: [{ role: 'user', content }] },
+      {},
+      { quirks: { supportsMediaUrls: [] } },
+    );
     const running = Promise.resolve(runSteps(prepared));
     expect(await running.catch(({ code }: { code: string }) => code)).toBe('invalid_request');
   });

@@ -5,8 +5,8 @@
  * (called by `admit.ts`). What some replies need stands beside the requests: `reply-images.ts`, `speech-calls.ts`.
  */
 import type { Step, TargetCall } from '../target-call.ts';
-import { inlineMedia } from './inline-media.ts';
 import { changeKind } from './change-kind.ts';
+import { inlineMedia } from './inline-media.ts';
 import { splitCall } from './pieces.ts';
 import { restoreSignatures } from './signatures.ts';
 import { inlineUploads } from './uploaded-images.ts';

@@ -43,11 +43,18 @@ const IMAGES = {
     },
     {
       match: '^z-image',
-      quirks: { supportsImageInput: false, maxImagesPerCall: 1, supportsImageBounds: { least: 512 * 512, most: 2048 * 2048 } },
+      quirks: {
+        supportsImageInput: false,
+        maxImagesPerCall: 1,
+        supportsImageBounds: { least: 512 * 512, most: 2048 * 2048 },
+      },
     },
     {
       match: '^wan2\\.6-t2i',
-      quirks: { supportsImageInput: false, supportsImageBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 } },
+      quirks: {
+        supportsImageInput: false,
+        supportsImageBounds: { least: 1280 * 1280, most: 1440 * 1440, mostRatio: 4 },
+      },
     },
     {
       match: '^wan2\\.6-image',

@@ -18,5 +18,7 @@ export const stability: Provider = {
     // Else the image comes as bare bytes.
     outgoing.headers.accept = 'application/json';
   },
-  otherQuirks: { image: { maxImagesPerCall: 1, models: [{ match: '^stable-image-core', quirks: { supportsImageInput: false } }] } },
+  otherQuirks: {
+    image: { maxImagesPerCall: 1, models: [{ match: '^stable-image-core', quirks: { supportsImageInput: false } }] },
+  },
 };

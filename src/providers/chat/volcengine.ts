@@ -23,7 +23,11 @@ const IMAGES = {
   models: [
     {
       match: 'seedream-3',
-      quirks: { supportsImageInput: false, rejects: ['output_format'], supportsImageBounds: { leastSide: 512, mostSide: 2048 } },
+      quirks: {
+        supportsImageInput: false,
+        rejects: ['output_format'],
+        supportsImageBounds: { leastSide: 512, mostSide: 2048 },
+      },
     },
     { match: 'seededit-3', quirks: { rejects: ['size', 'output_format'] } },
     { match: 'seedream-[45]', quirks: { rejects: ['seed'] } },

@@ -7,7 +7,12 @@ const compatible = openaiCompatibleVendor({
   name: 'voyage',
   baseUrl: 'https://api.voyageai.com/v1',
   credentialVariable: 'VOYAGE_API_KEY',
-  embeddings: { supportsEncodingFormat: false, renames: { dimensions: 'output_dimension' }, rejects: ['user'], maxInputsPerCall: 1000 },
+  embeddings: {
+    supportsEncodingFormat: false,
+    renames: { dimensions: 'output_dimension' },
+    rejects: ['user'],
+    maxInputsPerCall: 1000,
+  },
 });
 
 export const voyage: Provider = {

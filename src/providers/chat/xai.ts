@@ -12,7 +12,21 @@ export const xai = openaiCompatibleVendor({
   images: {
     supportsMediaUrls: ['image'],
     requiresEditImages: 'typed',
-    requiresImageRatios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '20:9', '9:20', '19.5:9', '9:19.5'],
+    requiresImageRatios: [
+      '1:1',
+      '16:9',
+      '9:16',
+      '4:3',
+      '3:4',
+      '3:2',
+      '2:3',
+      '2:1',
+      '1:2',
+      '20:9',
+      '9:20',
+      '19.5:9',
+      '9:19.5',
+    ],
     supportsImageResolutions: { '1K': '1k', '2K': '2k', '3K': '2k', '4K': '2k' },
     maxImagesPerCall: 10,
     rejects: [

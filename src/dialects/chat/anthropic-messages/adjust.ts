@@ -2,19 +2,13 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Quirks } from '../../dialect.ts';
-import type { OutgoingBody } from '../../shared/outgoing-body.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
+import type { OutgoingBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { refusesSampling } from './version.ts';
 
-export function adjust(
-  body: OutgoingBody,
-  call: ChatCall,
-  model: string,
-  quirks: Quirks,
-  warnings: Set<string>,
-): void {
+export function adjust(body: OutgoingBody, call: ChatCall, model: string, quirks: Quirks, warnings: Set<string>): void {
   const traits = traitsOf(model);
   dropSampling(body, call, traits, warnings);
   lowerCeiling(body, call, traits, warnings);

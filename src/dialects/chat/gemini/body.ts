@@ -1,8 +1,8 @@
 /** A request's body in the one spelling the rest reads: checked, its members in camel case, without nulls. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { type Billable, billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { patchedMembers } from '../../shared/adjust-members.ts';
+import { type Billable, billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
 import { validatorOf } from '../../shared/validator.ts';
 import { patchMembers } from '../../wire/json.ts';

@@ -2,9 +2,9 @@
 import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
 import { traitsOf } from './model-traits.ts';

@@ -2,8 +2,8 @@
 import type { ChatCall, Part, Tool } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks } from '../../dialect.ts';
-import type { OutgoingBody } from '../../shared/outgoing-body.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
+import type { OutgoingBody } from '../../shared/outgoing-body.ts';
 import { freeTextSchema, wrapFreeText } from '../free-text.ts';
 import { callIds } from './call-ids.ts';
 import { schemaHint, writeOutput } from './write-output.ts';

@@ -5,7 +5,8 @@ import type { Quirks } from '../../dialect.ts';
 
 /** A provider that cannot be held to a schema is told of it in words. */
 export function schemaHint(output: OutputFormat, quirks: Quirks, warnings: Set<string>): JsonObject | undefined {
-  if (quirks.supportsStructuredOutput === undefined || quirks.supportsStructuredOutput === 'json-schema') return undefined;
+  if (quirks.supportsStructuredOutput === undefined || quirks.supportsStructuredOutput === 'json-schema')
+    return undefined;
   if (output.type === 'json') {
     if (quirks.supportsStructuredOutput === 'json') return undefined;
     warnings.add('JSON was requested by an instruction: the provider does not enforce it.');

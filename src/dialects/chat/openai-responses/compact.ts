@@ -6,11 +6,11 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { Reply, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Dialect, Frame, Quirks, WireRequest, Writer, Written } from '../../dialect.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { unreadable, wholeReader, wholeWriter } from '../../shared/whole-reply.ts';

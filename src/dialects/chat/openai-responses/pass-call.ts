@@ -2,8 +2,8 @@
 import type { ChatCall, Part } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { OwnBody } from '../../shared/outgoing-body.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
+import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { expandedItem } from './compaction-item.ts';
 import { keptHere } from './kept-here.ts';

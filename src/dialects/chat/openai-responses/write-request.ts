@@ -2,9 +2,9 @@
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
+import { adjustMembers } from '../../shared/adjust-members.ts';
 import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { adjustMembers } from '../../shared/adjust-members.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';

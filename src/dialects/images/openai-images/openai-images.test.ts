@@ -56,7 +56,12 @@ describe('a request', () => {
     const image = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUg==';
     const call = read({ model: 'm', prompt: 'Bluer', images: [{ image_url: image }, image], mask: image }, 'edits');
     expect(call.images).toHaveLength(2);
-    for (const quirks of [{}, { requiresEditForm: true }, { requiresEditImages: 'typed' }, { requiresEditImages: 'bare' }] satisfies Quirks[]) {
+    for (const quirks of [
+      {},
+      { requiresEditForm: true },
+      { requiresEditImages: 'typed' },
+      { requiresEditImages: 'bare' },
+    ] satisfies Quirks[]) {
       const { body, form, warnings } = openaiImages.writeCall(call, 'm', quirks);
       const { images, mask, prompt } = form
         ? read(await gathered(streamForm(form, 'b')), 'edits', formType('b'))
@@ -111,7 +116,11 @@ describe('a request', () => {
     const [one, two] = ['https://a.test/1.png', 'https://a.test/2.png'];
     const held = (requiresEditImages: NonNullable<Quirks['requiresEditImages']>, ...images: string[]) => {
       const call = read({ model: 'm', prompt: 'Bluer', images }, 'edits');
-      const { model: _, prompt: __, ...members } = decode(openaiImages.writeCall(call, 'm', { requiresEditImages }).body);
+      const {
+        model: _,
+        prompt: __,
+        ...members
+      } = decode(openaiImages.writeCall(call, 'm', { requiresEditImages }).body);
       return members;
     };
     expect(held('typed', one)).toEqual({ image: { type: 'image_url', url: one } });
@@ -127,7 +136,9 @@ describe('a request', () => {
     expect(held('image_url', one, two)).toEqual({ image_url: one });
     expect(held('reference_images', one)).toEqual({ reference_images: [one] });
     expect(() =>
-      openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', { supportsImageInput: false }),
+      openaiImages.writeCall(read({ model: 'm', prompt: 'x', image: one }, 'edits'), 'm', {
+        supportsImageInput: false,
+      }),
     ).toThrow('cannot edit images');
   });
 
@@ -139,7 +150,10 @@ describe('a request', () => {
       expect(decode(body)).toEqual({ model: 'm', prompt: 'A cat', ...written });
       return { ...written, losses: warnings.length };
     };
-    const bounds: Quirks = { supportsImageBounds: { grid: 16, least: 3_686_400, mostRatio: 16 }, supportsImageSizeNames: ['2K'] };
+    const bounds: Quirks = {
+      supportsImageBounds: { grid: 16, least: 3_686_400, mostRatio: 16 },
+      supportsImageSizeNames: ['2K'],
+    };
     expect(said({ size: '1024x1024' }, bounds)).toEqual({ size: '1920x1920', losses: 1 });
     expect(said({ size: '2048x2048' }, bounds)).toEqual({ size: '2048x2048', losses: 0 });
     expect(said({ size: '2K' }, bounds)).toEqual({ size: '2K', losses: 0 });

@@ -2,8 +2,8 @@
 import type { Image, ImageCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
-import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
+import { OwnBody, WrittenBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import type { Form, FormFile } from '../../wire/multipart.ts';
 import { imageFile } from '../image-file.ts';
@@ -39,7 +39,7 @@ export function writeCall(call: ImageCall, model: string, all: Quirks): Written 
 function membersOf(
   call: ImageCall,
   model: string,
-  quirks: Quirks,
+  quirks: ModelQuirks,
   losses: string[],
 ): { [member: string]: Json | undefined } {
   return {
