@@ -1,7 +1,7 @@
 /** What a reply means to whoever reads it in one format: how it was cut into parts and events does not count. */
 import type { Citation, Seal } from '../../src/canonical/call.ts';
 import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
-import { legalToolId } from '../../src/dialects/chat/anthropic-messages/legal-names.ts';
+import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
 import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
 
 type PartType = ReplyPart['opens']['type'];

@@ -1,7 +1,7 @@
 /** Every recorded request of a conversation, written for every other format and read again as a provider of that format would. */
 import type { ChatCall, Message, Part } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
-import { legalToolId } from '../../src/dialects/chat/anthropic-messages/legal-names.ts';
+import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
 import type { Dialect, Written } from '../../src/dialects/dialect.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';
 import { type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';

@@ -1,5 +1,5 @@
 /** A text completion as the user's turn of a conversation: what every chat format makes of one. */
-import type { Completion } from '../../canonical/call.ts';
+import type { ChatCall, Completion, Message } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 
 /** The turn's text. Throws `invalid_request` (param `prompt`) for a prompt of token ids, which only its own provider can read. */
@@ -28,4 +28,11 @@ export function completionLosses(completion: Completion): string[] {
   }
   if (completion.logprobs !== undefined) losses.push('`logprobs` was dropped: the model does not report them here.');
   return losses;
+}
+
+/** The messages of a call; a text completion becomes one user turn. */
+export function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
+  const prompt = completion?.prompts[0];
+  if (!completion || prompt === undefined) return messages;
+  return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
 }

@@ -1,6 +1,7 @@
 /** Reads the refusals of providers that speak OpenAI's formats: one meaning out of many bodies. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import { parsedJson } from './json-values.ts';
 
 /** What a provider said about a failure, before anything is decided. */
 interface Words {
@@ -18,7 +19,7 @@ const MAX_MESSAGE_LENGTH = 2000;
 /** An upstream's refusal as an HTTP answer. */
 export function readOpenaiError(status: number, headers: Headers, body: Uint8Array): GatewayError {
   const text = new TextDecoder().decode(body);
-  return errorOf(status, wordsIn(parse(text)), retryAfterSeconds(headers));
+  return errorOf(status, wordsIn(parsedJson(text)), retryAfterSeconds(headers));
 }
 
 /** An error object inside a reply that began with status 200. */
@@ -163,12 +164,4 @@ function retryAfterSeconds(headers: Headers): number | undefined {
   if (seconds >= 0) return Math.ceil(seconds);
   const wait = Date.parse(value) - Date.parse(headers.get('date') ?? '');
   return Number.isNaN(wait) ? undefined : Math.max(0, Math.ceil(wait / 1000));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

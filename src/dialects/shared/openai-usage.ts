@@ -1,7 +1,8 @@
 /** The usage object of OpenAI's formats, as OpenAI and as everybody who copied it writes it. */
-import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
+import type { Json, JsonObject } from '../../canonical/json.ts';
 import { asReport, figure, type Usage } from '../../canonical/usage.ts';
 import type { Quirks } from '../dialect.ts';
+import { objectAt } from './json-values.ts';
 
 /** Reads a final usage object; `undefined`: it is no report. Shares never exceed their totals, whatever the provider says. */
 export function readUsage(raw: JsonObject, quirks: Quirks): Usage | undefined {
@@ -99,11 +100,6 @@ function reasoningTokens(raw: JsonObject): number {
 
 function outputDetails(raw: JsonObject): JsonObject | undefined {
   return objectAt(raw, 'completion_tokens_details') ?? objectAt(raw, 'output_tokens_details');
-}
-
-function objectAt(raw: JsonObject, member: string): JsonObject | undefined {
-  const value = raw[member];
-  return isObject(value) ? value : undefined;
 }
 
 /** A total by the first of its names that says one above zero; `NaN` where what it says is no figure, `undefined` where it is absent. */

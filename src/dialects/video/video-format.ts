@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Image, TaskCourse, TaskOutput, VideoAsk } from '../../canonical/task.ts';
+import { parsedJson } from '../shared/json-values.ts';
 import { wrong } from '../shared/request-body.ts';
 import { nodeOf, type SchemaNode } from '../shared/request-shape.ts';
 
@@ -91,21 +92,13 @@ export class FieldReader {
   object(name: string): JsonObject | undefined {
     const value = this.take(name);
     if (value === undefined || isObject(value)) return value;
-    const parsed = typeof value === 'string' ? parse(value) : undefined;
+    const parsed = typeof value === 'string' ? parsedJson(value) : undefined;
     if (isObject(parsed)) return parsed;
     throw wrong(name, 'must be an object');
   }
 
   rest(): JsonObject {
     return Object.fromEntries(this.left);
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

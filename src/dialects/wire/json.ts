@@ -220,6 +220,12 @@ export function pickMembers(body: Uint8Array, names: ReadonlySet<string>): JsonO
   return picked;
 }
 
+/** Replaces the value of the first top-level member `name`, if there is one, in the JSON object that begins at `from`. */
+export function replaceMember(bytes: Uint8Array, name: string, value: Json, from = 0): Uint8Array {
+  const span = memberSpan(bytes, name, from);
+  return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(value))) : bytes;
+}
+
 /** `bytes` with the stretch from `start` to `end` replaced. */
 export function spliceBytes(bytes: Uint8Array, start: number, end: number, replacement: Uint8Array): Uint8Array {
   const spliced = Buffer.allocUnsafe(bytes.length - (end - start) + replacement.length);

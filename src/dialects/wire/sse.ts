@@ -257,3 +257,11 @@ function hasByteOrderMark(bytes: Uint8Array): boolean {
 function tooLarge(maxEventBytes: number): GatewayError {
   return new GatewayError('upstream_failed', `The model's reply held an event of more than ${maxEventBytes} bytes.`);
 }
+
+/** Whether the bytes end in a blank line, without which client libraries wait for more. */
+export function endsInBlankLine(bytes: Uint8Array): boolean {
+  const last = bytes[bytes.length - 1];
+  const before = bytes[bytes.length - 2];
+  if (last === LF) return before === LF || (before === CR && bytes[bytes.length - 3] === LF);
+  return last === CR && before === CR;
+}

@@ -1,6 +1,7 @@
 /** Bedrock's envelope around streams of a model's own format: binary frames, each with one event as base64. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../canonical/json.ts';
+import { parsedJson } from '../../dialects/shared/json-values.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../dialects/wire/event-stream.ts';
 import type { Framing, Opener } from '../../dialects/wire/framing.ts';
 
@@ -34,26 +35,18 @@ function openFrames(): Opener {
 }
 
 function asEvent({ headers, payload }: EventStreamMessage): string {
-  const said = parse(decoder.decode(payload));
+  const said = parsedJson(decoder.decode(payload));
   if (headers[':message-type'] !== 'event') {
     const exception = headers[':exception-type'] ?? '';
     const message = isObject(said) ? (said.message ?? '') : '';
     return written({ type: 'error', error: { type: TYPES[exception] ?? 'api_error', message } });
   }
   if (!isObject(said) || typeof said.bytes !== 'string') return '';
-  const event = parse(Buffer.from(said.bytes, 'base64').toString());
+  const event = parsedJson(Buffer.from(said.bytes, 'base64').toString());
   if (!isObject(event)) throw new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.');
   return typeof event.type === 'string' ? written(event) : '';
 }
 
 function written(event: JsonObject): string {
   return `event: ${String(event.type)}\ndata: ${JSON.stringify(event)}\n\n`;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

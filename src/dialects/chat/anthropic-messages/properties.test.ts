@@ -7,7 +7,7 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type PartOpening, type ReplyEvent } from '../../../canonical/reply.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
-import { legalToolId } from './legal-names.ts';
+import { legalToolId } from './tool-names.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

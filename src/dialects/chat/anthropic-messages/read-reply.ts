@@ -1,12 +1,14 @@
 /** Cuts a message, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
 import type { ChatCall } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { objectReader } from '../../shared/whole-reply.ts';
-import { SseCutter, type SseEvent } from '../../wire/sse.ts';
-import { Decoder, unreadable } from './read-events.ts';
+import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
+import { brokeOff, isStreamed, SseReader, unreadable } from '../sse-reader.ts';
+import { Decoder } from './read-events.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
 export type FrameKind =
@@ -38,39 +40,27 @@ export class MessageFrame implements Frame {
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
-const LF = 10;
-const CR = 13;
 
 export function createReader(call: ChatCall, contentType: string): Reader {
-  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call) : wholeReader(call);
+  return isStreamed(call, contentType) ? new StreamReader(call) : wholeReader(call);
 }
 
-class StreamReader implements Reader {
-  readonly #cutter = new SseCutter();
+class StreamReader extends SseReader {
   readonly #decoder: Decoder;
 
   constructor(call: ChatCall) {
+    super();
     this.#decoder = new Decoder(call);
   }
 
-  read(chunk: Uint8Array): Frame[] {
-    return this.#framesOf(() => this.#cutter.read(chunk));
-  }
-
-  end(): Frame[] {
-    const frames = this.#framesOf(() => this.#cutter.end());
+  override end(): Frame[] {
+    const frames = this.frames();
     if (!this.#decoder.ended) frames.push(this.#broken(brokeOff()));
     return frames;
   }
 
-  #framesOf(cut: () => SseEvent[]): Frame[] {
-    try {
-      return cut().map((event) => this.#frame(event));
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      return this.#decoder.ended ? [] : [this.#broken(thrown)];
-    }
+  protected override broken(error: GatewayError): Frame[] {
+    return this.#decoder.ended ? [] : [this.#broken(error)];
   }
 
   #broken(error: GatewayError, bytes: Uint8Array = NO_BYTES): MessageFrame {
@@ -78,13 +68,13 @@ class StreamReader implements Reader {
     return new MessageFrame('useless', bytes, [{ type: 'error', error }]);
   }
 
-  #frame(event: SseEvent): Frame {
+  protected override frame(event: SseEvent): Frame {
     const { bytes, data } = event;
     if (this.#decoder.ended) return new MessageFrame('useless', bytes, NO_EVENTS);
     if (data === undefined) return new MessageFrame('event', bytes, NO_EVENTS);
     const word = data.trim();
     if (word === '' || word === '[DONE]') return new MessageFrame('useless', bytes, NO_EVENTS);
-    const payload = parse(data);
+    const payload = parsedJson(data);
     if (!isObject(payload)) return this.#broken(unreadable(), bytes);
     if (event.event === 'error' && payload.type !== 'error') payload.type = 'error';
     const isStart = payload.type === 'message_start';
@@ -93,7 +83,7 @@ class StreamReader implements Reader {
     if (isStart && this.#decoder.started) return new MessageFrame('useless', bytes, NO_EVENTS);
     const events = this.#decoder.read(payload);
     const kind = isStart ? 'start' : 'event';
-    if (event.event !== undefined && event.dataEnd > 0 && endsBlank(bytes)) {
+    if (event.event !== undefined && event.dataEnd > 0 && endsInBlankLine(bytes)) {
       return new MessageFrame(kind, bytes, events, event.dataStart);
     }
     // The libraries hear no event without its name, and none without a blank line behind it.
@@ -108,23 +98,4 @@ function wholeReader(call: ChatCall): Reader {
       ? new MessageFrame('whole', bytes, new Decoder(call).readWhole(payload))
       : new MessageFrame('useless', bytes, [{ type: 'error', error: unreadable() }]),
   ]);
-}
-
-function endsBlank(bytes: Uint8Array): boolean {
-  const last = bytes[bytes.length - 1];
-  const before = bytes[bytes.length - 2];
-  if (last === LF) return before === LF || (before === CR && bytes[bytes.length - 3] === LF);
-  return last === CR && before === CR;
-}
-
-function brokeOff(): GatewayError {
-  return new GatewayError('upstream_failed', 'The reply broke off before its end.');
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

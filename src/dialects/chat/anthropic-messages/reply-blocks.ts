@@ -2,11 +2,11 @@
 import type { ChatCall, Seal } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../../canonical/reply.ts';
-import { wrapFreeText } from '../wrapped-tools.ts';
+import { wrapFreeText } from '../free-text.ts';
 import { shownCitation } from './citations.ts';
-import { legalToolId, legalToolName } from './legal-names.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { OF_TEXT, sealCarrier, shownThinking } from './thinking-blocks.ts';
+import { legalToolId, legalToolName } from './tool-names.ts';
 
 /** All blocks of a part: mostly one; none where it says nothing a client could read; a second one where its seal needs module. */
 export function replyBlocks(call: ChatCall, part: ReplyPart): JsonObject[] {

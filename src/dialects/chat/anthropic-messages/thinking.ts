@@ -1,24 +1,14 @@
 /** How much to think: efforts and budgets, mapped to what the model takes. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
+import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../reasoning-effort.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { isOwn } from './thinking-blocks.ts';
 
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[];
 
-const LEAST_BUDGET = 1024;
 /** Room for the answer beside the thinking where the client named no ceiling. */
 const DEFAULT_ANSWER_TOKENS = 8192;
-
-const BUDGETS = {
-  none: 0,
-  minimal: LEAST_BUDGET,
-  low: 2048,
-  medium: 8192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-} as const satisfies Record<Effort, number>;
 
 export function readEffort(word: string | null | undefined): Effort | undefined {
   return EFFORTS.find((effort): effort is Effort => effort === word);
@@ -82,7 +72,7 @@ function onABudget(
   const maxTokens = ceiling ?? defaultCeiling(call, traits, Math.max(LEAST_BUDGET, wanted));
   const budget = Math.max(LEAST_BUDGET, Math.min(wanted, maxTokens - 1));
   if (budget >= maxTokens) {
-    losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);
+    reportNoBudget(losses);
     return { isOn: false, maxTokens };
   }
   if (hasOpenUnprovenLoop(call)) {
@@ -99,30 +89,15 @@ function byEffort(
   { maxTokens }: Thinking,
   losses: Set<string>,
 ): Thinking {
-  const effort = effortFor(reasoning, traits, losses);
+  const { budgetTokens } = reasoning;
+  const asked = reasoning.effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
+  const effort = asked && nearestEffort(asked, traits.efforts, losses);
   return {
     isOn: true,
     maxTokens,
     thinking: { type: 'adaptive', ...displayOf(call, traits) },
     ...(effort && { effort }),
   };
-}
-
-/** The nearest effort the model knows. */
-function effortFor(
-  { effort, budgetTokens }: Reasoning,
-  { efforts }: ModelTraits,
-  losses: Set<string>,
-): Effort | undefined {
-  const asked = effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
-  if (asked === undefined || efforts.includes(asked)) return asked;
-  const known = asked === 'xhigh' || asked === 'max' ? 'high' : 'low';
-  losses.add(`The reasoning effort \`${asked}\` became \`${known}\`: the model does not know it.`);
-  return known;
-}
-
-function effortOfBudget(tokens: number): Effort {
-  return tokens <= BUDGETS.low ? 'low' : tokens < 10_000 ? 'medium' : 'high';
 }
 
 /** The newest models hide their thinking unless asked; clients of other formats expect to see it. */

@@ -9,13 +9,14 @@ import type {
   ToolResultPart,
 } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
 import { documentType } from '../document-type.ts';
-import { wrapFreeText } from '../wrapped-tools.ts';
+import { wrapFreeText } from '../free-text.ts';
+import { inputObject } from '../request-tools.ts';
 import { provenCitation } from './citations.ts';
-import { legalToolId, legalToolName } from './legal-names.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
 import { provenThinking } from './thinking-blocks.ts';
+import { legalToolId, legalToolName } from './tool-names.ts';
 
 /** Whose turn a block stands in; a tool's result is a turn of its own here. */
 export type Place = 'user' | 'assistant' | 'system' | 'result';
@@ -72,20 +73,6 @@ function writeText({ text, citations, cache }: TextPart, place: Place, losses: S
 function writeCallBlock({ id, name, input, custom, cache }: ToolCallPart, losses: Set<string>): JsonObject {
   const said = custom ? wrapFreeText(input) : inputObject(input, losses);
   return marked({ type: 'tool_use', id: legalToolId(id), name: legalToolName(name), input: said }, cache);
-}
-
-/** Arguments are an object here; whatever else a model wrote stands under one member. */
-function inputObject(input: string, losses: Set<string>): JsonObject {
-  if (input.trim() === '') return {};
-  let value: Json | undefined;
-  try {
-    value = JSON.parse(input) as Json;
-  } catch {
-    value = undefined;
-  }
-  if (isObject(value)) return value;
-  losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
-  return { input: value ?? input };
 }
 
 function writeResult({ callId, parts, failed, cache }: ToolResultPart, losses: Set<string>): JsonObject {

@@ -2,12 +2,13 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
+import type { Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { anthropicErrorType } from '../../shared/error-bodies.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
-import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../../wire/json.ts';
+import { joinBytes, memberSpan, patchMembers, replaceMember } from '../../wire/json.ts';
+import { JsonWriter } from '../json-writer.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { writeFinish } from './finish.ts';
 import { MessageFrame } from './read-reply.ts';
@@ -21,7 +22,7 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(eventText({ type: 'ping' }));
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : wholeWriter(call);
+  return call.stream ? streamWriter(call) : new WholeWriter(call);
 }
 
 function streamWriter(call: ChatCall): Writer {
@@ -52,37 +53,33 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-function wholeWriter(call: ChatCall): Writer {
-  const pieces: Uint8Array[] = [];
-  let reply: Reply | undefined;
-  let billed: Usage | undefined;
-  const losses = new ReplyLosses(REPLY_ROOM);
-  return {
-    contentType: 'application/json',
-    get warnings() {
-      return losses.warnings;
-    },
-    write(frame) {
-      reply ??= emptyReply();
-      losses.see(frame.events);
-      for (const event of frame.events) addEvent(reply, event);
-      return NO_BYTES;
-    },
-    pass(frame) {
-      pieces.push(passed(frame, call.model));
-      return NO_BYTES;
-    },
-    bill(usage) {
-      billed = usage;
-    },
-    end() {
-      if (!reply) return billed ? patchMembers(joinBytes(pieces), { usage: writeUsage(billed) }) : joinBytes(pieces);
-      if (billed) reply.usage = billed;
-      return encoder.encode(JSON.stringify(messageOf(call, reply)));
-    },
-    fail: (error) => encoder.encode(JSON.stringify({ type: 'error', error: errorObject(error) })),
-    keepAlive: () => NO_BYTES,
-  };
+class WholeWriter extends JsonWriter {
+  readonly #call: ChatCall;
+  readonly #pieces: Uint8Array[] = [];
+
+  constructor(call: ChatCall) {
+    super(REPLY_ROOM);
+    this.#call = call;
+  }
+
+  override pass(frame: Frame): Uint8Array {
+    this.passed = true;
+    this.#pieces.push(passed(frame, this.#call.model));
+    return NO_BYTES;
+  }
+
+  protected override passedEnd(): Uint8Array {
+    const bytes = joinBytes(this.#pieces);
+    return this.billed ? patchMembers(bytes, { usage: writeUsage(this.billed) }) : bytes;
+  }
+
+  protected override body(reply: Reply): JsonObject {
+    return messageOf(this.#call, reply);
+  }
+
+  protected override errorBody(error: GatewayError): object {
+    return { type: 'error', error: errorObject(error) };
+  }
 }
 
 /** The format has one choice: it is the first one's that is written. */
@@ -120,8 +117,7 @@ function passed(frame: Frame, model: string): Uint8Array {
   const bytes = frame.mended === undefined ? frame.bytes : encoder.encode(frame.mended);
   if (frame.kind === 'event') return bytes;
   const message = frame.kind === 'start' ? memberSpan(bytes, 'message', frame.jsonStart)?.start : frame.jsonStart;
-  const name = message === undefined ? undefined : memberSpan(bytes, 'model', message);
-  return name ? spliceBytes(bytes, name.start, name.end, encoder.encode(JSON.stringify(model))) : bytes;
+  return message === undefined ? bytes : replaceMember(bytes, 'model', model, message);
 }
 
 function errorObject(error: GatewayError): JsonObject {

@@ -1,11 +1,18 @@
 /** A call of any format as a messages request. */
-import type { ChatCall, Message } from '../../../canonical/call.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import { isEmpty, isObject } from '../../../canonical/json.ts';
+import { isObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { messagesOf } from '../completion-turn.ts';
+import {
+  reportForeign,
+  reportModalities,
+  reportUnknownSettings,
+  stopsOf,
+  temperatureOf,
+  unknown,
+} from '../request-losses.ts';
 import { adjust } from './adjust.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
@@ -52,54 +59,26 @@ function addMember(body: JsonObject, member: string, value: Json | undefined): v
   if (value !== undefined) body[member] = value;
 }
 
-function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
-  const prompt = completion?.prompts[0];
-  if (!completion || prompt === undefined) return messages;
-  return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
-}
-
 /** What this format has no word for at all. */
 function noteLosses(call: ChatCall, losses: Set<string>): void {
-  const { sampling, completion, modalities } = call;
-  if (completion) for (const loss of completionLosses(completion)) losses.add(loss);
-  if (sampling.presencePenalty) losses.add(unknown('presence_penalty'));
-  if (sampling.frequencyPenalty) losses.add(unknown('frequency_penalty'));
-  if (sampling.seed !== undefined) losses.add(unknown('seed'));
-  if (sampling.logitBias && !isEmpty(sampling.logitBias)) losses.add(unknown('logit_bias'));
-  if (sampling.logprobs) losses.add(unknown('logprobs'));
-  if (call.verbosity) losses.add(unknown('verbosity'));
-  if (call.image) losses.add(unknown('image'));
+  reportUnknownSettings(call, losses);
   if (call.audio) losses.add(unknown('audio'));
   if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
   if (call.metadata && call.origin.dialect !== ANTHROPIC_MESSAGES) losses.add(unknown('metadata'));
-  if (modalities?.some((modality) => modality !== 'text'))
-    losses.add('`modalities` were dropped: the model answers in text.');
-  for (const { dialect, names } of foreignMembers(call, ANTHROPIC_MESSAGES)) {
-    losses.add(
-      `\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${names.length > 1 ? 'were' : 'was'} dropped.`,
-    );
-  }
-}
-
-function unknown(member: string): string {
-  return `\`${member}\` was dropped: the model does not know it.`;
+  reportModalities(call, losses);
+  reportForeign(call, ANTHROPIC_MESSAGES, losses);
 }
 
 function addSampling(
   body: JsonObject,
-  { sampling }: ChatCall,
+  call: ChatCall,
   traits: ModelTraits,
   thinks: Thinking['isOn'],
   losses: Set<string>,
 ): void {
-  let { temperature, topP, topK } = sampling;
-  const stop = sampling.stop?.filter((sequence) => sequence.trim() !== '');
-  if (stop && sampling.stop && stop.length < sampling.stop.length)
-    losses.add('A stop sequence of blanks was dropped: the model takes none.');
-  if (temperature !== undefined && temperature > 1) {
-    losses.add('`temperature` was lowered to 1: the model goes no higher.');
-    temperature = 1;
-  }
+  let { topP, topK } = call.sampling;
+  const stop = stopsOf(call, losses);
+  let temperature = temperatureOf(call, losses);
   // A model that takes none of them has them dropped by `adjust`.
   if (thinks && traits.sampling !== 'none') {
     const why = 'the model does not take it while it thinks';
@@ -114,7 +93,7 @@ function addSampling(
   addMember(body, 'temperature', temperature);
   addMember(body, 'top_p', topP);
   addMember(body, 'top_k', topK);
-  if (stop && stop.length > 0) body.stop_sequences = stop;
+  if (stop.length > 0) body.stop_sequences = stop;
 }
 
 function dropped(member: string, why: string, losses: Set<string>): undefined {

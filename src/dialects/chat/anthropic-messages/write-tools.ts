@@ -1,11 +1,26 @@
 /** Tools, the choice among them, and structured output. */
 import type { ChatCall, Tool } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { freeTextSchema } from '../free-text.ts';
+import {
+  allowedTools,
+  isStrictTool,
+  reportForeignChoice,
+  reportForeignTool,
+  reportFreeTextTool,
+} from '../request-tools.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../strict-schema.ts';
-import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutput } from '../wrapped-tools.ts';
-import { legalToolName } from './legal-names.ts';
+import {
+  answerToolDescription,
+  answerToolInstruction,
+  answerToolName,
+  answerToolSchema,
+  JSON_INSTRUCTION,
+  type JsonSchemaOutput,
+} from '../structured-output.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { ANTHROPIC_MESSAGES } from './name.ts';
+import { legalToolName } from './tool-names.ts';
 import { marked } from './write-parts.ts';
 
 interface WrittenTools {
@@ -19,7 +34,6 @@ interface WrittenTools {
 
 /** The search tool that every model knows. */
 const WEB_SEARCH = 'web_search_20250305';
-const JSON_INSTRUCTION = 'Answer with one valid JSON object and nothing else: no words around it, no code fence.';
 
 /** `isForcible`: the model may be made to call a tool (while it thinks, older ones may not). */
 export function writeTools(
@@ -29,7 +43,7 @@ export function writeTools(
   losses: Set<string>,
 ): WrittenTools {
   const tools: JsonObject[] = [];
-  for (const tool of offered(call, losses)) {
+  for (const tool of allowedTools(call, losses)) {
     const item = writeTool(tool, traits, losses);
     if (item) tools.push(item);
   }
@@ -64,11 +78,10 @@ function addAnswerTool(
   losses: Set<string>,
 ): void {
   const name = answerToolName(call, legalToolName);
-  const description = `Give your final answer by calling this tool. ${output.description ?? ''}`.trimEnd();
   const choice = written.tools.length > 0 ? (call.toolChoice?.type ?? 'auto') : 'none';
-  written.tools.push({ name, description, input_schema: answerToolSchema(output) });
+  written.tools.push({ name, description: answerToolDescription(output), input_schema: answerToolSchema(output) });
   if (!isForcible) {
-    written.instruction = `Give your final answer by calling the tool ${name}.`;
+    written.instruction = answerToolInstruction(name);
     if (choice === 'none') delete written.toolChoice;
     losses.add("The answer's schema was asked for in words: the model cannot be forced to it while it thinks.");
   } else if (choice === 'none') {
@@ -78,18 +91,10 @@ function addAnswerTool(
   }
 }
 
-/** The tools among which the model may choose: a subset where the choice names one. */
-function offered({ tools, toolChoice }: ChatCall, losses: Set<string>): Tool[] {
-  if (toolChoice?.type !== 'allowed') return tools;
-  losses.add('Of the tools only the allowed ones were sent.');
-  return tools.filter((tool) => !('name' in tool) || toolChoice.names.includes(tool.name));
-}
-
 function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonObject | undefined {
   switch (tool.type) {
     case 'function': {
-      const isStrict = tool.strict === true && traits.structuredOutput && canBeStrict(tool.parameters);
-      if (tool.strict && !isStrict) losses.add('`strict` of a tool was dropped: the model cannot keep to its schema.');
+      const isStrict = isStrictTool(tool, traits.structuredOutput, losses);
       const schema = toolSchema(tool.parameters);
       if (tool.parameters && (tool.parameters.anyOf || tool.parameters.oneOf || tool.parameters.allOf)) {
         losses.add("The choice at the top of a tool's schema became one object: the model takes no choice there.");
@@ -100,8 +105,8 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       return marked(written, tool.cache);
     }
     case 'custom':
-      losses.add('A tool of free text was given as a function with one text: the model has no such tools.');
-      return marked(toolNamed(tool, customToolSchema(tool)), tool.cache);
+      reportFreeTextTool(losses);
+      return marked(toolNamed(tool, { ...freeTextSchema(tool), additionalProperties: false }), tool.cache);
     case 'web-search':
       return {
         ...(tool.dialect === ANTHROPIC_MESSAGES ? tool.options : webSearch(tool.options, losses)),
@@ -109,8 +114,7 @@ function writeTool(tool: Tool, traits: ModelTraits, losses: Set<string>): JsonOb
       };
     case 'vendor':
       if (tool.dialect === ANTHROPIC_MESSAGES) return { ...tool.item };
-      losses.add(`A tool that only ${tool.dialect} knows was dropped.`);
-      return undefined;
+      return reportForeignTool(tool, losses);
     default:
       return tool satisfies never;
   }
@@ -165,8 +169,7 @@ function choiceOf({ toolChoice }: ChatCall, losses: Set<string>): JsonObject | u
       return { type: toolChoice.mode === 'required' ? 'any' : 'auto' };
     case 'vendor':
       if (toolChoice.dialect === ANTHROPIC_MESSAGES) return toolChoice.item;
-      losses.add(`A choice of tools that only ${toolChoice.dialect} knows was dropped.`);
-      return undefined;
+      return reportForeignChoice(toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }

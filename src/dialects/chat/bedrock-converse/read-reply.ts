@@ -4,10 +4,12 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { objectReader } from '../../shared/whole-reply.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../wire/event-stream.ts';
+import { brokeOff, unreadable } from '../sse-reader.ts';
 import { readException } from './read-error.ts';
-import { Decoder, unreadable } from './read-events.ts';
+import { Decoder } from './read-events.ts';
 
 const NO_BYTES = new Uint8Array();
 const decoder = new TextDecoder();
@@ -60,7 +62,7 @@ class StreamReader implements Reader {
       const type = headers[':exception-type'] ?? headers[':error-code'] ?? '';
       return [{ type: 'error', error: readException(type, payload) }];
     }
-    const said = parse(payload);
+    const said = parsedJson(decoder.decode(payload));
     if (isObject(said)) return this.#decoder.read(headers[':event-type'] ?? '', said);
     this.#decoder.ended = true;
     return [{ type: 'error', error: unreadable() }];
@@ -71,16 +73,4 @@ function wholeReader(call: ChatCall): Reader {
   return objectReader((reply, bytes) => [
     { bytes, events: reply ? new Decoder(call).readWhole(reply) : [{ type: 'error', error: unreadable() }] },
   ]);
-}
-
-function brokeOff(): GatewayError {
-  return new GatewayError('upstream_failed', 'The reply broke off before its end.');
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(decoder.decode(bytes));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,19 +1,10 @@
 /** How much to think, in the words of the model's family. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
+import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../reasoning-effort.ts';
 import type { ModelTraits } from './model-traits.ts';
 
-const LEAST_BUDGET = 1024;
 const ANSWER_TOKENS = 8192;
-const BUDGETS = {
-  none: 0,
-  minimal: LEAST_BUDGET,
-  low: 2048,
-  medium: 8192,
-  high: 16_384,
-  xhigh: 32_768,
-  max: 32_768,
-} as const satisfies Record<Effort, number>;
 
 /** What a call's reasoning comes to. */
 export interface Thinking {
@@ -38,12 +29,12 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
       return isOff ? { fields: {}, excludes: [] } : onABudget(call, reasoning, losses);
     case 'adaptive': {
       if (isOff) return { fields: { thinking: { type: 'disabled' } }, excludes: [] };
-      const output_config = { effort: effortOf(reasoning, traits, losses) };
+      const output_config = { effort: effortFor(reasoning, traits, losses) };
       return { fields: { thinking: { type: 'adaptive' }, output_config }, excludes: ['temperature', 'topP'] };
     }
     case 'nova': {
       if (isOff) return { fields: { reasoningConfig: { type: 'disabled' } }, excludes: [] };
-      let maxReasoningEffort = effortOf(reasoning, traits, losses);
+      let maxReasoningEffort = effortFor(reasoning, traits, losses);
       // It takes no ceiling while it thinks its hardest, and a ceiling is what was paid for.
       if (maxReasoningEffort === 'high' && maxOutputTokens !== undefined) {
         losses.add('The reasoning effort `high` became `medium`: the model takes no output limit with it.');
@@ -53,7 +44,7 @@ export function writeThinking(call: ChatCall, traits: ModelTraits, losses: Set<s
       return { fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort } }, excludes };
     }
     case 'effort':
-      return { fields: { reasoning_effort: isOff ? 'low' : effortOf(reasoning, traits, losses) }, excludes: [] };
+      return { fields: { reasoning_effort: isOff ? 'low' : effortFor(reasoning, traits, losses) }, excludes: [] };
     default:
       return traits.thinking satisfies never;
   }
@@ -65,21 +56,14 @@ function onABudget(call: ChatCall, reasoning: Reasoning, losses: Set<string>): T
   const maxTokens = ceiling ?? Math.min(held, wanted + ANSWER_TOKENS);
   const budget_tokens = Math.min(wanted, maxTokens - 1);
   if (budget_tokens < LEAST_BUDGET) {
-    losses.add(`Thinking was left out: the output limit must be above ${LEAST_BUDGET} for it.`);
+    reportNoBudget(losses);
     return { fields: {}, excludes: [] };
   }
   return { fields: { thinking: { type: 'enabled', budget_tokens } }, excludes: ['temperature', 'topP'], maxTokens };
 }
 
 /** The nearest effort the model knows. */
-function effortOf({ effort, budgetTokens }: Reasoning, { efforts }: ModelTraits, losses: Set<string>): Effort {
+function effortFor({ effort, budgetTokens }: Reasoning, { efforts }: ModelTraits, losses: Set<string>): Effort {
   const asked = effort ?? (budgetTokens === undefined ? 'medium' : effortOfBudget(budgetTokens));
-  if (efforts.includes(asked)) return asked;
-  const known = asked === 'xhigh' || asked === 'max' ? 'high' : 'low';
-  losses.add(`The reasoning effort \`${asked}\` became \`${known}\`: the model does not know it.`);
-  return known;
-}
-
-function effortOfBudget(tokens: number): Effort {
-  return tokens <= BUDGETS.low ? 'low' : tokens < 10_000 ? 'medium' : 'high';
+  return nearestEffort(asked, efforts, losses);
 }

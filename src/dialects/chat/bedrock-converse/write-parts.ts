@@ -1,11 +1,12 @@
 /** Parts as the blocks of a request; what a block cannot say goes to the losses. */
 import type { CacheMark, Part, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { wrapFreeText } from '../wrapped-tools.ts';
-import { legalToolId, legalToolName } from './legal-names.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { wrapFreeText } from '../free-text.ts';
+import { inputObject } from '../request-tools.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { BEDROCK_CONVERSE } from './name.ts';
 import { provenThinking } from './reasoning-blocks.ts';
+import { legalToolId, legalToolName } from './tool-names.ts';
 import { writeMedia } from './write-media.ts';
 
 /** Whose turn a block stands in; a tool's result is a turn of its own here. */
@@ -81,22 +82,8 @@ export class PartWriter {
   }
 
   #call({ id, name, input, custom }: ToolCallPart): JsonObject {
-    const said = custom ? wrapFreeText(input) : this.#inputObject(input);
+    const said = custom ? wrapFreeText(input) : inputObject(input, this.#losses);
     return { toolUse: { toolUseId: legalToolId(id), name: legalToolName(name), input: said } };
-  }
-
-  /** Arguments are an object here; whatever else a model wrote stands under one member. */
-  #inputObject(input: string): JsonObject {
-    if (input.trim() === '') return {};
-    let value: Json;
-    try {
-      value = JSON.parse(input) as Json;
-    } catch {
-      value = input;
-    }
-    if (isObject(value)) return value;
-    this.#losses.add('Arguments of an earlier tool call were no JSON object: they were passed on as its `input`.');
-    return { input: value };
   }
 
   #result({ callId, parts, failed }: ToolResultPart): JsonObject {

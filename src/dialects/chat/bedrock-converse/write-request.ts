@@ -1,12 +1,19 @@
 /** A call of any format as a Converse request; the model and whether it streams stand in the address. */
-import type { ChatCall, Message } from '../../../canonical/call.ts';
+import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { messagesOf } from '../completion-turn.ts';
+import {
+  reportForeign,
+  reportModalities,
+  reportUnknownSettings,
+  stopsOf,
+  temperatureOf,
+  unknown,
+} from '../request-losses.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
 import { BEDROCK_CONVERSE } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
@@ -15,7 +22,8 @@ import { PartWriter } from './write-parts.ts';
 import { writeTools } from './write-tools.ts';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
-  const losses = new Set<string>(lossesOf(call));
+  const losses = new Set<string>();
+  noteLosses(call, losses);
   const body = new WrittenBody(bodyOf(call, traitsOf(model), losses));
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
   return writtenFor(call, body, [...losses]);
@@ -45,59 +53,29 @@ function bodyOf(call: ChatCall, traits: ModelTraits, losses: Set<string>): JsonO
   return { ...Object.fromEntries(said), ...extras };
 }
 
-function messagesOf({ completion, messages }: ChatCall): readonly Message[] {
-  const prompt = completion?.prompts[0];
-  if (!completion || prompt === undefined) return messages;
-  return [{ role: 'user', parts: [{ type: 'text', text: completionAsTurn(prompt, completion.suffix) }] }];
-}
-
 /** What this format has no word for at all. */
-function lossesOf(call: ChatCall): string[] {
-  const { sampling, completion } = call;
-  const losses = completion ? completionLosses(completion) : [];
-  const drop = (member: string, isSaid: unknown) => {
-    if (isSaid) losses.push(`\`${member}\` was dropped: the model does not know it.`);
-  };
-  drop('presence_penalty', sampling.presencePenalty);
-  drop('frequency_penalty', sampling.frequencyPenalty);
-  drop('seed', sampling.seed !== undefined);
-  drop('logit_bias', sampling.logitBias && Object.keys(sampling.logitBias).length > 0);
-  drop('logprobs', sampling.logprobs);
-  drop('verbosity', call.verbosity);
-  drop('image', call.image);
-  drop('user', call.user);
-  drop('prompt_cache_key', call.cacheKey);
-  if (call.modalities?.some((modality) => modality !== 'text')) {
-    losses.push('`modalities` were dropped: the model answers in text.');
-  }
-  for (const { dialect, names } of foreignMembers(call, BEDROCK_CONVERSE)) {
-    losses.push(
-      `\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${names.length > 1 ? 'were' : 'was'} dropped.`,
-    );
-  }
-  return losses;
+function noteLosses(call: ChatCall, losses: Set<string>): void {
+  reportUnknownSettings(call, losses);
+  if (call.user) losses.add(unknown('user'));
+  if (call.cacheKey) losses.add(unknown('prompt_cache_key'));
+  reportModalities(call, losses);
+  reportForeign(call, BEDROCK_CONVERSE, losses);
 }
 
 type Inference = { [member in 'maxTokens' | 'temperature' | 'topP' | 'stopSequences']: Json | undefined };
 
 /** Members of `inferenceConfig`, and those that only the model's family knows (`fields`). */
 function samplingOf(
-  { sampling, maxOutputTokens }: ChatCall,
+  call: ChatCall,
   traits: ModelTraits,
   thinking: Thinking,
   losses: Set<string>,
 ): Inference & { fields: JsonObject } {
-  const stop = (sampling.stop ?? []).filter((sequence) => sequence.trim() !== '');
-  if (stop.length < (sampling.stop?.length ?? 0))
-    losses.add('A stop sequence of blanks was dropped: the model takes none.');
-  let { temperature } = sampling;
-  if (temperature !== undefined && temperature > 1) {
-    losses.add('`temperature` was lowered to 1: the model goes no higher.');
-    temperature = 1;
-  }
+  const { sampling, maxOutputTokens } = call;
+  const stop = stopsOf(call, losses);
   const inference: Inference = {
     maxTokens: thinking.maxTokens ?? maxOutputTokens,
-    temperature,
+    temperature: temperatureOf(call, losses),
     topP: sampling.topP,
     stopSequences: stop.length > 0 ? stop : undefined,
   };

@@ -1,11 +1,26 @@
 /** Tools, the choice among them, and structured output. */
 import type { ChatCall, Tool } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
+import { freeTextSchema } from '../free-text.ts';
+import {
+  allowedTools,
+  isStrictTool,
+  reportForeignChoice,
+  reportForeignTool,
+  reportFreeTextTool,
+} from '../request-tools.ts';
 import { canBeStrict, strictSchema, toolSchema } from '../strict-schema.ts';
-import { answerToolName, answerToolSchema, customToolSchema, type JsonSchemaOutput } from '../wrapped-tools.ts';
-import { legalToolName } from './legal-names.ts';
+import {
+  answerToolDescription,
+  answerToolInstruction,
+  answerToolName,
+  answerToolSchema,
+  JSON_INSTRUCTION,
+  type JsonSchemaOutput,
+} from '../structured-output.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { BEDROCK_CONVERSE } from './name.ts';
+import { legalToolName } from './tool-names.ts';
 import type { PartWriter } from './write-parts.ts';
 
 export interface WrittenTools {
@@ -15,8 +30,6 @@ export interface WrittenTools {
   /** Hints for the system prompt where the format has no word for what is asked. */
   instructions: string[];
 }
-
-const JSON_INSTRUCTION = 'Answer with one valid JSON object and nothing else: no words around it, no code fence.';
 
 export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): WrittenTools {
   const written: WrittenTools = { instructions: [] };
@@ -41,7 +54,7 @@ export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWrite
 function toolsOf(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
   const called = calledTools(call);
   if (call.toolChoice?.type === 'none' && called.size === 0) return [];
-  const tools = offered(call, losses).flatMap((tool) => writeTool(tool, traits, parts, losses));
+  const tools = allowedTools(call, losses).flatMap((tool) => writeTool(tool, traits, parts, losses));
   if (tools.length > 0) return tools;
   return [...called].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }));
 }
@@ -51,18 +64,10 @@ function calledTools({ messages }: ChatCall): Set<string> {
   return new Set(calls.map(({ name }) => legalToolName(name)));
 }
 
-/** The tools among which the model may choose: a subset where the choice names one. */
-function offered({ tools, toolChoice }: ChatCall, losses: Set<string>): Tool[] {
-  if (toolChoice?.type !== 'allowed') return tools;
-  losses.add('Of the tools only the allowed ones were sent.');
-  return tools.filter((tool) => !('name' in tool) || toolChoice.names.includes(tool.name));
-}
-
 function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
   switch (tool.type) {
     case 'function': {
-      const isStrict = tool.strict === true && traits.structuredOutput === true && canBeStrict(tool.parameters);
-      if (tool.strict && !isStrict) losses.add('`strict` of a tool was dropped: the model cannot keep to its schema.');
+      const isStrict = isStrictTool(tool, traits.structuredOutput === true, losses);
       const schema = toolSchema(tool.parameters);
       const json = isStrict ? strictSchema(schema) : schema;
       return [
@@ -71,15 +76,20 @@ function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: S
       ];
     }
     case 'custom':
-      losses.add('A tool of free text was given as a function with one text: the model has no such tools.');
-      return [{ toolSpec: { ...named(tool), inputSchema: { json: customToolSchema(tool) } } }, ...mark(tool)];
+      reportFreeTextTool(losses);
+      return [
+        {
+          toolSpec: { ...named(tool), inputSchema: { json: { ...freeTextSchema(tool), additionalProperties: false } } },
+        },
+        ...mark(tool),
+      ];
     case 'web-search':
       if (traits.webSearch !== undefined) return [{ systemTool: { name: traits.webSearch } }];
       losses.add('The web search was dropped: the model has none.');
       return [];
     case 'vendor':
       if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
-      losses.add(`A tool that only ${tool.dialect} knows was dropped.`);
+      reportForeignTool(tool, losses);
       return [];
     default:
       return tool satisfies never;
@@ -119,8 +129,7 @@ function choiceOf(
       return forcible ? { any: {} } : unforced(losses);
     case 'vendor':
       if (toolChoice.dialect === BEDROCK_CONVERSE) return toolChoice.item;
-      losses.add(`A choice of tools that only ${toolChoice.dialect} knows was dropped.`);
-      return undefined;
+      return reportForeignChoice(toolChoice, losses);
     default:
       return toolChoice satisfies never;
   }
@@ -150,12 +159,12 @@ function addAnswerTool(
   losses: Set<string>,
 ): JsonObject | undefined {
   const name = answerToolName(call, legalToolName);
-  const description = `Give your final answer by calling this tool. ${output.description ?? ''}`.trimEnd();
   const isAlone = tools.length === 0;
-  tools.push({ toolSpec: { name, description, inputSchema: { json: answerToolSchema(output) } } });
+  const inputSchema = { json: answerToolSchema(output) };
+  tools.push({ toolSpec: { name, description: answerToolDescription(output), inputSchema } });
   if (!forcible) {
     losses.add("The answer's schema was asked for in words: the model cannot be forced to it.");
-    instructions.push(`Give your final answer by calling the tool ${name}.`);
+    instructions.push(answerToolInstruction(name));
     return undefined;
   }
   if (isAlone) return { tool: { name } };

@@ -3,17 +3,18 @@ import type { Seal } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import { unwrapFreeText } from '../free-text.ts';
+import type { ClientTool } from '../legal-names.ts';
 import { Base64Join } from './base64-join.ts';
 import { GEMINI } from './name.ts';
 import { PartialArgs } from './partial-args.ts';
 import { readSignature } from './signature.ts';
-import { type KnownTool, mintCallId } from './tool-names.ts';
+import { mintCallId } from './tool-names.ts';
 
 /** Where the parts stand, and what the client calls its tools. */
 export interface PartsPlace {
   turn: number;
   choice: number;
-  tools: ReadonlyMap<string, KnownTool>;
+  tools: ReadonlyMap<string, ClientTool>;
 }
 
 /** The part that may still grow: it ends when the next one begins, for a proof may come after it. */

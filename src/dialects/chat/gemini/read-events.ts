@@ -3,13 +3,14 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { UsageSource } from '../../../canonical/usage.ts';
+import { type ClientTool, clientTools } from '../legal-names.ts';
 import { PartsDecoder } from './decode-parts.ts';
 import { blockedFinish, isFinish, readFinish, UNSAID } from './finish.ts';
 import { readCitations } from './grounding.ts';
 import { readLogprobs } from './logprobs.ts';
 import { GEMINI } from './name.ts';
 import { readStreamError } from './read-error.ts';
-import { type KnownTool, knownTools } from './tool-names.ts';
+import { legalToolName } from './tool-names.ts';
 import { readTier, readUsage } from './usage.ts';
 
 interface Candidate {
@@ -37,7 +38,7 @@ const MAX_CANDIDATES = 128;
 
 export class Decoder {
   readonly #turn: number;
-  readonly #tools: ReadonlyMap<string, KnownTool>;
+  readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #candidates = new Map<number, Candidate>();
   #usage: JsonObject | undefined;
   #block: JsonObject | undefined;
@@ -46,7 +47,7 @@ export class Decoder {
 
   constructor(call: ChatCall) {
     this.#turn = call.messages.length;
-    this.#tools = knownTools(call.tools);
+    this.#tools = clientTools(call.tools, legalToolName);
   }
 
   /** Nothing more need come. */

@@ -4,8 +4,10 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { objectReader } from '../../shared/whole-reply.ts';
-import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { endsInBlankLine, SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { brokeOff, unreadable } from '../sse-reader.ts';
 import { ArrayCutter, type ArrayElement } from './array-cutter.ts';
 import { mendAnswer } from './normalize.ts';
 import { Decoder } from './read-events.ts';
@@ -112,7 +114,7 @@ class AnswerStream {
     if (isWhole) this.#decoder.closeWhole();
     const events: ReplyEvent[] = [];
     if (this.#decoder.isFinished) this.#decoder.finish(events);
-    else events.push(brokeOff());
+    else events.push({ type: 'error', error: brokeOff() });
     return [new AnswerFrame('useless', NO_BYTES, events)];
   }
 }
@@ -151,10 +153,10 @@ class StreamReader implements Reader {
     const word = text.trim();
     if (word === '' || word === '[DONE]') return new AnswerFrame('useless', bytes);
     const payloads = payloadsIn(word);
-    if (!payloads) return new AnswerFrame('useless', bytes, [unreadable()]);
+    if (!payloads) return new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
     const mended = payloads.map(mendAnswer);
     const events = this.#stream.meaningOf(payloads);
-    const isPlain = event.dataEnd > 0 && event.event === undefined && endsBlank(bytes);
+    const isPlain = event.dataEnd > 0 && event.event === undefined && endsInBlankLine(bytes);
     if (isPlain && !mended.some((answer, index) => answer !== payloads[index])) {
       return new AnswerFrame('event', bytes, events, { start: event.dataStart, end: event.dataEnd });
     }
@@ -184,15 +186,19 @@ class ArrayReader implements Reader {
 
   end(): Frame[] {
     const { bytes, isBroken } = this.#cutter.end();
-    const rest = new AnswerFrame('useless', bytes, isBroken && !this.#stream.isOver ? [brokeOff()] : []);
+    const rest = new AnswerFrame(
+      'useless',
+      bytes,
+      isBroken && !this.#stream.isOver ? [{ type: 'error', error: brokeOff() }] : [],
+    );
     const isClosed = !isBroken && decoder.decode(bytes).trimEnd().endsWith(']');
     return [...(bytes.length > 0 ? this.#stream.release(rest) : []), ...this.#stream.end(isClosed)];
   }
 
   #frame({ bytes, start, end }: ArrayElement): AnswerFrame {
     if (this.#stream.isOver) return new AnswerFrame('useless', bytes);
-    const payload = parse(decoder.decode(bytes.subarray(start, end)));
-    if (!isObject(payload)) return new AnswerFrame('useless', bytes, [unreadable()]);
+    const payload = parsedJson(decoder.decode(bytes.subarray(start, end)));
+    if (!isObject(payload)) return new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }]);
     const mended = mendAnswer(payload);
     const events = this.#stream.meaningOf([payload]);
     return new AnswerFrame('answers', bytes, events, { start, end }, mended === payload ? undefined : [mended]);
@@ -201,13 +207,14 @@ class ArrayReader implements Reader {
 
 function wholeReader(call: ChatCall): Reader {
   return objectReader((payload, bytes) => {
-    if (!payload) return [new AnswerFrame('useless', bytes, [unreadable()])];
+    if (!payload) return [new AnswerFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     const meaning = new Decoder(call);
     const events = meaning.read(payload);
     if (events.at(-1)?.type === 'error') return [new AnswerFrame('useless', bytes, events)];
     // The object is whole, whether or not its provider says why it ends: some leave the word out.
     meaning.closeWhole();
-    if (!meaning.isFinished) return [new AnswerFrame('useless', bytes, [...events, brokeOff()])];
+    if (!meaning.isFinished)
+      return [new AnswerFrame('useless', bytes, [...events, { type: 'error', error: brokeOff() }])];
     meaning.finish(events);
     const mended = mendAnswer(payload);
     return [new AnswerFrame('whole', bytes, events, NOWHERE, mended === payload ? undefined : [mended])];
@@ -222,35 +229,12 @@ function bareJson(bytes: Uint8Array): string | undefined {
 
 /** Some streams come without the blank lines between their events: then each line is an answer. */
 function payloadsIn(text: string): JsonObject[] | undefined {
-  const payload = parse(text);
+  const payload = parsedJson(text);
   if (isObject(payload)) return [payload];
-  const payloads = text.split('\n').map(parse);
+  const payloads = text.split('\n').map(parsedJson);
   return payloads.every(isObject) ? payloads : undefined;
 }
 
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === LF || byte === CR);
-}
-
-function endsBlank(bytes: Uint8Array): boolean {
-  const last = bytes[bytes.length - 1];
-  const before = bytes[bytes.length - 2];
-  if (last === LF) return before === LF || (before === CR && bytes[bytes.length - 3] === LF);
-  return last === CR && before === CR;
-}
-
-function brokeOff(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply broke off before its end.") };
-}
-
-function unreadable(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply could not be read.") };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 import type { Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { wrapFreeText } from '../free-text.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { GEMINI } from './name.ts';
@@ -171,19 +172,10 @@ function responseOf(texts: readonly string[], failed: boolean): JsonObject {
   const text = texts.join('\n');
   if (failed) return { error: text };
   if (text === '') return {};
-  const value = parse(text);
+  const value = text.startsWith('{') ? parsedJson(text) : undefined;
   const members = isObject(value) ? Object.keys(value) : [];
   const isWrapper = members.length === 1 && WRAPPERS.includes(members[0] ?? '');
   return isObject(value) && members.length > 0 && !isWrapper && JSON.stringify(value) === text
     ? value
     : { output: text };
-}
-
-function parse(text: string): unknown {
-  if (!text.startsWith('{')) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

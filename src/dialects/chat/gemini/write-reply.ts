@@ -2,11 +2,12 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { addEvent, emptyReply, type Reply, type ReplyEvent } from '../../../canonical/reply.ts';
+import type { Reply, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { googleErrorObject } from '../../shared/error-bodies.ts';
-import { addToMember, joinBytes, memberSpan, spliceBytes } from '../../wire/json.ts';
+import { addToMember, joinBytes, replaceMember } from '../../wire/json.ts';
+import { encodeJson, JsonWriter } from '../json-writer.ts';
 import { saysRefusal } from '../refusal.ts';
 import { ReplyLosses } from '../reply-losses.ts';
 import { writeFinish } from './finish.ts';
@@ -136,7 +137,7 @@ class StreamWriter implements Writer {
       case 'useless':
         return NO_BYTES;
       case 'event':
-        if (this.#framing.takesEvents) return withModel(frame.bytes, frame.jsonStart, this.#call.model);
+        if (this.#framing.takesEvents) return replaceMember(frame.bytes, MODEL, this.#call.model, frame.jsonStart);
         return this.#reframed(frame);
       case 'answers':
         if (!frame.mended) return this.#reframed(frame);
@@ -154,7 +155,7 @@ class StreamWriter implements Writer {
   #passedWithUsage({ kind, bytes, jsonStart, jsonEnd, mended }: AnswerFrame, usage: Usage): Uint8Array {
     const counts = writeUsage(usage);
     if (kind === 'event' || (kind === 'answers' && !mended)) {
-      const json = withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model);
+      const json = replaceMember(bytes.subarray(jsonStart, jsonEnd), MODEL, this.#call.model);
       return this.#framed(addToMember(json, USAGE, counts));
     }
     const answers = mended?.map((answer) => named(answer, this.#call.model)) ?? [{}];
@@ -164,7 +165,7 @@ class StreamWriter implements Writer {
   }
 
   #reframed({ bytes, jsonStart, jsonEnd }: AnswerFrame): Uint8Array {
-    return this.#framed(withModel(bytes.subarray(jsonStart, jsonEnd), 0, this.#call.model));
+    return this.#framed(replaceMember(bytes.subarray(jsonStart, jsonEnd), MODEL, this.#call.model));
   }
 
   #framed(json: Uint8Array): Uint8Array {
@@ -199,68 +200,42 @@ class StreamWriter implements Writer {
   }
 }
 
-class WholeWriter implements Writer {
-  readonly contentType = 'application/json';
+class WholeWriter extends JsonWriter {
   readonly #call: ChatCall;
-  readonly #reply = emptyReply();
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
-  #passed = false;
-  #billed: Usage | undefined;
 
   constructor(call: ChatCall) {
+    super(REPLY_ROOM);
     this.#call = call;
   }
 
-  get warnings(): readonly string[] {
-    return this.#losses.warnings;
-  }
-
-  write(frame: Frame): Uint8Array {
-    this.#losses.see(frame.events);
-    for (const event of frame.events) addEvent(this.#reply, event);
-    return NO_BYTES;
-  }
-
-  pass(frame: Frame): Uint8Array {
+  override pass(frame: Frame): Uint8Array {
     if (!(frame instanceof AnswerFrame) || frame.kind !== 'whole') return this.write(frame);
-    this.#passed = true;
+    this.passed = true;
     const [mended] = frame.mended ?? [];
-    if (this.#billed) {
-      const bytes = mended ? encoder.encode(JSON.stringify(mended)) : frame.bytes;
-      return addToMember(withModel(bytes, 0, this.#call.model), USAGE, writeUsage(this.#billed));
+    if (this.billed) {
+      const bytes = mended ? encodeJson(mended) : frame.bytes;
+      return addToMember(replaceMember(bytes, MODEL, this.#call.model), USAGE, writeUsage(this.billed));
     }
-    if (mended) return encoder.encode(JSON.stringify(named(mended, this.#call.model)));
-    return withModel(frame.bytes, 0, this.#call.model);
+    if (mended) return encodeJson(named(mended, this.#call.model));
+    return replaceMember(frame.bytes, MODEL, this.#call.model);
   }
 
-  bill(usage: Usage): void {
-    this.#billed = usage;
-  }
-
-  end(): Uint8Array {
-    if (this.#passed) return NO_BYTES;
-    if (this.#billed) this.#reply.usage = this.#billed;
-    const { id, createdSeconds, choices, usage, extras } = this.#reply;
+  protected override body({ id, createdSeconds, choices, usage, extras }: Reply): JsonObject {
     const head = {
       type: 'reply-start' as const,
       id,
       model: '',
       ...(createdSeconds !== undefined && { createdSeconds }),
     };
-    const answer = {
+    return {
       candidates: choices.map(writeCandidate),
       ...(usage && { usageMetadata: { ...writeUsage(usage), ...writeTier(extras) } }),
       ...headOf(head, this.#call.model),
     };
-    return encoder.encode(JSON.stringify(answer));
   }
 
-  fail(error: GatewayError): Uint8Array {
-    return encoder.encode(JSON.stringify({ error: googleErrorObject(error) }));
-  }
-
-  keepAlive(): Uint8Array {
-    return NO_BYTES;
+  protected override errorBody(error: GatewayError): object {
+    return { error: googleErrorObject(error) };
   }
 }
 
@@ -288,13 +263,6 @@ function headOf({ id, createdSeconds }: Extract<ReplyEvent, { type: 'reply-start
     ...(createdSeconds !== undefined && { createTime: new Date(createdSeconds * 1000).toISOString() }),
     responseId: id,
   };
-}
-
-/** Puts the public name where the provider's stands. */
-function withModel(bytes: Uint8Array, jsonStart: number, model: string): Uint8Array {
-  const span = memberSpan(bytes, MODEL, jsonStart);
-  if (!span) return bytes;
-  return spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model)));
 }
 
 function named(answer: JsonObject, model: string): JsonObject {

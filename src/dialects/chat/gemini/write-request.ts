@@ -3,10 +3,10 @@ import type { ChatCall, Message } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { reportForeign } from '../request-losses.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { writeConfig } from './write-config.ts';
@@ -80,10 +80,7 @@ function addLosses(call: ChatCall, losses: Set<string>): void {
   drop('metadata', call.metadata && Object.keys(call.metadata).length > 0);
   drop('user', call.user);
   drop('prompt_cache_key', call.cacheKey);
-  for (const { dialect, names } of foreignMembers(call, GEMINI)) {
-    const verb = names.length > 1 ? 'were' : 'was';
-    losses.add(`\`${names.join('`, `')}\` of ${dialect} had no counterpart and ${verb} dropped.`);
-  }
+  reportForeign(call, GEMINI, losses);
 }
 
 const TIERS: { readonly [tier: string]: string } = { default: 'standard', flex: 'flex', priority: 'priority' };

@@ -3,6 +3,7 @@ import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { ModelQuirks } from '../../dialect.ts';
 import { freeTextSchema } from '../free-text.ts';
+import { reportForeignChoice } from '../request-tools.ts';
 import { traitsOf } from './model-traits.ts';
 import { GEMINI } from './name.ts';
 import { toOpenapi } from './schema.ts';
@@ -96,8 +97,7 @@ function writeChoice(choice: ToolChoice, losses: Set<string>): JsonObject | unde
         ...(choice.names.length > 0 && { allowedFunctionNames: choice.names.map(legalToolName) }),
       };
     case 'vendor':
-      losses.add(`A choice of tools that only ${choice.dialect} knows was dropped.`);
-      return undefined;
+      return reportForeignChoice(choice, losses);
     default:
       return choice satisfies never;
   }

@@ -1,15 +1,12 @@
 /** Maps tool call ids to the form that a provider requires. The same id is always mapped to the same one. */
 import type { Quirks } from '../../dialect.ts';
+import { digestOf } from '../legal-names.ts';
 
 const NINE = /^[a-zA-Z0-9]{9}$/;
 const MAX_LENGTH = 64;
 
 export function callIds(quirks: Quirks): (id: string) => string {
-  if (quirks.requiresToolCallIds === 'nine-alphanumeric') return (id) => (NINE.test(id) ? id : digest(id).slice(0, 9));
-  return (id) => (id !== '' && id.length <= MAX_LENGTH ? id : `call_${digest(id)}`);
-}
-
-/** Hex is alphanumeric. */
-function digest(id: string): string {
-  return new Bun.CryptoHasher('sha256').update(id).digest('hex').slice(0, 24);
+  if (quirks.requiresToolCallIds === 'nine-alphanumeric')
+    return (id) => (NINE.test(id) ? id : digestOf(id, 'hex').slice(0, 9));
+  return (id) => (id !== '' && id.length <= MAX_LENGTH ? id : `call_${digestOf(id, 'hex').slice(0, 24)}`);
 }

@@ -3,6 +3,7 @@ import type { ChatCall, Citation } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Quirks } from '../../dialect.ts';
+import { textOf } from '../../shared/json-values.ts';
 import { unwrapFreeText } from '../free-text.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { Reports, usageIn } from './reports.ts';
@@ -378,10 +379,6 @@ function sourceCitation(source: Json): Citation | undefined {
     ...(typeof source.title === 'string' && { title: source.title }),
     ...(typeof source.snippet === 'string' && { citedText: source.snippet }),
   };
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 /** An object is JSON when its last bracket has come, and not before. */

@@ -11,6 +11,7 @@ import type {
 } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
+import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../media-parts.ts';
 import { withImages } from './markdown-images.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { ownSeal, readSeal, readThoughts } from './signature-carriers.ts';
@@ -41,7 +42,7 @@ function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Me
 
 function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {
   const { role } = message;
-  const name = textAt(message, 'name', path);
+  const name = optionalText(message, 'name', path);
   switch (role) {
     case 'system':
     case 'user':
@@ -87,11 +88,11 @@ function readPart(part: Json, path: string): Part {
     case 'image_url':
       return marked({ type: 'media', media: readImage(part, path) }, part);
     case 'input_audio':
-      return marked({ type: 'media', media: readAudio(part, path) }, part);
+      return marked({ type: 'media', media: readInputAudio(part, path) }, part);
     case 'file':
       return marked({ type: 'media', media: readFile(part, path) }, part);
     case 'video_url':
-      return marked({ type: 'media', media: fromUrl('video', urlOf(part.video_url, `${path}.video_url`)) }, part);
+      return marked({ type: 'media', media: mediaFromUrl('video', urlOf(part.video_url, `${path}.video_url`)) }, part);
     case 'thinking':
       return { type: 'reasoning', text: thinkingText(part.thinking) };
     default:
@@ -102,7 +103,7 @@ function readPart(part: Json, path: string): Part {
 
 function readImage(part: JsonObject, path: string): Media {
   const image = part.image_url;
-  const media = fromUrl('image', urlOf(image, `${path}.image_url`));
+  const media = mediaFromUrl('image', urlOf(image, `${path}.image_url`));
   if (isObject(image) && typeof image.detail === 'string') media.detail = image.detail;
   return media;
 }
@@ -114,40 +115,20 @@ function urlOf(value: Json | undefined, path: string): string {
   throw wrong(path, 'must be an object with a `url`');
 }
 
-const AUDIO_TYPES: { readonly [format: string]: string } = { mp3: 'audio/mpeg', pcm16: 'audio/pcm' };
-
-function readAudio(part: JsonObject, path: string): Media {
-  const audio = part.input_audio;
-  if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'must be an object with `data` and `format`');
-  const format = requiredText(audio, 'format', `${path}.input_audio`);
-  const base64 = requiredText(audio, 'data', `${path}.input_audio`);
-  return { kind: 'audio', source: { type: 'inline', base64 }, mimeType: AUDIO_TYPES[format] ?? `audio/${format}` };
-}
-
 function readFile(part: JsonObject, path: string): Media {
   const { file } = part;
   if (!isObject(file)) throw wrong(`${path}.file`, 'must be an object with `file_data` or `file_id`');
-  const filename = textAt(file, 'filename', `${path}.file`);
-  const data = textAt(file, 'file_data', `${path}.file`);
-  const id = textAt(file, 'file_id', `${path}.file`);
+  const filename = optionalText(file, 'filename', `${path}.file`);
+  const data = optionalText(file, 'file_data', `${path}.file`);
+  const id = optionalText(file, 'file_id', `${path}.file`);
   const named = filename === undefined ? {} : { name: filename };
   if (data !== undefined) {
-    const media = fromUrl('document', data);
+    const media = mediaFromUrl('document', data);
     if (media.source.type === 'url' && !/^https?:/i.test(data)) media.source = { type: 'inline', base64: data };
     return { ...media, ...named };
   }
   if (id === undefined) throw wrong(`${path}.file`, 'must have `file_data` or `file_id`');
   return { kind: 'document', source: { type: 'reference', dialect: OPENAI_CHAT, id }, ...named };
-}
-
-const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
-
-/** A data URL is the thing itself. */
-function fromUrl(kind: Media['kind'], url: string): Media {
-  const match = DATA_URL.exec(url.slice(0, 200));
-  if (!match) return { kind, source: { type: 'url', url } };
-  const source = { type: 'inline' as const, base64: url.slice(match[0].length) };
-  return { kind, source, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
 }
 
 function readAssistant(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Part[] {
@@ -159,7 +140,7 @@ function readAssistant(message: JsonObject, path: string, index: number, oldCall
   else if (seal)
     parts.push({ type: 'reasoning', text: '', seal: ownSeal({ extra_content: message.extra_content ?? null }) });
   parts.push(...content.flatMap((part) => (part.type === 'text' ? withImages(part) : part)));
-  const refusal = textAt(message, 'refusal', path);
+  const refusal = optionalText(message, 'refusal', path);
   if (refusal) parts.push({ type: 'refusal', text: refusal });
   const { audio, tool_calls: calls, function_call: old } = message;
   if (isObject(audio) && typeof audio.id === 'string') {
@@ -178,7 +159,7 @@ function readAssistant(message: JsonObject, path: string, index: number, oldCall
     const name = requiredText(old, 'name', `${path}.function_call`);
     const id = `call_${index}`;
     oldCalls.set(name, id);
-    parts.push({ type: 'tool-call', id, name, input: textAt(old, 'arguments', `${path}.function_call`) ?? '' });
+    parts.push({ type: 'tool-call', id, name, input: optionalText(old, 'arguments', `${path}.function_call`) ?? '' });
   }
   return parts;
 }
@@ -193,11 +174,11 @@ function readToolCall(call: Json, path: string): ToolCallPart {
   const seal = readSeal(call);
   const part: ToolCallPart = {
     type: 'tool-call',
-    id: textAt(call, 'id', path) ?? '',
+    id: optionalText(call, 'id', path) ?? '',
     name: requiredText(body, 'name', `${path}.${member}`),
     input: isObject(said)
       ? JSON.stringify(said)
-      : (textAt(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
+      : (optionalText(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
   };
   if (custom) part.custom = custom;
   if (seal) part.seal = seal;
@@ -211,7 +192,7 @@ function readToolResult(message: JsonObject, path: string): ToolResultPart {
     parts: readContent({ content: message.content ?? null }, path),
     failed: false,
   };
-  return marked(named(part, textAt(message, 'name', path)), message);
+  return marked(named(part, optionalText(message, 'name', path)), message);
 }
 
 type Markable = TextPart | MediaPart | ToolCallPart | ToolResultPart | Extract<Tool, { type: 'function' | 'custom' }>;
@@ -227,17 +208,4 @@ function thinkingText(thinking: Json | undefined): string {
   if (typeof thinking === 'string') return thinking;
   if (!Array.isArray(thinking)) return '';
   return thinking.map((one) => (isObject(one) && typeof one.text === 'string' ? one.text : '')).join('');
-}
-
-function requiredText(object: JsonObject, member: string, path: string): string {
-  const value = object[member];
-  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
-  return value;
-}
-
-function textAt(object: JsonObject, member: string, path: string): string | undefined {
-  const value = object[member];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
-  return value;
 }

@@ -1,13 +1,15 @@
 /** Cuts a chat completion, streamed or whole, into frames: their bytes, their meaning, and what a strict client needs instead. */
 import { sliceBytes } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
-import { GatewayError } from '../../../canonical/errors.ts';
+import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { objectReader } from '../../shared/whole-reply.ts';
-import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import type { SseEvent } from '../../wire/sse.ts';
+import { brokeOff, isStreamed, SseReader, unreadable } from '../sse-reader.ts';
 import { Repair } from './normalize.ts';
 import { Decoder } from './read-events.ts';
 import { RepeatChunkMatcher } from './repeat-chunk.ts';
@@ -61,12 +63,10 @@ const NO_EVENTS: readonly ReplyEvent[] = [];
 const DONE = '[DONE]';
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : wholeReader(call, quirks);
 }
 
-class StreamReader implements Reader {
-  readonly #cutter = new SseCutter();
+class StreamReader extends SseReader {
   readonly #decoder: Decoder;
   readonly #repair: Repair;
   readonly #more = new RepeatChunkMatcher();
@@ -82,68 +82,55 @@ class StreamReader implements Reader {
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
+    super();
     this.#decoder = new Decoder(call, quirks);
     this.#repair = new Repair(quirks);
     this.#wantsUsage = call.wantsUsage === true;
   }
 
-  read(chunk: Uint8Array): Frame[] {
+  override read(chunk: Uint8Array): Frame[] {
     const frames: Frame[] = [];
     let at = 0;
-    if (this.#cutter.isBetweenEvents && !this.#over) {
+    if (this.cutter.isBetweenEvents && !this.#over) {
       for (let end = this.#more.find(chunk, 0); end > 0; end = this.#more.find(chunk, at)) {
         frames.push(this.#moreOf(sliceBytes(chunk, at, end)));
         at = end;
       }
       if (at === chunk.length) return frames;
     }
-    const others = this.#framesOf(() => this.#cutter.read(at === 0 ? chunk : chunk.subarray(at)));
+    const others = this.frames(at === 0 ? chunk : chunk.subarray(at));
     return at === 0 ? others : [...frames, ...others];
   }
 
-  end(): Frame[] {
-    const frames = this.#framesOf(() => this.#cutter.end());
+  override end(): Frame[] {
+    const frames = this.frames();
     if (this.#over) return frames;
     this.#over = true;
-    const last: ReplyEvent = this.#decoder.isFinished ? { type: 'reply-end' } : brokeOff();
+    const last: ReplyEvent = this.#decoder.isFinished ? { type: 'reply-end' } : { type: 'error', error: brokeOff() };
     frames.push(new ChatFrame('blank', NO_BYTES, [last]));
     return frames;
   }
 
-  #framesOf(cut: () => SseEvent[]): Frame[] {
-    if (this.#over) return this.#rest(cut);
-    try {
-      return cut().map((event) => this.#frame(event));
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      this.#over = true;
-      return [new ChatFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }])];
-    }
+  protected override broken(error: GatewayError): Frame[] {
+    if (this.#over) return [];
+    this.#over = true;
+    return [new ChatFrame('useless', NO_BYTES, [{ type: 'error', error }])];
   }
 
-  /** What comes after the end means nothing any more. */
-  #rest(cut: () => SseEvent[]): Frame[] {
-    try {
-      return cut().map((event) => new ChatFrame('useless', event.bytes, NO_EVENTS));
-    } catch {
-      return [];
-    }
-  }
-
-  #frame(event: SseEvent): Frame {
+  protected override frame(event: SseEvent): Frame {
     const { bytes } = event;
     if (this.#over) return new ChatFrame('useless', bytes, NO_EVENTS);
     if (this.#more.find(bytes, 0) === bytes.length) return this.#moreOf(bytes);
     const { data } = event;
     if (data === undefined) return new ChatFrame('blank', bytes, NO_EVENTS);
-    const payload = parse(data);
+    const payload = parsedJson(data);
     if (isObject(payload)) return this.#chunk(event, payload);
     const word = data.trim();
     if (word === '') return new ChatFrame('useless', bytes, NO_EVENTS);
     this.#over = true;
     if (word === DONE) return this.#done(bytes, data === DONE && event.dataEnd > 0 && event.event === undefined);
     const error = Array.isArray(payload) && isObject(payload[0]) ? errorIn(payload[0]) : undefined;
-    return new ChatFrame('useless', bytes, [error ?? unreadable()]);
+    return new ChatFrame('useless', bytes, [error ?? { type: 'error', error: unreadable() }]);
   }
 
   /** The chunk whose text was found in these bytes. */
@@ -222,7 +209,7 @@ class StreamReader implements Reader {
 
 function wholeReader(call: ChatCall, quirks: Quirks): Reader {
   return objectReader((payload, bytes) => {
-    if (!payload) return [new ChatFrame('useless', bytes, [unreadable()])];
+    if (!payload) return [new ChatFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     const error = errorIn(payload) ?? (Array.isArray(payload.choices) ? undefined : failure(payload));
     if (error) return [new ChatFrame('useless', bytes, [error])];
     const isMended = new Repair(quirks).whole(payload);
@@ -244,20 +231,4 @@ function errorIn(payload: JsonObject): ReplyEvent | undefined {
 /** An object that can only be a failure. */
 function failure(payload: JsonObject): ReplyEvent {
   return { type: 'error', error: readErrorObject(payload) };
-}
-
-function brokeOff(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply broke off before its end.") };
-}
-
-function unreadable(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply could not be read.") };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

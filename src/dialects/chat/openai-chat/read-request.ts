@@ -1,7 +1,6 @@
 /** Reads a chat completion request into a call. */
 import type {
   ChatCall,
-  Effort,
   Message,
   Modality,
   OutputFormat,
@@ -12,16 +11,20 @@ import type {
 } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
+import { objectAt, stringAt } from '../../shared/json-values.ts';
 import { billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
 import { unsaidMembers } from '../../shared/unsaid-members.ts';
-import { readMembers } from './members.ts';
+import { isEffort } from '../reasoning-effort.ts';
+import { jsonSchemaOutput } from '../structured-output.ts';
+import { topMemberCheck } from '../top-members.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { contentsBeside, otherImageMembers, readImageSettings } from './read-image-request.ts';
 import { marked, readMessages } from './read-message.ts';
-import { ChatRequest, EFFORTS } from './request-schema.ts';
+import { ChatRequest } from './request-schema.ts';
 
+const readMembers = topMemberCheck(ChatRequest, ['model', 'messages'], ([first]) => first);
 /** All other members are extras. */
 const SAID = saidMembers(ChatRequest);
 const known = knownMembers(ChatRequest);
@@ -47,7 +50,7 @@ export function readCall(request: WireRequest): ChatCall {
   const output = readOutput(body.response_format);
   const ceiling = numberIn(body.max_completion_tokens) ?? numberIn(body.max_tokens);
   const audio = objectAt(body, 'audio');
-  const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
+  const user = stringAt(body, 'user') ?? stringAt(body, 'safety_identifier');
   const call: ChatCall = {
     kind: 'chat',
     model: String(body.model),
@@ -216,16 +219,10 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
   if (format.type !== 'json_schema') return undefined;
   const asked = format.json_schema;
   if (!isObject(asked)) throw wrong('response_format.json_schema', 'must be an object with `name` and `schema`');
-  const { name, description, schema, strict } = asked;
+  const { schema } = asked;
   if (schema !== undefined && !isObject(schema))
     throw wrong('response_format.json_schema.schema', 'must be a JSON schema, which is an object');
-  return {
-    type: 'json-schema',
-    name: typeof name === 'string' ? name : 'response',
-    schema: schema ?? {},
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { strict }),
-  };
+  return jsonSchemaOutput(asked, schema ?? {});
 }
 
 /** The effort, in OpenAI's word or in those of OpenRouter (`reasoning`), DeepSeek and z.ai (`thinking`), Qwen (`enable_thinking`). */
@@ -245,32 +242,18 @@ export function readReasoning(body: JsonObject): Reasoning | undefined {
   return isEmpty(reasoning) ? undefined : reasoning;
 }
 
-function isEffort(word: Json | undefined): word is Effort {
-  return word !== undefined && (EFFORTS as readonly Json[]).includes(word);
-}
-
 function isVerbosity(word: Json | undefined): word is NonNullable<ChatCall['verbosity']> {
   return word === 'low' || word === 'medium' || word === 'high';
 }
 
 function readAudio(audio: JsonObject): NonNullable<ChatCall['audio']> {
-  return { voice: textAt(audio, 'voice') ?? '', format: textAt(audio, 'format') ?? 'wav' };
+  return { voice: stringAt(audio, 'voice') ?? '', format: stringAt(audio, 'format') ?? 'wav' };
 }
 
 function isModality(value: Json): value is Modality {
   return value === 'text' || value === 'audio' || value === 'image';
 }
 
-function objectAt(object: JsonObject, member: string): JsonObject | undefined {
-  const value = object[member];
-  return isObject(value) ? value : undefined;
-}
-
 function numberIn(value: Json | undefined): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function textAt(object: JsonObject, member: string): string | undefined {
-  const value = object[member];
-  return typeof value === 'string' ? value : undefined;
 }

@@ -1,6 +1,7 @@
 /** Where this format carries proofs: `reasoning_details` for thoughts, `extra_content` for calls and texts. */
 import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { isObject, type JsonObject } from '../../../canonical/json.ts';
+import { textOf } from '../../shared/json-values.ts';
 import { carriedSeal, carrySeal } from '../carried-signature.ts';
 import { OPENAI_CHAT } from './name.ts';
 
@@ -76,7 +77,3 @@ export function readThoughts(message: JsonObject): ReasoningPart[] {
 }
 
 const MARK = 'modelport';
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}

@@ -3,11 +3,12 @@ import { bytesEqualAt, textIn } from '../../../canonical/bytes.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import { addEvent, emptyReply, type Reply } from '../../../canonical/reply.ts';
+import type { Reply } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../../wire/json.ts';
+import { encodeJson, JsonWriter } from '../json-writer.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame } from './read-reply.ts';
@@ -15,7 +16,6 @@ import { REPLY_ROOM } from './reply-support.ts';
 import { ChunkScript } from './write-stream.ts';
 
 const NO_BYTES = new Uint8Array(0);
-const NO_WARNINGS: readonly string[] = [];
 const encoder = new TextEncoder();
 /** What a chunk says of the reply it belongs to. */
 const NAMING = new Set(['id', 'created']);
@@ -111,69 +111,37 @@ class StreamWriter implements Writer {
   }
 }
 
-class WholeWriter implements Writer {
-  readonly contentType = 'application/json';
+class WholeWriter extends JsonWriter {
   readonly #call: ChatCall;
-  /** What is written anew. */
-  #reply: Reply | undefined;
-  #losses: ReplyLosses | undefined;
-  #passed = false;
-  #billed: Usage | undefined;
 
   constructor(call: ChatCall) {
+    super(REPLY_ROOM);
     this.#call = call;
   }
 
-  get warnings(): readonly string[] {
-    return this.#losses?.warnings ?? NO_WARNINGS;
-  }
-
-  write(frame: Frame): Uint8Array {
-    this.#reply ??= emptyReply();
-    this.#losses ??= new ReplyLosses(REPLY_ROOM);
-    this.#losses.see(frame.events);
-    for (const event of frame.events) addEvent(this.#reply, event);
-    return NO_BYTES;
-  }
-
-  pass(frame: Frame): Uint8Array {
+  override pass(frame: Frame): Uint8Array {
     if (!(frame instanceof ChatFrame) || frame.kind !== 'whole') return this.write(frame);
-    this.#passed = true;
+    this.passed = true;
     const [mended] = frame.mended ?? [];
-    const used = this.#billed ?? (this.#call.countsAlone && usageIn(frame));
+    const used = this.billed ?? (this.#call.countsAlone && usageIn(frame));
     const usage = used && chatUsage(used, this.#call);
-    if (usage) return patchMembers(mended ? encode(mended) : frame.bytes, { model: this.#call.model, usage });
+    if (usage) return patchMembers(mended ? encodeJson(mended) : frame.bytes, { model: this.#call.model, usage });
     if (!mended) return named(frame.bytes, this.#call.model);
-    return encode('model' in mended ? { ...mended, model: this.#call.model } : mended);
+    return encodeJson('model' in mended ? { ...mended, model: this.#call.model } : mended);
   }
 
-  bill(usage: Usage): void {
-    this.#billed = usage;
+  protected override body(reply: Reply): JsonObject {
+    return writeCompletion(reply, this.#call);
   }
 
-  end(): Uint8Array {
-    if (this.#passed) return NO_BYTES;
-    const reply = this.#reply ?? emptyReply();
-    if (this.#billed) reply.usage = this.#billed;
-    return encode(writeCompletion(reply, this.#call));
-  }
-
-  fail(error: GatewayError): Uint8Array {
-    return encoder.encode(JSON.stringify({ error: openaiErrorObject(error) }));
-  }
-
-  keepAlive(): Uint8Array {
-    return NO_BYTES;
+  protected override errorBody(error: GatewayError): object {
+    return { error: openaiErrorObject(error) };
   }
 }
 
 function usageIn({ events }: ChatFrame): Usage | undefined {
   for (const event of events) if (event.type === 'usage') return event.usage;
   return undefined;
-}
-
-function encode(body: JsonObject): Uint8Array {
-  return encoder.encode(JSON.stringify(body));
 }
 
 /** A whole reply with the public name where the provider's stands. */

@@ -1,13 +1,15 @@
 /** Writes a call as a chat completion request. */
-import type { ChatCall, Part, Reasoning, Tool, ToolChoice } from '../../../canonical/call.ts';
+import type { ChatCall, Part, Tool, ToolChoice } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
 import type { Quirks, Written } from '../../dialect.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { effortOf } from '../reasoning-effort.ts';
+import { reportForeignEach } from '../request-losses.ts';
+import { reportProviderTool } from '../request-tools.ts';
 import { adjust } from './adjust.ts';
 import { OPENAI_CHAT } from './name.ts';
 import { readReasoning } from './read-request.ts';
@@ -33,7 +35,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     ...writeSettings(call, extras, warnings),
     stream: call.stream || undefined,
   });
-  warnForeign(call, warnings);
+  reportForeignEach(call, OPENAI_CHAT, warnings);
   if (call.origin.dialect !== OPENAI_CHAT && losesCacheMarks(call, breakpoints)) warnings.add(CACHE_MARKS_DROPPED);
   adjust(body, call, known, warnings);
   return writtenFor(call, body, [...warnings]);
@@ -136,10 +138,7 @@ function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObjec
       return undefined;
     case 'vendor':
       if (tool.dialect === OPENAI_CHAT) return tool.item;
-      warnings.add(
-        `The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another provider.`,
-      );
-      return undefined;
+      return reportProviderTool(tool, warnings);
     default:
       return tool satisfies never;
   }
@@ -202,21 +201,4 @@ function writeOtherOutput(call: ChatCall, extras: JsonObject, isOwn: boolean, wa
   if (isOwn || !modalities?.includes('audio')) return { image_config, modalities, audio: extras.audio ?? audio };
   const voice = voiceFor(audio?.voice ?? '', 'openai', warnings);
   return { image_config, modalities: ['text', 'audio'], audio: { voice, format: audio?.format ?? 'pcm16' } };
-}
-
-const LOW_BUDGET = 2048;
-const MEDIUM_BUDGET = 10_000;
-
-function effortOf(reasoning: Reasoning | undefined): string | undefined {
-  if (reasoning?.effort) return reasoning.effort;
-  const budget = reasoning?.budgetTokens;
-  if (budget === undefined || budget < 0) return undefined;
-  if (budget === 0) return 'none';
-  return budget <= LOW_BUDGET ? 'low' : budget < MEDIUM_BUDGET ? 'medium' : 'high';
-}
-
-function warnForeign(call: ChatCall, warnings: Set<string>): void {
-  for (const { names } of foreignMembers(call, OPENAI_CHAT)) {
-    for (const member of names) warnings.add(`\`${member}\` was dropped: this model's format has no such member.`);
-  }
 }

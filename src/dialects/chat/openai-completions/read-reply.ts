@@ -1,12 +1,13 @@
 /** Cuts a text completion reply, streamed or whole, into frames and says what they mean. */
-import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
-import { joinBytes } from '../../wire/json.ts';
+import { objectReader } from '../../shared/whole-reply.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import { brokeOff, unreadable } from '../sse-reader.ts';
 import { readLogprobs } from './logprobs.ts';
 
 /** A frame of this format also says where its JSON object begins. */
@@ -22,7 +23,6 @@ const FINISH_REASONS: { readonly [word: string]: FinishReason } = {
 };
 
 const NO_BYTES = new Uint8Array(0);
-const decoder = new TextDecoder();
 
 export function createReader(contentType: string, quirks: Quirks): Reader {
   return contentType.includes('text/event-stream') ? streamReader(quirks) : wholeReader(quirks);
@@ -41,11 +41,11 @@ function streamReader(quirks: Quirks): Reader {
       if (!ended) events.push({ type: 'reply-end' });
       ended = true;
     } else if (data !== undefined && data !== '' && !ended) {
-      const payload = parse(data);
-      if (payload) {
+      const payload = parsedJson(data);
+      if (isObject(payload)) {
         jsonStart = event.dataEnd > 0 ? event.dataStart : -1;
         decode.chunk(payload, events);
-      } else events.push(unreadable());
+      } else events.push({ type: 'error', error: unreadable() });
       ended = events.some((found) => found.type === 'error');
     }
     return { bytes, events, jsonStart };
@@ -55,7 +55,10 @@ function streamReader(quirks: Quirks): Reader {
     read: (chunk) => cutter.read(chunk).map(frameOf),
     end() {
       const frames: Frame[] = cutter.end().map(frameOf);
-      if (!ended) frames.push({ bytes: NO_BYTES, events: [decode.isComplete() ? { type: 'reply-end' } : brokeOff()] });
+      if (!ended) {
+        const last: ReplyEvent = decode.isComplete() ? { type: 'reply-end' } : { type: 'error', error: brokeOff() };
+        frames.push({ bytes: NO_BYTES, events: [last] });
+      }
       ended = true;
       return frames;
     },
@@ -63,26 +66,14 @@ function streamReader(quirks: Quirks): Reader {
 }
 
 function wholeReader(quirks: Quirks): Reader {
-  const pieces: Uint8Array[] = [];
-  return {
-    read(chunk) {
-      pieces.push(chunk);
-      return [];
-    },
-    end() {
-      const bytes = joinBytes(pieces);
-      const payload = parse(decoder.decode(bytes));
-      const events: ReplyEvent[] = [];
-      if (!payload) events.push(unreadable());
-      else {
-        const decode = createDecoder(quirks);
-        decode.chunk(payload, events);
-        if (!events.some((event) => event.type === 'error')) events.push({ type: 'reply-end' });
-      }
-      const frame: CompletionFrame = { bytes, events, jsonStart: 0 };
-      return [frame];
-    },
-  };
+  return objectReader((payload, bytes) => {
+    const events: ReplyEvent[] = [];
+    if (payload) createDecoder(quirks).chunk(payload, events);
+    else events.push({ type: 'error', error: unreadable() });
+    if (!events.some((event) => event.type === 'error')) events.push({ type: 'reply-end' });
+    const frame: CompletionFrame = { bytes, events, jsonStart: 0 };
+    return [frame];
+  });
 }
 
 /** Turns the objects of one reply into events; it remembers which choices have begun and which have ended. */
@@ -147,25 +138,4 @@ function finishOf(raw: string, stopSequence: Json | undefined): Finish {
   const reason = FINISH_REASONS[raw] ?? 'other';
   if (reason !== 'stop' || typeof stopSequence !== 'string') return { reason, raw };
   return { reason: 'stop-sequence', raw, stopSequence };
-}
-
-function parse(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function brokeOff(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', 'The reply broke off before its end.') };
-}
-
-function unreadable(): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', 'The model sent a reply that cannot be read.') };
 }

@@ -2,19 +2,13 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import {
-  addEvent,
-  emptyReply,
-  type Finish,
-  type FinishReason,
-  type ReplyEvent,
-  type ReplyPart,
-} from '../../../canonical/reply.ts';
+import type { Finish, FinishReason, Reply, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
-import { joinBytes, memberSpan, patchMembers, spliceBytes } from '../../wire/json.ts';
+import { joinBytes, patchMembers, replaceMember } from '../../wire/json.ts';
+import { JsonWriter } from '../json-writer.ts';
 import { saysRefusal } from '../refusal.ts';
 import { ReplyLosses, warningComment } from '../reply-losses.ts';
 import { writeLogprobs } from './logprobs.ts';
@@ -39,7 +33,7 @@ const DONE = encoder.encode('data: [DONE]\n\n');
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n');
 
 export function createWriter(call: ChatCall): Writer {
-  return call.stream ? streamWriter(call) : wholeWriter(call);
+  return call.stream ? streamWriter(call) : new WholeWriter(call);
 }
 
 /** What every object of a reply begins with. */
@@ -143,58 +137,53 @@ function streamWriter(call: ChatCall): Writer {
   };
 }
 
-function wholeWriter(call: ChatCall): Writer {
-  const reply = emptyReply();
-  const passed: Uint8Array[] = [];
-  let billed: Usage | undefined;
-  let head: Head = { id: '', created: 0 };
-  const losses = new ReplyLosses(REPLY_ROOM);
+class WholeWriter extends JsonWriter {
+  readonly #call: ChatCall;
+  readonly #pieces: Uint8Array[] = [];
+  #head: Head = { id: '', created: 0 };
 
-  return {
-    contentType: 'application/json',
-    get warnings() {
-      return losses.warnings;
-    },
-    write(frame) {
-      losses.see(frame.events);
-      for (const event of frame.events) {
-        if (event.type === 'reply-start') head = headOf(call, event);
-        addEvent(reply, event);
-      }
-      return NO_BYTES;
-    },
-    pass(frame) {
-      passed.push(withModel(frame, call.model));
-      return NO_BYTES;
-    },
-    bill(usage) {
-      billed = usage;
-    },
-    end() {
-      if (passed.length > 0) {
-        const bytes = joinBytes(passed);
-        return billed ? patchMembers(bytes, { usage: writeUsage(billed) }) : bytes;
-      }
-      if (billed) reply.usage = billed;
-      const choices = reply.choices.map(({ parts, finish }, index) => ({
-        text:
-          echoOf(call, index) +
-          parts
-            .filter((part) => isText(part.opens))
-            .map((part) => part.content)
-            .join(''),
-        index,
-        logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
-        ...writeFinish(finish ?? { reason: 'stop' }, saysRefusal(parts)),
-      }));
-      const { id, created } = head;
-      const body: JsonObject = { id, object: 'text_completion', created, model: call.model, choices };
-      if (reply.usage) body.usage = writeUsage(reply.usage);
-      return encoder.encode(JSON.stringify(body));
-    },
-    fail: (error: GatewayError) => encoder.encode(JSON.stringify({ error: openaiErrorObject(error) })),
-    keepAlive: () => NO_BYTES,
-  };
+  constructor(call: ChatCall) {
+    super(REPLY_ROOM);
+    this.#call = call;
+  }
+
+  override write(frame: Frame): Uint8Array {
+    for (const event of frame.events) if (event.type === 'reply-start') this.#head = headOf(this.#call, event);
+    return super.write(frame);
+  }
+
+  override pass(frame: Frame): Uint8Array {
+    this.passed = true;
+    this.#pieces.push(withModel(frame, this.#call.model));
+    return NO_BYTES;
+  }
+
+  protected override passedEnd(): Uint8Array {
+    const bytes = joinBytes(this.#pieces);
+    return this.billed ? patchMembers(bytes, { usage: writeUsage(this.billed) }) : bytes;
+  }
+
+  protected override body(reply: Reply): JsonObject {
+    const { id, created } = this.#head;
+    const choices = reply.choices.map(({ parts, finish }, index) => ({
+      text:
+        echoOf(this.#call, index) +
+        parts
+          .filter((part) => isText(part.opens))
+          .map((part) => part.content)
+          .join(''),
+      index,
+      logprobs: writeLogprobs(parts.flatMap((part) => (isText(part.opens) && part.logprobs) || [])),
+      ...writeFinish(finish ?? { reason: 'stop' }, saysRefusal(parts)),
+    }));
+    const body: JsonObject = { id, object: 'text_completion', created, model: this.#call.model, choices };
+    if (reply.usage) body.usage = writeUsage(reply.usage);
+    return body;
+  }
+
+  protected override errorBody(error: GatewayError): object {
+    return { error: openaiErrorObject(error) };
+  }
 }
 
 /** vLLM has the stop sequence that was met beside the reason. */
@@ -218,7 +207,5 @@ function isUsageAlone(frame: Frame): boolean {
 /** The frame's bytes under the name the client asked for. */
 function withModel(frame: Frame, model: string): Uint8Array {
   const { bytes, jsonStart = -1 } = frame as Partial<CompletionFrame> & Frame;
-  if (jsonStart < 0) return bytes;
-  const span = memberSpan(bytes, 'model', jsonStart);
-  return span ? spliceBytes(bytes, span.start, span.end, encoder.encode(JSON.stringify(model))) : bytes;
+  return jsonStart < 0 ? bytes : replaceMember(bytes, 'model', model, jsonStart);
 }

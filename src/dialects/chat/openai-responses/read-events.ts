@@ -3,12 +3,14 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Quirks } from '../../dialect.ts';
+import { textOf } from '../../shared/json-values.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
+import { type ClientTool, clientTools } from '../legal-names.ts';
 import { readAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { thoughtsIn } from './read-items.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
-import { publicToolNames } from './tool-names.ts';
+import { legalToolName } from './tool-names.ts';
 
 interface PartState {
   part: number;
@@ -37,7 +39,7 @@ const PIECE_BREAK = '\n\n';
 
 export class Decoder {
   readonly #quirks: Quirks;
-  readonly #names: ReadonlyMap<string, string>;
+  readonly #tools: ReadonlyMap<string, ClientTool>;
   readonly #items = new Map<number, ItemState>();
   readonly #calls = new Map<string, number>();
   #started = false;
@@ -47,7 +49,7 @@ export class Decoder {
 
   constructor(call: ChatCall, quirks: Quirks) {
     this.#quirks = quirks;
-    this.#names = publicToolNames(call.tools);
+    this.#tools = clientTools(call.tools, legalToolName);
   }
 
   /** The events of one event of a stream; none for what only its own format can show. */
@@ -158,7 +160,7 @@ export class Decoder {
     const said = textOf(item.name);
     if (known || said === '') return known;
     const id = textOf(item.call_id) || textOf(item.id);
-    const name = this.#names.get(said) ?? said;
+    const name = this.#tools.get(said)?.name ?? said;
     const isCustom = item.type === 'custom_tool_call';
     const call = this.#open(state, 0, { type: 'tool-call', id, name, ...(isCustom && { custom: true }) });
     this.#calls.set(id, call.part);
@@ -325,10 +327,6 @@ function finishOf({ status, incomplete_details: details }: JsonObject, hasCalls:
 /** Certainty comes as -0 from some, which no writer of JSON can say. */
 function unsigned(entry: Json): Json {
   return isObject(entry) && entry.logprob === 0 ? { ...entry, logprob: 0 } : entry;
-}
-
-function textOf(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 function numberOf(value: Json | undefined): number {

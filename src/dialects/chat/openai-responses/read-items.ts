@@ -3,10 +3,11 @@ import type { Message, Part, ReasoningPart, ToolResultPart } from '../../../cano
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
 import type { CarriedSeal } from '../carried-signature.ts';
+import { optionalText, requiredText } from '../media-parts.ts';
 import { COMPACTION, compactedTurn } from './compaction-item.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { nameWithGroup } from './namespaces.ts';
-import { readContent, requiredText, textAt } from './read-parts.ts';
+import { readContent } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
 
 /** What one run of the model made is one turn: its thoughts, texts and calls, in their order. */
@@ -67,12 +68,12 @@ function readItem(item: JsonObject, path: string, messages: Message[]): void {
     case 'custom_tool_call': {
       const custom = type === 'custom_tool_call';
       const seal = memberSeal(item);
-      const group = textAt(item, 'namespace', path);
+      const group = optionalText(item, 'namespace', path);
       assistantParts(messages).push({
         type: 'tool-call',
         id: requiredText(item, 'call_id', path),
         name: nameWithGroup(group, requiredText(item, 'name', path)),
-        input: textAt(item, custom ? 'input' : 'arguments', path) ?? '',
+        input: optionalText(item, custom ? 'input' : 'arguments', path) ?? '',
         ...(custom && { custom }),
         ...(group !== undefined && { group }),
         ...(seal && { seal }),
@@ -125,7 +126,7 @@ function readMessage(item: JsonObject, path: string, messages: Message[]): void 
 }
 
 function readReasoning(item: JsonObject, path: string, messages: Message[]): void {
-  const id = textAt(item, 'id', path);
+  const id = optionalText(item, 'id', path);
   const carried = readEncrypted(item.encrypted_content, id);
   if (carried?.of !== undefined) {
     attach(carried, messages);

@@ -2,6 +2,7 @@
 import type { CacheMark, Media, Part } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
+import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../media-parts.ts';
 import { readAnnotation } from './citations.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 
@@ -32,7 +33,7 @@ function readPart(part: Json, path: string): Part {
     case 'input_file':
       return { type: 'media', media: readFile(part, path), ...cacheMark(part) };
     case 'input_audio':
-      return { type: 'media', media: readAudio(part, path), ...cacheMark(part) };
+      return { type: 'media', media: readInputAudio(part, path), ...cacheMark(part) };
     default:
       if (typeof part.type !== 'string') throw wrong(`${path}.type`, 'must be a string');
       return { type: 'vendor', dialect: OPENAI_RESPONSES, item: part };
@@ -44,61 +45,27 @@ function cacheMark(part: JsonObject): { cache?: CacheMark } {
 }
 
 function readImage(part: JsonObject, path: string): Media {
-  const id = textAt(part, 'file_id', path);
-  const url = textAt(part, 'image_url', path);
-  const detail = textAt(part, 'detail', path);
+  const id = optionalText(part, 'file_id', path);
+  const url = optionalText(part, 'image_url', path);
+  const detail = optionalText(part, 'detail', path);
   const detailed = detail === undefined ? {} : { detail };
-  if (url !== undefined) return { ...fromUrl('image', url), ...detailed };
+  if (url !== undefined) return { ...mediaFromUrl('image', url), ...detailed };
   if (id === undefined) throw wrong(path, 'must have an `image_url` (an address or a data URL) or a `file_id`');
   return { kind: 'image', source: { type: 'reference', dialect: OPENAI_RESPONSES, id }, ...detailed };
 }
 
 function readFile(part: JsonObject, path: string): Media {
-  const filename = textAt(part, 'filename', path);
+  const filename = optionalText(part, 'filename', path);
   const named = filename === undefined ? {} : { name: filename };
-  const data = textAt(part, 'file_data', path);
-  const url = textAt(part, 'file_url', path);
-  const id = textAt(part, 'file_id', path);
+  const data = optionalText(part, 'file_data', path);
+  const url = optionalText(part, 'file_url', path);
+  const id = optionalText(part, 'file_id', path);
   if (data !== undefined) {
-    const media = fromUrl('document', data);
+    const media = mediaFromUrl('document', data);
     if (media.source.type === 'url') media.source = { type: 'inline', base64: data };
     return { ...media, ...named };
   }
-  if (url !== undefined) return { ...fromUrl('document', url), ...named };
+  if (url !== undefined) return { ...mediaFromUrl('document', url), ...named };
   if (id === undefined) throw wrong(path, 'must have `file_data`, `file_url` or `file_id`');
   return { kind: 'document', source: { type: 'reference', dialect: OPENAI_RESPONSES, id }, ...named };
-}
-
-const AUDIO_TYPES: { readonly [format: string]: string } = { mp3: 'audio/mpeg', pcm16: 'audio/pcm' };
-
-function readAudio(part: JsonObject, path: string): Media {
-  const audio = part.input_audio;
-  if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'must be an object with `data` and `format`');
-  const format = requiredText(audio, 'format', `${path}.input_audio`);
-  const base64 = requiredText(audio, 'data', `${path}.input_audio`);
-  return { kind: 'audio', source: { type: 'inline', base64 }, mimeType: AUDIO_TYPES[format] ?? `audio/${format}` };
-}
-
-const DATA_URL = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
-const LONGEST_DATA_URL_HEAD = 200;
-
-/** A data URL is the thing itself. */
-function fromUrl(kind: Media['kind'], url: string): Media {
-  const match = DATA_URL.exec(url.slice(0, LONGEST_DATA_URL_HEAD));
-  if (!match) return { kind, source: { type: 'url', url } };
-  const source = { type: 'inline' as const, base64: url.slice(match[0].length) };
-  return { kind, source, ...(match[1] && { mimeType: match[1].toLowerCase() }) };
-}
-
-export function requiredText(object: JsonObject, member: string, path: string): string {
-  const value = object[member];
-  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
-  return value;
-}
-
-export function textAt(object: JsonObject, member: string, path: string): string | undefined {
-  const value = object[member];
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw wrong(`${path}.${member}`, 'must be a string');
-  return value;
 }

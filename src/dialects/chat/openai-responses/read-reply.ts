@@ -4,9 +4,11 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { objectReader } from '../../shared/whole-reply.ts';
-import { SseCutter, type SseEvent } from '../../wire/sse.ts';
+import type { SseEvent } from '../../wire/sse.ts';
+import { brokeOff, isStreamed, SseReader, unreadable } from '../sse-reader.ts';
 import { Mender } from './normalize.ts';
 import { Decoder } from './read-events.ts';
 
@@ -49,49 +51,39 @@ const NO_BYTES = new Uint8Array(0);
 const NO_EVENTS: readonly ReplyEvent[] = [];
 
 export function createReader(call: ChatCall, contentType: string, quirks: Quirks): Reader {
-  const isStream = call.stream ? !contentType.includes('application/json') : contentType.includes('event-stream');
-  return isStream ? new StreamReader(call, quirks) : wholeReader(call, quirks);
+  return isStreamed(call, contentType) ? new StreamReader(call, quirks) : wholeReader(call, quirks);
 }
 
 /** Events at which the official library's helper throws; their items tell it all once they are done. */
 const BREAKS_LIBRARY = /^response\.apply_patch_call_operation_diff\./;
 
-class StreamReader implements Reader {
-  readonly #cutter = new SseCutter();
+class StreamReader extends SseReader {
   readonly #decoder: Decoder;
   readonly #mender = new Mender();
   #over = false;
 
   constructor(call: ChatCall, quirks: Quirks) {
+    super();
     this.#decoder = new Decoder(call, quirks);
   }
 
-  read(chunk: Uint8Array): Frame[] {
-    return this.#framesOf(() => this.#cutter.read(chunk));
-  }
-
-  end(): Frame[] {
-    const frames = this.#framesOf(() => this.#cutter.end());
+  override end(): Frame[] {
+    const frames = this.frames();
     if (this.#over) return frames;
     this.#over = true;
-    frames.push(new ResponseFrame('useless', NO_BYTES, [failed('broke off before its end')]));
+    frames.push(new ResponseFrame('useless', NO_BYTES, [{ type: 'error', error: brokeOff() }]));
     return frames;
   }
 
-  #framesOf(cut: () => SseEvent[]): Frame[] {
-    const wasOver = this.#over;
-    try {
-      return cut().map((event) => this.#frame(event));
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError)) throw thrown;
-      this.#over = true;
-      return wasOver ? [] : [new ResponseFrame('useless', NO_BYTES, [{ type: 'error', error: thrown }])];
-    }
+  protected override broken(error: GatewayError): Frame[] {
+    if (this.#over) return [];
+    this.#over = true;
+    return [new ResponseFrame('useless', NO_BYTES, [{ type: 'error', error }])];
   }
 
-  #frame(event: SseEvent): Frame {
+  protected override frame(event: SseEvent): Frame {
     const { bytes, data } = event;
-    const payload = data === undefined ? undefined : parse(data);
+    const payload = data === undefined ? undefined : parsedJson(data);
     // What comes after the end means nothing any more.
     if (!isObject(payload) || this.#over) return new ResponseFrame('blank', bytes, NO_EVENTS);
     if (typeof payload.type !== 'string' && event.event !== undefined) payload.type = event.event;
@@ -108,12 +100,12 @@ class StreamReader implements Reader {
       case 'response.incomplete':
       case 'response.cancelled':
         this.#over = true;
-        return isObject(response) ? finalEvents(this.#decoder, response) : [failed('could not be read')];
+        return isObject(response) ? finalEvents(this.#decoder, response) : [{ type: 'error', error: unreadable() }];
       case 'response.failed':
         this.#over = true;
         return isObject(response)
           ? [...this.#decoder.finish(response), errorOf(response.error)]
-          : [failed('could not be read')];
+          : [{ type: 'error', error: unreadable() }];
       case 'error': {
         this.#over = true;
         const { type: _, ...flat } = payload;
@@ -129,7 +121,7 @@ class StreamReader implements Reader {
 function wholeReader(call: ChatCall, quirks: Quirks): Reader {
   const meaning = new Decoder(call, quirks);
   return objectReader((response, bytes) => {
-    if (!response) return [new ResponseFrame('useless', bytes, [failed('could not be read')])];
+    if (!response) return [new ResponseFrame('useless', bytes, [{ type: 'error', error: unreadable() }])];
     if (!Array.isArray(response.output)) {
       return [new ResponseFrame('useless', bytes, [errorOf(response.error ?? response)])];
     }
@@ -149,21 +141,11 @@ const REQUESTS_FAULT = /^(invalid_|context_length|image_|unsupported_|empty_imag
 
 /** The provider's codes inside a stream come without an HTTP status. */
 function errorOf(error: unknown): ReplyEvent {
-  if (!isObject(error)) return failed('failed at its provider');
+  if (!isObject(error)) {
+    return { type: 'error', error: new GatewayError('upstream_failed', "The model's reply failed at its provider.") };
+  }
   const { code } = error;
   const word = typeof code === 'string' ? code : '';
   const status = word === 'rate_limit_exceeded' ? 429 : REQUESTS_FAULT.test(word) ? 400 : undefined;
   return { type: 'error', error: readErrorObject(status === undefined ? error : { ...error, status_code: status }) };
-}
-
-function failed(what: string): ReplyEvent {
-  return { type: 'error', error: new GatewayError('upstream_failed', `The model's reply ${what}.`) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -10,21 +10,25 @@ import type {
 } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
+import { objectAt, stringAt } from '../../shared/json-values.ts';
 import { billable, type MoneySpelling } from '../../shared/money-members.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
 import { unsaidMembers } from '../../shared/unsaid-members.ts';
-import { readMembers } from './members.ts';
+import { isEffort } from '../reasoning-effort.ts';
+import { jsonSchemaOutput } from '../structured-output.ts';
+import { topMemberCheck } from '../top-members.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { nameWithGroup, type PlacedTool, ungroupedTools } from './namespaces.ts';
 import { readInput } from './read-items.ts';
-import { EFFORTS, ResponsesRequest } from './request-schema.ts';
+import { ResponsesRequest } from './request-schema.ts';
 
 /** The word for a system prompt that stands in `instructions`. */
 export const INSTRUCTIONS = 'instructions';
 export const INCLUDE_LOGPROBS = 'message.output_text.logprobs';
 const WEB_SEARCH = /^web_search(_preview)?(_\d{4}_\d\d_\d\d)?$/;
 
+const readMembers = topMemberCheck(ResponsesRequest, ['model'], deepest);
 /** All other members are extras. */
 const SAID = saidMembers(ResponsesRequest);
 const known = knownMembers(ResponsesRequest);
@@ -44,7 +48,7 @@ export function readCall(request: WireRequest): ChatCall {
   const reasoning = readReasoning(objectAt(body, 'reasoning') ?? {});
   const text = objectAt(body, 'text') ?? {};
   const output = readOutput(text.format);
-  const user = textAt(body, 'user') ?? textAt(body, 'safety_identifier');
+  const user = stringAt(body, 'user') ?? stringAt(body, 'safety_identifier');
   const { messages, items, references, compacted } = readInput(body.input);
   const call: ChatCall = {
     kind: 'chat',
@@ -94,7 +98,7 @@ function requireInput({ input, ...others }: JsonObject): void {
 }
 
 function withInstructions(messages: Message[], body: JsonObject): Message[] {
-  const instructions = textAt(body, 'instructions');
+  const instructions = stringAt(body, 'instructions');
   if (instructions === undefined) return messages;
   return [{ role: 'system', originRole: INSTRUCTIONS, parts: [{ type: 'text', text: instructions }] }, ...messages];
 }
@@ -171,15 +175,9 @@ function readOutput(format: Json | undefined): OutputFormat | undefined {
   if (!isObject(format)) return undefined;
   if (format.type === 'json_object') return { type: 'json' };
   if (format.type !== 'json_schema') return undefined;
-  const { name, description, schema, strict } = format;
+  const { schema } = format;
   if (!isObject(schema)) throw wrong('text.format.schema', 'must be a JSON schema, which is an object');
-  return {
-    type: 'json-schema',
-    name: typeof name === 'string' ? name : 'response',
-    schema,
-    ...(typeof description === 'string' && { description }),
-    ...(typeof strict === 'boolean' && { strict }),
-  };
+  return jsonSchemaOutput(format, schema);
 }
 
 function readReasoning({ effort, summary }: JsonObject): Reasoning | undefined {
@@ -191,16 +189,9 @@ function readReasoning({ effort, summary }: JsonObject): Reasoning | undefined {
   return Object.keys(reasoning).length > 0 ? reasoning : undefined;
 }
 
-function isEffort(word: Json | undefined): word is NonNullable<Reasoning['effort']> {
-  return EFFORTS.some((effort) => effort === word);
-}
-
-function objectAt(object: JsonObject, member: string): JsonObject | undefined {
-  const value = object[member];
-  return isObject(value) ? value : undefined;
-}
-
-function textAt(object: JsonObject, member: string): string | undefined {
-  const value = object[member];
-  return typeof value === 'string' ? value : undefined;
+/** Of the errors in a union, the deepest is the most specific. */
+function deepest([first, ...others]: string[][]): string[] | undefined {
+  let found = first;
+  for (const other of others) if (other[0] === found?.[0] && other.length > (found?.length ?? 0)) found = other;
+  return found;
 }

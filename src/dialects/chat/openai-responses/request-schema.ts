@@ -15,8 +15,7 @@ import {
   open,
   text,
 } from '../../shared/request-shape.ts';
-
-export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+import { EFFORTS } from '../reasoning-effort.ts';
 
 const MARK = () => ({
   prompt_cache_breakpoint: anything({ $about: 'A mark after which the provider caches, for providers that take one.' }),

@@ -1,18 +1,20 @@
 /** Writes a call of any format as a Responses request. */
 import type { ChatCall, Message, OutputFormat, Reasoning } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
+import { objectOf } from '../../shared/json-values.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
 import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
 import { completionAsTurn, completionLosses } from '../completion-turn.ts';
+import { digestOf } from '../legal-names.ts';
+import { effortOf } from '../reasoning-effort.ts';
+import { reportForeignEach } from '../request-losses.ts';
 import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-request.ts';
-import { digest } from './tool-names.ts';
 import { NAME_DROPPED, writeItems } from './write-items.ts';
 import type { Script } from './write-parts.ts';
 import { writeTools } from './write-tools.ts';
@@ -39,7 +41,7 @@ export function writeCall(call: ChatCall, model: string, quirks: Quirks): Writte
     ...(isOwn ? keptHere(call, model) : { store: false, include: writeInclude(call, model) }),
     stream: call.stream || undefined,
   });
-  warnForeign(call, losses);
+  reportForeignEach(call, OPENAI_RESPONSES, losses);
   if (!isOwn && hasCacheMarks(call)) losses.add(CACHE_MARKS_DROPPED);
   for (const warning of adjustMembers(body, quirksOf(quirks, model))) losses.add(warning);
   return writtenFor(call, body, [...losses]);
@@ -109,17 +111,6 @@ function writeReasoning(reasoning: Reasoning | undefined, own: JsonObject, isOwn
   return Object.keys(members).length > 0 ? members : undefined;
 }
 
-const LOW_BUDGET = 2048;
-const MEDIUM_BUDGET = 10_000;
-
-function effortOf(reasoning: Reasoning | undefined): string | undefined {
-  if (reasoning?.effort) return reasoning.effort;
-  const budget = reasoning?.budgetTokens;
-  if (budget === undefined || budget < 0) return undefined;
-  if (budget === 0) return 'none';
-  return budget <= LOW_BUDGET ? 'low' : budget < MEDIUM_BUDGET ? 'medium' : 'high';
-}
-
 /** Who asks for thinking by a budget, or adaptively, comes from a format that shows it. */
 function summaryOf(reasoning: Reasoning | undefined): string | undefined {
   if (!reasoning || reasoning.summary === 'none' || reasoning.effort === 'none') return undefined;
@@ -176,7 +167,7 @@ function searchesHeldFor({ tools }: ChatCall): number | undefined {
 
 /** The provider takes names of bounded length; some clients send longer ones. */
 function shortUser(user: string): string {
-  return user.length <= MAX_USER_LENGTH ? user : digest(user).slice(0, MAX_USER_LENGTH);
+  return user.length <= MAX_USER_LENGTH ? user : digestOf(user, 'hex').slice(0, MAX_USER_LENGTH);
 }
 
 /** Nothing is kept at the provider, so the thinking must come back with the reply to go on from. */
@@ -186,16 +177,4 @@ function writeInclude({ sampling }: ChatCall, model: string): Json | undefined {
     ...(sampling.logprobs ? [INCLUDE_LOGPROBS] : []),
   ];
   return include.length > 0 ? include : undefined;
-}
-
-function warnForeign(call: ChatCall, losses: Set<string>): void {
-  for (const { names } of foreignMembers(call, OPENAI_RESPONSES)) {
-    for (const member of names) {
-      losses.add(`\`${member}\` was dropped: this model's format has no such member.`);
-    }
-  }
-}
-
-function objectOf(value: Json | undefined): JsonObject {
-  return isObject(value) ? value : {};
 }

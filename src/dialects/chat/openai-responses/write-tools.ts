@@ -1,6 +1,7 @@
 /** Tools and the choice among them, flat as this format has them. */
 import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { reportProviderTool } from '../request-tools.ts';
 import { OPENAI_RESPONSES } from './name.ts';
 import { legalToolName } from './tool-names.ts';
 
@@ -44,8 +45,7 @@ function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject 
       };
     case 'vendor':
       if (tool.dialect === OPENAI_RESPONSES) return tool.item;
-      losses.add(`The tool \`${String(tool.item.type ?? tool.item.name)}\` was dropped: it runs at another provider.`);
-      return undefined;
+      return reportProviderTool(tool, losses);
     default:
       return tool satisfies never;
   }
