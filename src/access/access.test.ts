@@ -6,7 +6,7 @@ import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { openStore } from '../store/open-store.ts';
 import type { KeyKind, KeyRow, Store } from '../store/store.ts';
-import { type Caller, createAccess } from './access.ts';
+import { type Caller, createAccess, nameFor } from './access.ts';
 import { hashKey, issueKey } from './key.ts';
 import { SCOPES } from './scopes.ts';
 
@@ -208,18 +208,43 @@ test('a key with a list of models calls those, letter for letter; one without ca
   const bound = await access.authenticate(present((await makeKey({ models: ['gpt-4o'] })).key), NOW);
   const free = await access.authenticate(present((await makeKey()).key), NOW);
   const none = await access.authenticate(present((await makeKey({ models: [] })).key), NOW);
-  access.allowModel(bound, 'gpt-4o');
-  access.allowModel(free, 'anything');
+  access.allowModel(bound, { name: 'gpt-4o' });
+  access.allowModel(free, { name: 'anything' });
   for (const [caller, model] of [
     [bound, 'GPT-4o'],
     [none, 'gpt-4o'],
   ] as const) {
     const refused = await refusal(() => {
-      access.allowModel(caller, model);
+      access.allowModel(caller, { name: model });
       return caller;
     });
     expect(refused).toMatchObject({ code: 'model_not_allowed', status: 403, param: 'model' });
   }
+});
+
+test('a key may call a model by the wildcard it is configured as, or by the alias that its list names', async () => {
+  const access = createAccess({ store });
+  const caller = await access.authenticate(present((await makeKey({ models: ['claude-*', 'fast'] })).key), NOW);
+  access.allowModel(caller, { name: 'claude-x', wildcard: 'claude-*' }, 'claude-x');
+  access.allowModel(caller, { name: 'gpt-4o' }, 'fast');
+  for (const [model, asked] of [
+    [{ name: 'gpt-4o' }, 'gpt-4o'],
+    [{ name: 'claude-x' }, 'claude-x'],
+    [{ name: 'gemini-x', wildcard: 'gemini-*' }, 'gemini-x'],
+  ] as const) {
+    expect(() => access.allowModel(caller, model, asked)).toThrow(asked);
+  }
+});
+
+test('the aliases of a key come with its caller', async () => {
+  const access = createAccess({ store });
+  const aliases = { 'gpt-4o': 'claude-x', constructor: 'gpt-5' };
+  const caller = await access.authenticate(present((await makeKey({ aliases })).key), NOW);
+  expect(['gpt-4o', 'constructor', 'toString'].map((name) => nameFor(caller, name))).toEqual([
+    'claude-x',
+    'gpt-5',
+    'toString',
+  ]);
 });
 
 test('rates outlive a change of keys', async () => {

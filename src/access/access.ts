@@ -14,6 +14,8 @@ export interface Caller {
   kind: KeyKind;
   /** Models the key may call; absent: all. */
   models?: ReadonlySet<string>;
+  /** Names that mean another model to this key. */
+  aliases?: ReadonlyMap<string, string>;
   /** What it may be used for; absent: everything. */
   scopes?: ReadonlySet<string>;
   budget?: Budget;
@@ -22,6 +24,24 @@ export interface Caller {
   /** The key, the account, or both, where their pace is limited; absent: neither is. */
   paced?: readonly Paced[];
   row: KeyRow;
+}
+
+/** A model, as far as keys name it. */
+export interface AllowedModel {
+  readonly name: string;
+  /** The model as it is configured, where a wildcard matched the name. */
+  readonly wildcard?: string;
+}
+
+/** The name of the model that this name means to the key. */
+export function nameFor({ aliases }: Pick<Caller, 'aliases'>, name: string): string {
+  return aliases?.get(name) ?? name;
+}
+
+/** Whether the key may call the model: by its own name, by the wildcard that it is configured as, or by the name that was asked for. */
+export function mayCall({ models }: Pick<Caller, 'models'>, { name, wildcard }: AllowedModel, asked?: string): boolean {
+  if (!models || models.has(name)) return true;
+  return (wildcard !== undefined && models.has(wildcard)) || (asked !== undefined && models.has(asked));
 }
 
 /** Where the key was found and from where the call came. */
@@ -36,8 +56,8 @@ export interface Access {
   /** Who calls the public API (`kind` absent) or the admin API (`admin`).
    *  Throws GatewayError `invalid_api_key`, `key_disabled`, `key_expired`, `address_not_allowed`, `scope_not_allowed`. */
   authenticate(presented: Presented, now: number, kind?: KeyKind): Caller | Promise<Caller>;
-  /** Throws `model_not_allowed`. */
-  allowModel(caller: Caller, model: string): void;
+  /** `asked`: the name in the request, where it is another (an alias). Throws `model_not_allowed`. */
+  allowModel(caller: Caller, model: AllowedModel, asked?: string): void;
   /** Throws `scope_not_allowed`; `undefined` is what only keys without scopes may do. */
   allowScope(caller: Caller, scope: Scope | undefined): void;
   /** A request of so many bytes, as far as is known, begins. Throws `rate_limited` or `overloaded`, as `Load.take` does. */
@@ -108,9 +128,9 @@ export function createAccess({
       return lookedUp(key, presented, now, kind);
     },
 
-    allowModel(caller, model) {
-      if (!caller.models || caller.models.has(model)) return;
-      throw new GatewayError('model_not_allowed', `This API key may not call the model "${model}".`, {
+    allowModel(caller, model, asked) {
+      if (mayCall(caller, model, asked)) return;
+      throw new GatewayError('model_not_allowed', `This API key may not call the model "${asked ?? model.name}".`, {
         param: 'model',
       });
     },
@@ -176,7 +196,7 @@ export function createAccess({
 }
 
 function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined): Known {
-  const { id, account, kind, models, scopes, budget, addresses } = row;
+  const { id, account, kind, models, aliases, scopes, budget, addresses } = row;
   const paced = [pacedFrom(id, 'key', row), pacedFrom(account, 'account', accountRow)].filter(
     (one) => one !== undefined,
   );
@@ -186,6 +206,7 @@ function knownFrom(row: KeyRow, hash: string, accountRow: AccountRow | undefined
       account,
       kind,
       ...(models && { models: new Set(models) }),
+      ...(aliases && { aliases: new Map(Object.entries(aliases)) }),
       ...(scopes && { scopes: new Set(scopes) }),
       ...(budget && { budget }),
       ...(accountRow?.budget && { accountBudget: accountRow.budget }),

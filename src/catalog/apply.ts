@@ -2,6 +2,7 @@
 import { newId } from '../canonical/id.ts';
 import type { Audit, ModelRow, ProviderRow, Store } from '../store/store.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
+import { refuseWrongNames } from './name-rules.ts';
 import { writeComponents } from './price-text.ts';
 
 export interface ApplyOptions {
@@ -61,6 +62,8 @@ export async function applyCatalogue(
     catalogue.models,
     new Set([...providers.keys(), ...catalogue.providers.map(({ name }) => name)]),
   );
+
+  refuseWrongNames(catalogue.models, modelRows);
 
   const changes: CatalogueChanges = {
     providers: { added: [], changed: [] },

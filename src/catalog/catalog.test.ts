@@ -175,3 +175,21 @@ test('failures that callers ask for put nothing into cooldown', async () => {
     for (const error of [failure, limited]) catalog.observe(spare.targets[0]!, { ok: false, error }, 0);
   expect(order(catalog, spare)).toEqual(['spare/spare-only']);
 });
+
+test('a wildcard makes a model of each name that it matches, with one health for its target', async () => {
+  const target = { provider: 'main', model: '*' };
+  await applyCatalogue(
+    store,
+    { models: [{ name: 'main/*', price: { input: 1, output: 1 }, targets: [target] }] },
+    2000,
+  );
+  const { catalog, model } = await open();
+  const found = model('main/gpt-5');
+  expect(found).toMatchObject({ name: 'main/gpt-5', wildcard: 'main/*', displayName: 'main/gpt-5' });
+  expect(found.targets).toMatchObject([{ id: 'main/*', model: 'gpt-5' }]);
+  expect(catalog.find('main/gpt-5')).toBe(found);
+  for (let i = 0; i < 1000; i++) catalog.find(`main/x${i}`);
+  expect(catalog.find('main/gpt-5')).not.toBe(found);
+  expect(catalog.find('main/*')).toBeUndefined();
+  await store.removeModel('main/*');
+});

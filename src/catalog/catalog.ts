@@ -5,11 +5,18 @@ import type { Price } from '../canonical/price.ts';
 import { createCredentials } from '../routing/credentials.ts';
 import { createHealth, type Observation, type Rest } from '../routing/health.ts';
 import { weightedOrder } from '../routing/order.ts';
-import type { ModelRow, ProviderRow, Store } from '../store/store.ts';
+import type { FallbackRow, ModelRow, ProviderRow, Store } from '../store/store.ts';
+import { ModelNames, targetModelFor } from './names.ts';
 import { readComponents } from './price-text.ts';
 
 export interface Model {
+  /** Of one that a wildcard matched: the name that was asked for. */
   name: string;
+  aliases?: readonly string[];
+  /** The name of the model as it is configured, where that is a wildcard. */
+  wildcard?: string;
+  /** Models that answer where this one cannot, in order. */
+  fallbacks?: readonly FallbackRow[];
   kind: Kind;
   price: Price;
   priceId: string;
@@ -43,8 +50,9 @@ export interface ModelTarget {
 }
 
 export interface Catalog {
-  /** Letter case counts; `undefined` where there is no such model. */
+  /** By its own name, an alias, or the longest wildcard, in this order. Letter case counts; `undefined` where there is no such model. */
   find(name: string): Model | undefined;
+  /** Every model that is configured; a wildcard as it is written. */
   list(): readonly Model[];
   /** The targets in the order to try them: by priority, within one by weight at random, none twice, resting ones left out.
    *  Throws `upstream_unavailable` (or `rate_limited`, where the providers said so) with `retry-after` when all rest. */
@@ -98,7 +106,9 @@ const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
 /** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available. */
 export function createCatalog({ store, providerDefaults, credentialRefused }: CatalogOptions): Catalog {
-  let models = new Map<string, Model>();
+  let models = new ModelNames<Model>([]);
+  /** Models that a wildcard matched lately, by the name that was asked for. */
+  const matched = new Map<string, Model>();
   let list: readonly Model[] = [];
   /** Price versions never change, so each is read once. */
   const prices = new Map<string, Price>();
@@ -124,7 +134,16 @@ export function createCatalog({ store, providerDefaults, credentialRefused }: Ca
   }
 
   return {
-    find: (name) => models.get(name),
+    find(name) {
+      const known = models.exact(name) ?? matched.get(name);
+      if (known) return known;
+      const found = models.find(name);
+      if (found?.rest === undefined) return found?.model;
+      const model = matchedModel(found.model, name, found.rest);
+      if (matched.size >= MATCHED_REMEMBERED) matched.clear();
+      matched.set(name, model);
+      return model;
+    },
     list: () => list,
 
     order(model, random, now) {
@@ -161,12 +180,22 @@ export function createCatalog({ store, providerDefaults, credentialRefused }: Ca
       const providers = callable(providerRows, providerDefaults);
       const read = await Promise.all(rows.map(async (row) => readModel(row, await price(row.priceId), providers)));
       list = read.filter((model) => model.targets.length > 0);
-      models = new Map(list.map((model) => [model.name, model]));
+      models = new ModelNames(list);
+      matched.clear();
       const targets = list.flatMap((model) => model.targets);
       health.keepOnly(new Set(targets.map((target) => target.id)));
       credentials.keepOnly(targets);
     },
   };
+}
+
+/** Callers make names up: so many are remembered. */
+const MATCHED_REMEMBERED = 1000;
+
+/** The model that this name means. Health is kept for the wildcard's target as a whole: callers could name any number of models. */
+function matchedModel(model: Model, name: string, rest: string): Model {
+  const targets = model.targets.map((target) => ({ ...target, model: targetModelFor(target, name, rest) }));
+  return { ...model, name, displayName: name, wildcard: model.name, targets };
 }
 
 /** The providers that may be called, by name, completed by what this process knows of their types. */
@@ -220,6 +249,8 @@ function readModel(row: ModelRow, price: Price, providers: ReadonlyMap<string, P
   }
   return {
     name: row.name,
+    ...(row.aliases && { aliases: row.aliases }),
+    ...(row.fallbacks && { fallbacks: row.fallbacks }),
     kind: row.kind as Kind,
     price,
     priceId: row.priceId,

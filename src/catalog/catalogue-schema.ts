@@ -1,6 +1,7 @@
 /** Entries as people write them (`modelport.yaml`, the admin API): which members there are. Their reader says what is wrong with one. */
 import { Type } from 'typebox';
 import type { Kind } from '../canonical/call.ts';
+import { FALLBACK_REASONS } from '../canonical/fallback.ts';
 
 const text = () => Type.Optional(Type.String());
 const count = () => Type.Optional(Type.Integer({ minimum: 1 }));
@@ -26,9 +27,22 @@ export const TargetForm = Type.Object({
   weight: Type.Optional(Type.Number()),
 });
 
+export const FallbackForm = Type.Object({
+  model: Type.String({ $about: 'The name of another model.' }),
+  on: Type.Optional(
+    Type.Array(Type.Enum([...FALLBACK_REASONS]), { $about: 'Without it: `context_length` and `unavailable`.' }),
+  ),
+});
+
 export const ModelForm = Type.Object(
   {
-    name: Type.String(),
+    name: Type.String({ $about: 'One that ends in `*` stands for all names beginning so: `claude-*`, `openai/*`.' }),
+    aliases: Type.Optional(Type.Array(Type.String(), { $about: 'Other names of the model.' })),
+    fallbacks: Type.Optional(
+      Type.Array(FallbackForm, {
+        $about: 'Models that answer where this one cannot, in order, each at its own price.',
+      }),
+    ),
     kind: Type.Optional(Type.Enum(KINDS, { default: 'chat' })),
     price: Type.Record(Type.String(), Type.Unknown(), { $about: 'USD per million tokens, per image, per second …' }),
     maxOutputTokens: count(),

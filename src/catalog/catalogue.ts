@@ -1,10 +1,12 @@
 /** The form in which people write what is available (modelport.yaml, the admin API, the price list), and the reading of it. */
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
+import { FALLBACK_REASONS, type FallbackReason } from '../canonical/fallback.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import type { Price } from '../canonical/price.ts';
-import type { ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
-import { ModelForm, ProviderForm, TargetForm } from './catalogue-schema.ts';
+import type { FallbackRow, ModelRow, ProviderRow, TargetRow } from '../store/store.ts';
+import { FallbackForm, ModelForm, ProviderForm, TargetForm } from './catalogue-schema.ts';
+import { isWildcard } from './names.ts';
 import { readPeoplesPrice } from './price-text.ts';
 
 /** What people wrote, not yet read. */
@@ -47,6 +49,7 @@ const PEOPLES_NAME: { readonly [component: string]: string } = { perCharacter: '
 const PROVIDER_MEMBERS = Object.keys(ProviderForm.properties);
 const MODEL_MEMBERS = Object.keys(ModelForm.properties);
 const TARGET_MEMBERS = Object.keys(TargetForm.properties);
+const FALLBACK_MEMBERS = Object.keys(FallbackForm.properties);
 
 /** Reads the people's form. Throws GatewayError `invalid_request`: one sentence that names the entry and the member. */
 export function readCatalogue(form: CatalogueForm): Catalogue {
@@ -108,7 +111,9 @@ function readSettings(value: unknown, path: string): { [name: string]: string } 
 
 function readModel(entry: unknown, path: string): ModelEntry {
   const model = readObject(entry, path, MODEL_MEMBERS);
-  const name = readName(model.name, `${path}.name`);
+  const name = readModelName(model.name, `${path}.name`);
+  const aliases = readAliases(model.aliases, name, `${path}.aliases`);
+  const fallbacks = readFallbacks(model.fallbacks, name, `${path}.fallbacks`);
   const kind = readWord(model.kind ?? 'chat', KINDS, `${path}.kind`) as Kind;
   const maxOutputTokens = readOptionalCount(model.maxOutputTokens, `${path}.maxOutputTokens`);
   const contextTokens = readOptionalCount(model.contextTokens, `${path}.contextTokens`);
@@ -118,6 +123,8 @@ function readModel(entry: unknown, path: string): ModelEntry {
   const onDisconnect = readOptionalWord(model.onDisconnect, ['abort', 'drain'] as const, `${path}.onDisconnect`);
   return {
     name,
+    ...(aliases && { aliases }),
+    ...(fallbacks && { fallbacks }),
     kind,
     price: readPrice(model.price, kind, name, `${path}.price`),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -167,10 +174,63 @@ function readTarget(entry: unknown, model: string, path: string): TargetRow {
   }
   return {
     provider: readName(target.provider, `${path}.provider`),
-    model: readOptionalText(target.model, `${path}.model`) ?? model,
+    model: readTargetModel(target.model, model, `${path}.model`),
     priority: priority as number,
     weight: weight as number,
   };
+}
+
+function readTargetModel(value: unknown, model: string, path: string): string {
+  const upstream = readOptionalText(value, path) ?? (isWildcard(model) ? '*' : model);
+  const stars = upstream.split('*').length - 1;
+  if (stars > 0 && !isWildcard(model))
+    refuse(path, `${path} has a *, which stands for what the name of the model has in its place: "${model}" has none`);
+  if (stars > 1) refuse(path, `${path} must have one * at most`);
+  return upstream;
+}
+
+/** A `*` stands at the end. */
+function readModelName(value: unknown, path: string): string {
+  const name = readName(value, path);
+  if (!name.slice(0, -1).includes('*')) return name;
+  return refuse(path, `${path} may have one *, at its end: "claude-*" stands for all names that begin with claude-`);
+}
+
+function readAliases(value: unknown, model: string, path: string): string[] | undefined {
+  const aliases = readList(value, path).map((alias, i) => readName(alias, `${path}[${i}]`));
+  for (const [i, alias] of aliases.entries()) {
+    const at = `${path}[${i}]`;
+    if (alias.includes('*')) refuse(at, `${at} must have no *: give a model such a name instead of an alias`);
+    if (alias === model) refuse(at, `${at} is the name of the model itself`);
+    const first = aliases.indexOf(alias);
+    if (first !== i) refuse(at, `${at} is the same as ${path}[${first}]`);
+  }
+  return aliases.length > 0 ? aliases : undefined;
+}
+
+/** Each costs a reservation of money, and time where it fails. */
+const MOST_FALLBACKS = 8;
+/** A filtered prompt goes to another provider only where the operator says so. */
+const USUAL_REASONS: readonly FallbackReason[] = ['context_length', 'unavailable'];
+
+function readFallbacks(value: unknown, model: string, path: string): FallbackRow[] | undefined {
+  const entries = readList(value, path);
+  if (entries.length > MOST_FALLBACKS) refuse(path, `${path} may list ${MOST_FALLBACKS} models at most`);
+  const fallbacks = entries.map((entry, i): FallbackRow => {
+    const at = `${path}[${i}]`;
+    const fallback = readObject(entry, at, FALLBACK_MEMBERS);
+    const name = readName(fallback.model, `${at}.model`);
+    if (name.includes('*')) refuse(`${at}.model`, `${at}.model must name one model, without a *`);
+    if (name === model) refuse(`${at}.model`, `${at}.model is the model itself`);
+    const reasons = readList(fallback.on ?? USUAL_REASONS, `${at}.on`);
+    if (reasons.length === 0) refuse(`${at}.on`, `${at}.on must list at least one of ${FALLBACK_REASONS.join(', ')}`);
+    return { model: name, on: reasons.map((reason, j) => readWord(reason, FALLBACK_REASONS, `${at}.on[${j}]`)) };
+  });
+  for (const [i, { model: name }] of fallbacks.entries()) {
+    const first = fallbacks.findIndex((other) => other.model === name);
+    if (first !== i) refuse(`${path}[${i}].model`, `${path}[${i}].model is the same as ${path}[${first}].model`);
+  }
+  return fallbacks.length > 0 ? fallbacks : undefined;
 }
 
 function readObject(value: unknown, path: string, members: readonly string[]): JsonObject {

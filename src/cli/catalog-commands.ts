@@ -43,11 +43,13 @@ const models: Command = {
   async run(open, given) {
     const all = await adminOf(open, given).list<ShownModel>('/models');
     const rows = all.map(
-      ({ name, kind, price = {}, targets }): Row => ({
+      ({ name, aliases, kind, price = {}, targets, fallbacks }): Row => ({
         name,
         kind,
         price: priceLine(price),
         targets: targets.map((target) => `${target.provider}/${target.model}`),
+        ...(aliases && { aliases }),
+        ...(fallbacks && { fallbacks: fallbacks.map(({ model }) => model) }),
       }),
     );
     printRows(open, given, rows, 'There is no model yet.');

@@ -52,7 +52,10 @@ describe.each(ENGINES)('$name', (engine) => {
     const key = await run('keys create', name, 'laptop', '--expires', '2100-01-01', '--models', 'alpha');
     expect(key).toMatchObject({ account: name, name: 'laptop' });
     expect(await edge.store.keyById(key.id)).toMatchObject({ expiresAt: Date.parse('2100-01-01'), models: ['alpha'] });
-    await run('keys update', key.id, '--expires', 'none', '--name', 'desk');
+    await run('keys update', key.id, '--expires', 'none', '--name', 'desk', '--aliases', 'x=alpha, y=gamma:8b');
+    expect((await edge.store.keyById(key.id))?.aliases).toEqual({ x: 'alpha', y: 'gamma:8b' });
+    await run('keys update', key.id, '--aliases', 'none');
+    expect(await edge.store.keyById(key.id)).not.toHaveProperty('aliases');
     expect(await edge.store.keyById(key.id)).not.toHaveProperty('expiresAt');
     expect((await run('keys rotate', key.id, '--grace', '60')).key).not.toBe(key.key);
     expect((await run('keys disable', key.id)).state).toBe('disabled');

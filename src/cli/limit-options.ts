@@ -18,8 +18,15 @@ export const LIMIT_OPTIONS = {
 export const LIMIT_USAGE =
   '[--budget USD] [--budget-day USD] [--budget-month USD] [--requests-per-minute N] [--tokens-per-minute N] [--concurrency N]';
 
-export const KEY_OPTIONS = { expires: text, models: text, addresses: text, scopes: text, ...LIMIT_OPTIONS };
-export const KEY_USAGE = `[--expires TIME] [--models A,B] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
+export const KEY_OPTIONS = {
+  expires: text,
+  models: text,
+  aliases: text,
+  addresses: text,
+  scopes: text,
+  ...LIMIT_OPTIONS,
+};
+export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
 
 /** What takes a limit away. */
 const NONE = 'none';
@@ -50,6 +57,8 @@ export function readKeyChanges(given: Given): KeyChange {
   const change: KeyChange = readLimitChanges(given);
   const expires = given.option('expires');
   if (expires !== undefined) change.expiresAt = expires === NONE ? null : readTime(expires);
+  const aliases = given.option('aliases');
+  if (aliases !== undefined) change.aliases = aliases === NONE ? null : readAliases(aliases);
   for (const [option, wrong] of LISTS) {
     const written = given.option(option);
     if (written === undefined) continue;
@@ -60,6 +69,13 @@ export function readKeyChanges(given: Given): KeyChange {
     change[option] = written === NONE ? null : list;
   }
   return change;
+}
+
+function readAliases(written: string): { [name: string]: string } {
+  const pairs = written.split(',').map((pair) => pair.split('=').map((word) => word.trim()));
+  if (pairs.some((pair) => pair.length !== 2 || pair.includes('')))
+    throw new UsageError('--aliases must be names and the models they mean, such as gpt-4o=claude-sonnet-4-5.');
+  return Object.fromEntries(pairs);
 }
 
 /** The change as the admin API takes it. */

@@ -43,6 +43,8 @@ export interface ShownCode {
 
 export interface ShownModel {
   name: string;
+  aliases?: string[];
+  fallbacks?: { model: string }[];
   kind: string;
   price?: PeoplesPrice;
   targets: { provider: string; model: string }[];

@@ -17,10 +17,11 @@ import { choices, type Extras } from '../ledger/quote.ts';
 import { askedPiece } from '../ledger/rates.ts';
 import type { CallOutcome, CallRow } from '../store/store.ts';
 import { Cancellation } from '../transport/cancellation.ts';
+import type { Chain, Ready } from './candidate.ts';
 import { disputedUsage } from './doubt.ts';
 import { TOOL_FORMATS } from './extra-members.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
-import type { Meter } from './meter.ts';
+import { Meter } from './meter.ts';
 import type { AddressedMedia } from './prepare/addressed-media.ts';
 import { ReasoningCollector } from './reasoning-collector.ts';
 
@@ -47,9 +48,13 @@ export interface Admission {
   /** The targets to try, in order. */
   readonly targets: readonly ModelTarget[];
   readonly hold: Hold;
+  /** What of the hold is for this model: the most that the call costs at its price. */
+  readonly covered: Money;
   readonly meter: Meter;
   /** What the call names by address, where it does. */
   readonly media: AddressedMedia | undefined;
+  /** The models that may answer in the place of this one, where there are any. */
+  readonly chain?: Chain | undefined;
   /** Its place under the limits of key and account. */
   readonly pace: Admitted;
   /** What it asks for beside its tokens. */
@@ -61,18 +66,20 @@ export class CallContext implements Entrant, Admission {
   readonly at: number;
   readonly startedMs: number;
   readonly dialect: Dialect;
-  readonly call: Call;
+  call: Call;
   readonly caller: Caller;
   readonly strict: boolean;
   readonly release: (() => void) | undefined;
   readonly load: Load;
-  readonly model: Model;
-  readonly targets: readonly ModelTarget[];
+  model: Model;
+  targets: readonly ModelTarget[];
   readonly hold: Hold;
-  readonly meter: Meter;
-  readonly media: AddressedMedia | undefined;
+  covered: Money;
+  meter: Meter;
+  media: AddressedMedia | undefined;
+  readonly chain: Chain | undefined;
   readonly pace: Admitted;
-  readonly extras: Extras | undefined;
+  extras: Extras | undefined;
   /** Ends whatever is under way upstream. */
   readonly cancellation = new Cancellation();
   attempts = 0;
@@ -110,12 +117,29 @@ export class CallContext implements Entrant, Admission {
     this.model = admission.model;
     this.targets = admission.targets;
     this.hold = admission.hold;
+    this.covered = admission.covered;
     this.meter = admission.meter;
     this.media = admission.media;
+    this.chain = admission.chain;
     this.pace = admission.pace;
     this.extras = admission.extras;
     this.underWay = underWay;
     underWay.add(this);
+  }
+
+  /** From now on this model is asked; nothing of any other has been delivered. */
+  turnTo({ candidate, targets }: Ready): void {
+    const { model, call, amount, extras, estimatedInput } = candidate;
+    call.receivedSeconds = this.call.receivedSeconds ?? 0;
+    this.model = model;
+    this.call = call;
+    this.targets = targets;
+    this.covered = amount;
+    this.extras = extras;
+    this.media = this.media?.of(call);
+    this.meter = new Meter(estimatedInput);
+    this.sendings = 1;
+    this.collector = undefined;
   }
 }
 
@@ -157,11 +181,11 @@ async function settle(deps: GatewayDeps, context: CallContext, conclusion: Concl
   if (used && context.extras) used = withCertainCalls(used, context.extras, context);
   let cost = used ? charge(used, context.model.price) : 0n;
   let ending = conclusion;
-  const doubted = used && !isBeyondDoubt(cost, context.hold.amount) && (await disputedUsage(deps, context, used, cost));
+  const doubted = used && !isBeyondDoubt(cost, context.covered) && (await disputedUsage(deps, context, used, cost));
   if (doubted) {
     used = doubted;
     context.disputed = doubted;
-    cost = context.hold.amount;
+    cost = context.covered;
     ending = { ...conclusion, outcome: 'disputed' };
   }
   context.media?.cancel();

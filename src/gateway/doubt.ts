@@ -7,7 +7,6 @@ import type { Model } from '../catalog/catalog.ts';
 import type { Frame } from '../dialects/dialect.ts';
 import { charge } from '../ledger/charge.ts';
 import { isBeyondDoubt, isDisputed, mostOf } from '../ledger/doubt.ts';
-import type { Hold } from '../ledger/ledger.ts';
 import { type Extras, outputCeiling } from '../ledger/quote.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 import type { Meter } from './meter.ts';
@@ -16,7 +15,8 @@ import type { Meter } from './meter.ts';
 interface Judged {
   readonly call: Call;
   readonly model: Model;
-  readonly hold: Hold;
+  /** What was held for the call. */
+  readonly covered: Money;
   readonly meter: Meter;
   /** How many requests its input went out in. */
   readonly sendings: number;
@@ -31,7 +31,7 @@ export async function disputedUsage(
   reported: Usage,
   cost: Money,
 ): Promise<Usage | undefined> {
-  const { call, model, sendings, hold, extras } = context;
+  const { call, model, sendings, covered, extras } = context;
   const delivered = await context.meter.delivery(deps.countTexts);
   const ceiling = outputCeiling(call, model.maxOutputTokens);
   const judged = {
@@ -42,7 +42,7 @@ export async function disputedUsage(
     toolCalls: extras?.toolCalls ?? 0,
     delivered,
   };
-  if (!isDisputed(reported, cost, hold.amount, mostOf(judged, reported))) return undefined;
+  if (!isDisputed(reported, cost, covered, mostOf(judged, reported))) return undefined;
   // What else than texts and images was delivered nobody here has counted.
   const isCounted = call.kind === 'chat' || call.kind === 'image';
   const source = isCounted ? 'counted' : 'estimated';
@@ -50,8 +50,8 @@ export async function disputedUsage(
 }
 
 /** Whether what it reports costs so much that it may be disputed. */
-export function claimsMuch({ model, hold }: Pick<Judged, 'model' | 'hold'>, { events }: Frame): boolean {
+export function claimsMuch({ model, covered }: Pick<Judged, 'model' | 'covered'>, { events }: Frame): boolean {
   for (const event of events)
-    if (event.type === 'usage') return !isBeyondDoubt(charge(event.usage, model.price), hold.amount);
+    if (event.type === 'usage') return !isBeyondDoubt(charge(event.usage, model.price), covered);
   return false;
 }

@@ -31,7 +31,7 @@ export class StreamRelay implements ByteSource, FrameTaker {
   private readonly deps: GatewayDeps;
   private readonly context: CallContext;
   private readonly idleStreams: IdleStreams;
-  private readonly writer: Writer;
+  private writer: Writer;
   private readonly starting: Starting;
   private sink: ByteSink | undefined;
   /** The upstream speaks the client's format: frames pass instead of being written from their meaning. */
@@ -92,6 +92,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
   }
 
   private openFlow(upstream: Upstream): void {
+    // Another model may have taken over, whose name the reply bears.
+    if (this.context.chain) this.writer = this.context.dialect.writer(this.context.call);
     this.isSame = upstream.same;
     this.flow = flowOf(upstream, this);
     if (this.isBehind) this.flow.pause();
@@ -141,7 +143,8 @@ export class StreamRelay implements ByteSource, FrameTaker {
     if (this.context.meter.delivered) {
       const cost = charge(this.context.meter.soFar(), this.context.model.price);
       // An early usage report may claim anything. If this process dies, at most the hold is charged.
-      this.deps.ledger.checkpoint(this.context.hold, cost < this.context.hold.amount ? cost : this.context.hold.amount);
+      const { hold, covered } = this.context;
+      this.deps.ledger.checkpoint(hold, cost < covered ? cost : covered);
     }
     if (this.hasSent) {
       this.hasSent = false;

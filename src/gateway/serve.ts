@@ -7,7 +7,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import type { Answer } from '../http1/answer.ts';
 import type { Client } from '../http1/client-request.ts';
 import { admit } from './admit.ts';
-import { attempt } from './attempt.ts';
+import { answered } from './answered.ts';
 import { boundCall } from './call-bounds.ts';
 import { type CallContext, conclude } from './call-context.ts';
 import { abortCall, CLIENT_GONE_STATUS, limitDrain } from './client-gone.ts';
@@ -74,13 +74,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
 
   function answerWhole(context: CallContext, client: Client): Promise<Answer> {
     whenGone(client, () => leave(context));
-    return relayReply(deps, context, attempt(deps, context), client);
+    return relayReply(deps, context, answered(deps, context), client);
   }
 
   async function answerStream(context: CallContext, client: Client): Promise<Answer> {
     let relay: StreamRelay | undefined;
     whenGone(client, () => (relay ? relay.cancel() : leave(context)));
-    const starting = attempt(deps, context);
+    const starting = answered(deps, context);
     // What has no words for a failure begins once there is something to deliver.
     const begun = context.call.mute ? await starting : await within(starting, deps.settings.keepAliveMs);
     relay = new StreamRelay(deps, context, begun ?? starting, idleStreams);

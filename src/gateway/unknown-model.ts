@@ -1,7 +1,8 @@
 /** What is said of a model that is not there: the nearest name, and how a provider is switched on where none is. */
-import type { Caller } from '../access/access.ts';
+import { type Caller, mayCall } from '../access/access.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Model } from '../catalog/catalog.ts';
+import { isWildcard } from '../catalog/names.ts';
 import type { GatewayDeps } from './gateway-deps.ts';
 
 const SWITCH_ON =
@@ -9,7 +10,8 @@ const SWITCH_ON =
 
 export function unknownModel(deps: GatewayDeps, caller: Caller, name: string): GatewayError {
   const models = deps.catalog.list();
-  const callable = caller.models ? models.filter((model) => caller.models?.has(model.name)) : models;
+  const named = models.filter((model) => !isWildcard(model.name));
+  const callable = caller.models ? named.filter((model) => mayCall(caller, model)) : named;
   const near = nearestName(name, callable);
   const sentences = [`The model \`${name}\` does not exist or you do not have access to it.`];
   if (near !== undefined) sentences.push(`Did you mean \`${near}\`?`);

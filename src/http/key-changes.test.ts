@@ -33,6 +33,8 @@ test.each([
   [{ scopes: ['chat', 'everything'] }, 'scopes'],
   [{ addresses: ['10.0.0.0/99'] }, 'addresses[0]'],
   [{ concurrency: 0 }, 'concurrency'],
+  [{ aliases: { 'a b': 'alpha' } }, 'aliases'],
+  [{ aliases: { a: 'alpha*' } }, 'aliases'],
   [{ expiresAt: 'soon' }, 'expiresAt'],
   [{ account: 'other' }, 'account'],
 ])('the change %j is refused', async (change, param) => {

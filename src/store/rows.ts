@@ -1,4 +1,5 @@
 /** What the store keeps, row by row, and what it is asked. */
+import type { FallbackReason } from '../canonical/fallback.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 
@@ -58,6 +59,8 @@ export interface KeyRow extends Pace {
   /** CIDR ranges. */
   addresses?: string[];
   scopes?: string[];
+  /** Names that mean another model to this key. */
+  aliases?: { [name: string]: string };
   budget?: Budget;
   /** The hash it had before it was rotated, which opens until `priorUntil`. */
   priorHash?: string;
@@ -74,6 +77,7 @@ export interface KeyChange {
   models?: string[] | null;
   addresses?: string[] | null;
   scopes?: string[] | null;
+  aliases?: { [name: string]: string } | null;
   budget?: Budget | null;
   requestsPerMinute?: number | null;
   tokensPerMinute?: number | null;
@@ -209,8 +213,18 @@ export interface TargetRow {
   weight: number;
 }
 
+export interface FallbackRow {
+  model: string;
+  on: FallbackReason[];
+}
+
 export interface ModelRow {
+  /** One that ends in `*` stands for all names beginning so. */
   name: string;
+  /** Other names of the model. */
+  aliases?: string[];
+  /** Models that answer where this one cannot, in order. */
+  fallbacks?: FallbackRow[];
   kind: string;
   priceId: string;
   maxOutputTokens?: number;

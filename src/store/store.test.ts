@@ -148,6 +148,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
         models: ['a'],
         addresses: ['10.0.0.0/8'],
         scopes: [],
+        aliases: { x: 'a' },
         budget: { total: HUGE, day: 0n },
         requestsPerMinute: 3,
         tokensPerMinute: 4,
@@ -184,6 +185,8 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       const provider = { name: 'p', type: 't', baseUrl: 'http://x', credentials: ['c'], settings: { a: 'b' } };
       const model: ModelRow = {
         name: 'M',
+        aliases: ['other'],
+        fallbacks: [{ model: 'm', on: ['unavailable'] }],
         kind: 'chat',
         priceId: 'price_1',
         maxOutputTokens: 5,
@@ -213,6 +216,9 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await raises(store.saveModel({ ...model, name: 'm' }));
       expect((await store.models()).map(({ name }) => name)).toEqual(['M', 'm']);
       expect((await store.models())[0]).toEqual(model);
+      const { aliases: _, fallbacks: __, ...plain } = model;
+      await raises(store.saveModel(plain));
+      expect((await store.models())[0]).toEqual(plain);
       await raises(store.removeModel('m'));
       await raises(store.removeProvider('p'));
       expect(await store.removeProvider('p')).toBe(false);

@@ -43,6 +43,7 @@ export type {
   CodeRow,
   EntryKind,
   EntryRow,
+  FallbackRow,
   FirstRows,
   HoldRow,
   KeyChange,

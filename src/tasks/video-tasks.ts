@@ -1,6 +1,6 @@
 /** Videos as tasks: made, read, listed, removed, made anew; whatever door they come in by. */
 import { createHash } from 'node:crypto';
-import type { Caller } from '../access/access.ts';
+import { type Caller, nameFor } from '../access/access.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Json } from '../canonical/json.ts';
@@ -242,13 +242,13 @@ function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
       param: 'model',
     });
   }
-  const model = deps.catalog.find(name);
+  const model = deps.catalog.find(nameFor(caller, name));
   deps.access.allowScope(caller, 'video');
   if (!model) {
     const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case counts.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
-  deps.access.allowModel(caller, name);
+  deps.access.allowModel(caller, model, name);
   if (model.kind !== 'video') {
     throw new GatewayError('invalid_request', `The model \`${name}\` is of kind ${model.kind}: it makes no videos.`, {
       param: 'model',

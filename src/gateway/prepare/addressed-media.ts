@@ -22,8 +22,8 @@ export class AddressedMedia {
   private readonly media: readonly Named[];
   private readonly guard: GuardedFetch;
   private readonly maxBytes: number;
-  private readonly arriving = new Map<string, Promise<Inline>>();
-  private readonly controller = new AbortController();
+  private arriving = new Map<string, Promise<Inline>>();
+  private controller = new AbortController();
   private bytes = 0;
 
   constructor(call: Call, media: readonly Named[], guard: GuardedFetch, maxBytes: number) {
@@ -46,6 +46,15 @@ export class AddressedMedia {
     const entries = wanted.map(async (media) => [media, await this.fetched(media)] as const);
     const inline = new Map<Image, Inline>(await Promise.all(entries));
     return callWithInline(this.call, inline);
+  }
+
+  /** The same media of a call that has them too: what was fetched already is not fetched again. */
+  of(call: Call): AddressedMedia {
+    const other = new AddressedMedia(call, this.media, this.guard, this.maxBytes);
+    other.arriving = this.arriving;
+    other.controller = this.controller;
+    other.bytes = this.bytes;
+    return other;
   }
 
   /** Nobody waits for it any more. */

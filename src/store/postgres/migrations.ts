@@ -323,6 +323,12 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE spendings ADD COLUMN prior_month_spent bigint NOT NULL DEFAULT 0;
   ALTER TABLE spendings ADD COLUMN late_since bigint NOT NULL DEFAULT 0;
   `,
+  // Other names of models, models that answer in their place, and the names that a key gives to models.
+  `
+  ALTER TABLE models ADD COLUMN aliases text;
+  ALTER TABLE models ADD COLUMN fallbacks text;
+  ALTER TABLE keys ADD COLUMN aliases text;
+  `,
 ];
 
 /** Names our migrations among all that lock something by a number of their own in this database. */

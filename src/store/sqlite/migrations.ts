@@ -353,6 +353,12 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE spendings ADD COLUMN prior_month_spent INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE spendings ADD COLUMN late_since INTEGER NOT NULL DEFAULT 0;
   `,
+  // Other names of models, models that answer in their place, and the names that a key gives to models.
+  `
+  ALTER TABLE models ADD COLUMN aliases TEXT;
+  ALTER TABLE models ADD COLUMN fallbacks TEXT;
+  ALTER TABLE keys ADD COLUMN aliases TEXT;
+  `,
 ];
 
 /** The first databases remembered their version alone. */
@@ -382,16 +388,4 @@ export async function sqliteSchema(db: SqliteConnection): Promise<SchemaState> {
   const [table] = await db.all(raw("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'minimum'"));
   const applied = table ? await db.all<AppliedStep>(READ_STEPS) : [];
   return schemaState(STEPS, versionOf(db, applied), applied);
-}
-
-/** Pages of a call's commit and more, of what no disk has seen before: a row that fits where a call does not would tell nothing. */
-const PROBE_BYTES = 65_536;
-
-/** Writes a row of its own, committed as a call's are. */
-export async function probeSqlite({ all }: SqliteConnection, at: number): Promise<void> {
-  await all({
-    text: `INSERT INTO probes (name, at, body) VALUES ('ready', $1, randomblob($2))
-      ON CONFLICT (name) DO UPDATE SET at = excluded.at, body = excluded.body`,
-    values: [at, PROBE_BYTES],
-  });
 }

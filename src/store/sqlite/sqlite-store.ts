@@ -12,7 +12,8 @@ import { repairTable } from '../tables/repair-table.ts';
 import { createCheckpointer } from './checkpointer.ts';
 import { openConnection, type SqliteConnection, type SqliteSync } from './connection.ts';
 import { prepareLedger } from './ledger-tables.ts';
-import { migrateSqlite, probeSqlite, sqliteSchema } from './migrations.ts';
+import { migrateSqlite, sqliteSchema } from './migrations.ts';
+import { probeSqlite } from './probe.ts';
 import { verifySqlite } from './verification.ts';
 
 export async function openSqliteStore(path: string, sync: SqliteSync, sealing: Sealing | undefined): Promise<Store> {

@@ -1,7 +1,7 @@
 /** Prices and models. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, putInto, sql, where } from '../database.ts';
-import type { ModelRow, PriceRow, TargetRow } from '../rows.ts';
+import type { FallbackRow, ModelRow, PriceRow, TargetRow } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { NOTICE, putNamed, removeRow } from './audit-table.ts';
 
@@ -24,6 +24,8 @@ interface ModelColumns {
   on_disconnect: ModelRow['onDisconnect'];
   created_at: bigint;
   targets: string;
+  aliases: string | null;
+  fallbacks: string | null;
 }
 
 export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'prices'> {
@@ -74,6 +76,8 @@ export function modelTable(db: Database): Pick<Store, 'saveModel' | 'models' | '
         on_disconnect: model.onDisconnect,
         created_at: model.createdAt,
         targets: JSON.stringify(model.targets),
+        aliases: model.aliases && JSON.stringify(model.aliases),
+        fallbacks: model.fallbacks && JSON.stringify(model.fallbacks),
       };
       return db.steps(putNamed('models', model, putInto('models', 'name', columns), toModel, audit));
     },
@@ -99,5 +103,7 @@ function toModel(row: ModelColumns): ModelRow {
     onDisconnect: row.on_disconnect,
     createdAt: Number(row.created_at),
     targets: JSON.parse(row.targets) as TargetRow[],
+    ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as string[] }),
+    ...(row.fallbacks !== null && { fallbacks: JSON.parse(row.fallbacks) as FallbackRow[] }),
   };
 }

@@ -19,6 +19,7 @@ interface KeyColumns extends LimitColumns {
   models: string | null;
   addresses: string | null;
   scopes: string | null;
+  aliases: string | null;
   prior_hash: string | null;
   prior_until: bigint | null;
 }
@@ -109,16 +110,17 @@ function changedColumns(change: KeyChange): { [column: string]: Value | undefine
     hash: change.hash,
     last4: change.last4,
     expires_at: change.expiresAt,
-    models: listText(change.models),
-    addresses: listText(change.addresses),
-    scopes: listText(change.scopes),
+    models: jsonText(change.models),
+    addresses: jsonText(change.addresses),
+    scopes: jsonText(change.scopes),
+    aliases: jsonText(change.aliases),
     prior_hash: change.priorHash,
     prior_until: change.priorUntil,
     ...limitColumns(change),
   };
 }
 
-const listText = (items: string[] | null | undefined) => (items ? JSON.stringify(items) : items);
+const jsonText = (value: object | null | undefined) => (value ? JSON.stringify(value) : value);
 
 function toKey(row: KeyColumns): KeyRow {
   return {
@@ -133,6 +135,7 @@ function toKey(row: KeyColumns): KeyRow {
     ...(row.models !== null && { models: JSON.parse(row.models) as string[] }),
     ...(row.addresses !== null && { addresses: JSON.parse(row.addresses) as string[] }),
     ...(row.scopes !== null && { scopes: JSON.parse(row.scopes) as string[] }),
+    ...(row.aliases !== null && { aliases: JSON.parse(row.aliases) as { [name: string]: string } }),
     ...(row.prior_hash !== null && { priorHash: row.prior_hash }),
     ...(row.prior_until !== null && { priorUntil: Number(row.prior_until) }),
     ...limitsFrom(row),

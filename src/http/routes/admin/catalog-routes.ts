@@ -36,8 +36,12 @@ const Target = Type.Object({
   weight: Type.Number(),
 });
 
+const Fallback = Type.Object({ model: Type.String(), on: Type.Array(Type.String()) });
+
 const Model = Type.Object({
   name: Type.String(),
+  aliases: Type.Optional(Type.Array(Type.String())),
+  fallbacks: Type.Optional(Type.Array(Fallback)),
   kind: Type.String(),
   price: Price,
   priceId: Type.String(),
@@ -120,7 +124,12 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
     summary: 'Removes a model; its prices and calls stay on record.',
     reply: Removed,
     answer: async (deps, { path, caller }) => {
-      const { name } = named(await deps.store.models(), path.name, 'model');
+      const models = await deps.store.models();
+      const { name } = named(models, path.name, 'model');
+      const user = models.find(({ fallbacks }) => fallbacks?.some(({ model }) => model === name));
+      if (user) {
+        throw new GatewayError('conflict', `The model "${user.name}" falls back to "${name}": change that first.`);
+      }
       await deps.store.removeModel(name, audited(deps, caller, 'model.removed', name));
       await deps.catalog.reload();
       return { name, removed: true };

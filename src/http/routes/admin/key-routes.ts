@@ -24,6 +24,10 @@ import {
 
 const Name = Type.String({ minLength: 1, maxLength: 200, description: 'a name of 1 to 200 characters' });
 const Models = Type.Array(Type.String(), { description: 'a list of model names' });
+const MOST_ALIASES = 100;
+const Aliases = Type.Record(Type.String(), Type.String(), {
+  description: `an object of up to ${MOST_ALIASES} names and the model that each means to this key, such as {"gpt-4o": "claude-sonnet-4-5"}`,
+});
 const Addresses = Type.Array(Type.String(), {
   description: 'a list of addresses or CIDR ranges, such as "10.0.0.0/8"',
 });
@@ -40,6 +44,7 @@ const NewKey = Type.Object(
     ),
     expiresAt: Type.Optional(TimeAsked),
     models: Type.Optional(Models),
+    aliases: Type.Optional(Aliases),
     addresses: Type.Optional(Addresses),
     scopes: Type.Optional(Scopes),
     ...LIMITS_ASKED,
@@ -53,6 +58,7 @@ const ChangedKey = Type.Object(
     name: Type.Optional(Name),
     expiresAt: changeable(TimeAsked),
     models: changeable(Models),
+    aliases: changeable(Aliases),
     addresses: changeable(Addresses),
     scopes: changeable(Scopes),
     ...LIMITS_CHANGED,
@@ -85,6 +91,7 @@ const Key = Type.Object({
   expiresAt: Type.Optional(Time),
   disabledAt: Type.Optional(Time),
   models: Type.Optional(Type.Array(Type.String())),
+  aliases: Type.Optional(Type.Record(Type.String(), Type.String())),
   addresses: Type.Optional(Type.Array(Type.String())),
   scopes: Type.Optional(Type.Array(Type.String())),
   priorUntil: Type.Optional(Time),
@@ -173,7 +180,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
   }
   const account = body.account === undefined ? caller.account : (await accountNamed(deps.store, body.account)).id;
   const { key, hash, last4 } = issueKey(kind);
-  const { expiresAt, models, addresses, scopes } = body;
+  const { expiresAt, models, aliases, addresses, scopes } = body;
   const row: KeyRow = {
     id: newId('key_'),
     account,
@@ -184,6 +191,7 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
     createdAt: deps.now(),
     ...(expiresAt !== undefined && { expiresAt: timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
+    ...(aliases !== undefined && { aliases: aliasesOf(aliases) }),
     ...(addresses !== undefined && { addresses: rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitsOf(body),
@@ -194,11 +202,12 @@ async function createKey(deps: HttpDeps, { body, caller }: Asked<unknown, NewKey
 }
 
 function changeOf(body: ChangedKey): KeyChange {
-  const { name, expiresAt, models, addresses, scopes } = body;
+  const { name, expiresAt, models, aliases, addresses, scopes } = body;
   return {
     ...(name !== undefined && { name }),
     ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : timeOf(expiresAt, 'expiresAt') }),
     ...(models !== undefined && { models }),
+    ...(aliases !== undefined && { aliases: aliases && aliasesOf(aliases) }),
     ...(addresses !== undefined && { addresses: addresses && rangesOf(addresses) }),
     ...(scopes !== undefined && { scopes }),
     ...limitChangesOf(body),
@@ -216,6 +225,24 @@ async function rotateKey(deps: HttpDeps, asked: Asked<unknown, Static<typeof Rot
   });
   return { ...writeKey(row), key: issued };
 }
+
+/** The models may be configured later; what is none by then is not found. */
+function aliasesOf(aliases: { [name: string]: string }): { [name: string]: string } {
+  const names = Object.keys(aliases);
+  if (names.length > MOST_ALIASES)
+    throw new GatewayError('invalid_request', `"aliases" may have ${MOST_ALIASES} names at most.`, {
+      param: 'aliases',
+    });
+  for (const name of names) {
+    const model = aliases[name] ?? '';
+    if (isPlainName(name) && isPlainName(model)) continue;
+    const sentence = `"aliases" must have names without blanks and without a *, and a model for each: "${name}" is "${model}".`;
+    throw new GatewayError('invalid_request', sentence, { param: 'aliases' });
+  }
+  return aliases;
+}
+
+const isPlainName = (name: string) => /^[^\s*\p{Cc}]{1,200}$/u.test(name);
 
 function rangesOf(addresses: string[]): string[] {
   for (const [at, address] of addresses.entries()) {

@@ -1,6 +1,6 @@
 /** How many tokens a conversation has, by the gateway's own estimate: asked for by agents before a call, and not billed. */
 import { Type } from 'typebox';
-import type { Caller } from '../../../access/access.ts';
+import { type Caller, nameFor } from '../../../access/access.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
@@ -86,11 +86,11 @@ function writeAgain(body: JsonObject): string {
 }
 
 export function countTokens({ catalog, access }: HttpDeps, caller: Caller, call: ChatCall): number {
-  const model = catalog.find(call.model);
+  const model = catalog.find(nameFor(caller, call.model));
   if (!model) {
     const sentence = `There is no model "${call.model}". GET /v1/models lists those there are.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
-  access.allowModel(caller, model.name);
+  access.allowModel(caller, model, call.model);
   return estimateInputTokens(call);
 }

@@ -114,3 +114,36 @@ test('no key is 401 in the OpenAI shape on /v1 and in the Google shape on /v1bet
   const google = await edge.ask('GET', '/v1beta/models', { key: null });
   expect([google.status, await google.json()]).toMatchObject([401, { error: { status: 'UNAUTHENTICATED' } }]);
 });
+
+test('aliases are listed and found under their own name, wildcards are not', async () => {
+  const [alpha] = CATALOGUE.models;
+  await edge.deps.apply(
+    {
+      models: [
+        { ...alpha, aliases: ['first'] },
+        { ...alpha, name: 'open-*', targets: [{ ...alpha?.targets[0], model: '*' }] },
+      ],
+    },
+    'test',
+  );
+  await edge.deps.catalog.reload();
+  const names = [...NAMES, 'first'].sort();
+  expect((await list('/v1/models', edge.callerKey)).data?.map(({ id }) => id).sort()).toEqual(names);
+  expect((await list('/v1beta/models', edge.callerKey)).models?.map(({ name }) => name).sort()).toEqual(
+    names.map((name) => `models/${name}`),
+  );
+  expect((await list('/v1/models', null, { 'x-api-key': edge.callerKey })).data?.map(({ id }) => id).sort()).toEqual(
+    names,
+  );
+  for (const name of ['first', 'open-source']) {
+    expect(await (await edge.ask('GET', `/v1/models/${name}`)).json()).toMatchObject({ id: name });
+  }
+  expect((await edge.ask('GET', '/v1/models/open-*')).status).toBe(404);
+});
+
+test('a key sees its own aliases, and an alias alone where its list names that alone', async () => {
+  const own = await edge.issue('caller', { models: ['alpha', 'mine'], aliases: { mine: 'gamma:8b', gone: 'nothing' } });
+  expect((await list('/v1/models', own)).data?.map(({ id }) => id)).toEqual(['alpha', 'first', 'mine']);
+  const alias = await edge.issue('caller', { models: ['first'] });
+  expect((await list('/v1/models', alias)).data?.map(({ id }) => id)).toEqual(['first']);
+});

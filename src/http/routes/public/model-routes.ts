@@ -1,8 +1,9 @@
 /** Which models a key may call: the list and each model, in the shape of whoever asks. */
 import { type Static, Type } from 'typebox';
-import type { Caller } from '../../../access/access.ts';
+import { type Caller, mayCall, nameFor } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Catalog, Model } from '../../../catalog/catalog.ts';
+import { isWildcard } from '../../../catalog/names.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
 import { modelPath } from './google-path.ts';
@@ -85,8 +86,8 @@ function list(deps: HttpDeps, { caller, query }: Asked<Paging, unknown>, shape: 
 function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Shape): object {
   const id = path.id ?? '';
   const known = (name: string) => {
-    const model = deps.catalog.find(name);
-    return model && mayCall(caller, model) ? model : undefined;
+    const model = deps.catalog.find(nameFor(caller, name));
+    return model && mayCall(caller, model, name) ? { ...model, name } : undefined;
   };
   // Google's clients write "models/x" where others write "x".
   const model = known(id) ?? (id.startsWith('models/') ? known(id.slice('models/'.length)) : undefined);
@@ -106,10 +107,14 @@ function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Sh
   }
 }
 
+/** Every name that the key may call: models, their aliases and its own. A wildcard is no name; what it matches nobody here can list. */
 function callable(catalog: Catalog, caller: Caller): readonly Model[] {
-  return caller.models ? catalog.list().filter((model) => mayCall(caller, model)) : catalog.list();
-}
-
-function mayCall(caller: Caller, model: Model): boolean {
-  return caller.models === undefined || caller.models.has(model.name);
+  const models = catalog.list().filter(({ name }) => !isWildcard(name));
+  const isPlain = !caller.aliases && models.every(({ aliases }) => !aliases);
+  if (isPlain) return caller.models ? models.filter((model) => mayCall(caller, model)) : models;
+  const names = [...models.flatMap(({ name, aliases = [] }) => [name, ...aliases]), ...(caller.aliases?.keys() ?? [])];
+  return [...new Set(names)].flatMap((name) => {
+    const model = catalog.find(nameFor(caller, name));
+    return model && mayCall(caller, model, name) ? [{ ...model, name }] : [];
+  });
 }

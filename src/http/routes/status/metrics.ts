@@ -29,6 +29,10 @@ interface ModelCounts {
 
 type Labels = { readonly [name: string]: string };
 
+/** A line each for so many models; what is beyond is counted together. */
+const MOST_MODELS = 1000;
+const OTHERS = 'others';
+
 export function createMetrics(startedAt: number): Metrics {
   const answers = new Map<number, number>();
   const models = new Map<string, ModelCounts>();
@@ -37,6 +41,8 @@ export function createMetrics(startedAt: number): Metrics {
 
   function countsOf(model: string): ModelCounts {
     let counts = models.get(model);
+    // Of a wildcard callers make up the names.
+    if (!counts && models.size >= MOST_MODELS && model !== OTHERS) return countsOf(OTHERS);
     if (!counts) {
       counts = { outcomes: new Map(), milliseconds: 0, nanoUsd: 0 };
       models.set(model, counts);

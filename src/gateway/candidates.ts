@@ -1,0 +1,123 @@
+/** Prepares a call for a model that may answer it. */
+import type { Caller } from '../access/access.ts';
+import type { Call, ChatCall, Kind, SpeechCall } from '../canonical/call.ts';
+import { GatewayError } from '../canonical/errors.ts';
+import type { Money } from '../canonical/money.ts';
+import type { Model } from '../catalog/catalog.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { memberSpan, patchMembers } from '../dialects/wire/json.ts';
+import { charge } from '../ledger/charge.ts';
+import { estimateTokens } from '../ledger/estimate-tokens.ts';
+import { allTokens, choices, type Extras, outputCeiling, quote, quoteExtras } from '../ledger/quote.ts';
+import type { Candidate, Ready } from './candidate.ts';
+import { type Destination, extrasOf, mayCostExtra } from './extras.ts';
+import { routeTo } from './find-route.ts';
+import type { GatewayDeps } from './gateway-deps.ts';
+import { asSpeech } from './prepare/speech-calls.ts';
+import { fitted } from './prepare/truncate.ts';
+
+/** Who asks, and in which format. */
+export interface Asker {
+  readonly caller: Caller;
+  readonly dialect: Dialect;
+}
+
+/** Throws `invalid_request` where the model does not serve such a call. */
+export function candidateFor(deps: GatewayDeps, asker: Asker, asked: Call, model: Model): Candidate {
+  // Only formats whose server keeps conversations say what becomes of one that is too long.
+  const call = asked.kind === 'chat' && asked.thread ? fitted(asked, model) : asked;
+  if (model.kind !== call.kind && !(call.kind === 'chat' && alsoConverses(model, call))) throw wrongKind(model, call);
+  if (model.kind === 'image' && call.kind === 'chat') call.countsAlone = true;
+  const ceiling = outputCeiling(call, model.maxOutputTokens);
+  if (call.kind === 'chat' && call.maxOutputTokens === undefined) call.heldOutputTokens = ceiling;
+  const estimate = estimateTokens(call);
+  const estimatedInput = allTokens(estimate);
+  if (choices(call) > MOST_CHOICES && call.kind === 'chat') throw tooManyChoices();
+  const maxImages = model.maxImages ?? deps.settings.maxImages;
+  if (model.kind === 'image' && choices(call) > maxImages) throw tooManyImages(maxImages);
+  let amount = quote(call, model.price, ceiling, estimate);
+  if (model.kind === 'speech' && call.kind === 'chat') amount = atLeast(amount, asSpeech(call).call, model);
+  const extras = mayCostExtra(call) ? judged(deps, asker, call, model, ceiling) : undefined;
+  if (extras) amount += quoteExtras(extras, call, model.price);
+  const checkpoint = charge({ input: estimatedInput, output: 0, source: 'counted' }, model.price);
+  return { model, call, amount, checkpoint, estimatedInput, tokens: estimatedInput + ceiling * choices(call), extras };
+}
+
+/** Throws `upstream_unavailable` or `rate_limited` where none of its targets may be called now. */
+export function readyFor(deps: GatewayDeps, candidate: Candidate): Ready {
+  return { candidate, targets: deps.catalog.order(candidate.model, deps.random, deps.now()) };
+}
+
+/** The call as if it had been sent to the model of this name. */
+export function callNamed(call: Call, name: string): Call {
+  if (call.model === name) return call;
+  const { origin } = call;
+  return { ...call, model: name, origin: { ...origin, body: bodyNamed(origin.body, name) } };
+}
+
+/** Google's formats name the model in the path, forms in a field: their bodies have no such member. */
+function bodyNamed(body: Uint8Array, name: string): Uint8Array {
+  return body.length > 0 && memberSpan(body, 'model') ? patchMembers(body, { model: name }) : body;
+}
+
+function judged(deps: GatewayDeps, asker: Asker, call: Call, model: Model, ceiling: number): Extras | undefined {
+  return extrasOf(call, {
+    price: model.price,
+    ceiling,
+    unpriced: deps.settings.unpricedExtras,
+    destinations: () => destinationsOf(deps, asker, call, model),
+  });
+}
+
+/** Where the call may go. A target that cannot be reached is sent nothing. */
+function destinationsOf(deps: GatewayDeps, { dialect }: Asker, call: Call, model: Model): Destination[] {
+  return model.targets.flatMap((target) => {
+    try {
+      return { type: target.type, dialect: routeTo(deps, call, dialect, target, model).dialect.name };
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Images are asked for in conversations too, and speech where the format has a word for it; that is never a matter of the price. */
+function alsoConverses({ kind }: Model, call: ChatCall): boolean {
+  return kind === 'image' || (kind === 'speech' && call.modalities?.includes('audio') === true);
+}
+
+/** Some of the targets may be asked for speech, others in the conversation. */
+function atLeast(amount: Money, speech: SpeechCall, { price }: Model): Money {
+  const spoken = quote(speech, price, 0);
+  return spoken > amount ? spoken : amount;
+}
+
+/** As many as OpenAI takes; each may be an upstream call of its own. */
+const MOST_CHOICES = 128;
+
+function tooManyChoices(): GatewayError {
+  const sentence = `A call may ask for ${MOST_CHOICES} choices at most, all prompts together.`;
+  return new GatewayError('invalid_request', sentence, { param: 'n' });
+}
+
+function tooManyImages(most: number): GatewayError {
+  const range = most === 1 ? '1' : `from 1 to ${most}`;
+  const sentence = `The most images a call of this model may ask for is ${most}: \`n\` must be ${range}.`;
+  return new GatewayError('too_many_images', sentence, { param: 'n' });
+}
+
+/** Where models of each kind are called. */
+const ENDPOINTS: { readonly [kind in Kind]: string } = {
+  chat: 'POST /v1/chat/completions (or /v1/messages, /v1/responses, :generateContent)',
+  embed: 'POST /v1/embeddings',
+  rerank: 'POST /v1/rerank',
+  image: 'POST /v1/images/generations',
+  speech: 'POST /v1/audio/speech, or ask for audio (`modalities`, `responseModalities`)',
+  transcription: 'POST /v1/audio/transcriptions',
+  moderation: 'POST /v1/moderations',
+  video: 'POST /v1/videos',
+};
+
+function wrongKind({ name, kind }: Model, call: Call): GatewayError {
+  const sentence = `The model \`${name}\` is of kind ${kind}, and this endpoint serves models of kind ${call.kind}: send it to ${ENDPOINTS[kind]}.`;
+  return new GatewayError('invalid_request', sentence, { param: 'model' });
+}

@@ -1,0 +1,63 @@
+/** A reply that the provider's filter has kept back whole: nothing of it has been delivered, so another model may answer. */
+import { GatewayError } from '../../canonical/errors.ts';
+import type { Frame } from '../../dialects/dialect.ts';
+import type { Upstream } from '../upstream.ts';
+
+/** The upstream with the frames that were read to see it. Throws `upstream_refused` where the filter let nothing through. */
+export async function unlessFiltered(upstream: Upstream): Promise<Upstream> {
+  const read: (readonly Frame[])[] = [];
+  for (let frames = await upstream.next(); frames; frames = await upstream.next()) {
+    read.push(frames);
+    const verdict = verdictOf(frames);
+    if (verdict === 'delivered') break;
+    if (verdict === 'filtered') {
+      void drain(upstream);
+      throw new GatewayError('upstream_refused', "The provider's content filter refused the request.", {
+        vendorCode: 'content_filter',
+      });
+    }
+  }
+  return new ReadAhead(upstream, read);
+}
+
+function verdictOf(frames: readonly Frame[]): 'filtered' | 'delivered' | undefined {
+  for (const { events } of frames) {
+    for (const event of events) {
+      if (event.type === 'choice-end') {
+        const { reason } = event.finish;
+        return reason === 'content-filter' || reason === 'refusal' ? 'filtered' : 'delivered';
+      }
+      if (event.type === 'part-transcript' || event.type === 'result') return 'delivered';
+      if (event.type === 'part-delta' && event.delta !== '') return 'delivered';
+    }
+  }
+  return undefined;
+}
+
+/** Its connection can be used again once it has been read to its end. */
+async function drain(upstream: Upstream): Promise<void> {
+  try {
+    while (await upstream.next());
+  } catch {
+    // Nobody waits for what else it says.
+  }
+}
+
+class ReadAhead implements Upstream {
+  readonly same: boolean;
+  readonly contentType?: string;
+  readonly #upstream: Upstream;
+  readonly #read: (readonly Frame[])[];
+
+  constructor(upstream: Upstream, read: (readonly Frame[])[]) {
+    this.same = upstream.same;
+    if (upstream.contentType !== undefined) this.contentType = upstream.contentType;
+    this.#upstream = upstream;
+    this.#read = read;
+  }
+
+  next(): Promise<readonly Frame[] | undefined> {
+    const frames = this.#read.shift();
+    return frames ? Promise.resolve(frames) : this.#upstream.next();
+  }
+}
