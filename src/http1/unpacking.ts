@@ -16,7 +16,10 @@ const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/** The exchange itself where its bytes come plain, else what unpacks them for it. What is over-compressed waits packed. */
+/**
+ * Returns the exchange itself for plain bytes, else a receiver that unpacks for it. The connection is paused while the exchange is paused,
+ * and while the unpacker is behind: it works on a thread, so a fast provider would fill memory with packed bytes.
+ */
 export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: Source): BodyTaker {
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return exchange;
@@ -40,14 +43,22 @@ export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: 
   });
   unpacker.on('end', () => exchange.finish());
   unpacker.on('error', (cause) => exchange.broke(cause));
+  let isPaused = false;
+  let isBehind = false;
+  unpacker.on('drain', () => {
+    isBehind = false;
+    if (isArriving && !isPaused) source.resume();
+  });
   exchange.from({
     pause() {
+      isPaused = true;
       unpacker.pause();
       if (isArriving) source.pause();
     },
     resume() {
+      isPaused = false;
       unpacker.resume();
-      if (isArriving) source.resume();
+      if (isArriving && !isBehind) source.resume();
     },
     stop() {
       unpacker.destroy();
@@ -57,7 +68,9 @@ export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: 
   return {
     push(bytes) {
       packedBytes += bytes.length;
-      unpacker.write(bytes);
+      if (unpacker.write(bytes) || isBehind) return;
+      isBehind = true;
+      if (!isPaused) source.pause();
     },
     finish() {
       isArriving = false;

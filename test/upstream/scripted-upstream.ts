@@ -165,7 +165,8 @@ async function perform(
       switch (step.type) {
         case 'send':
           if (!socket.write(step.bytes)) await Promise.race([left, onceDrained(socket)]);
-          if (!gone) entry.sentBytes += step.bytes.length;
+          if (gone) return 'gone';
+          entry.sentBytes += step.bytes.length;
           await new Promise<void>((resolve) => setImmediate(resolve));
           break;
         case 'wait':
