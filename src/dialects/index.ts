@@ -5,13 +5,13 @@ import { openaiSpeech } from './audio/openai-speech/openai-speech.ts';
 import { openaiTranscriptions } from './audio/openai-transcriptions/openai-transcriptions.ts';
 import { anthropicMessages } from './chat/anthropic-messages/anthropic-messages.ts';
 import { bedrockConverse } from './chat/bedrock-converse/bedrock-converse.ts';
-import { geminiBatchEmbed, geminiEmbed } from './chat/gemini/embeddings.ts';
+import { geminiBatchEmbed, geminiEmbed } from './chat/gemini/embeddings/embeddings.ts';
+import { vertexEmbeddings } from './chat/gemini/embeddings/vertex-embeddings.ts';
 import { gemini } from './chat/gemini/gemini.ts';
 import { geminiSpeech } from './chat/gemini/speech.ts';
-import { vertexEmbeddings } from './chat/gemini/vertex-embeddings.ts';
 import { openaiChat } from './chat/openai-chat/openai-chat.ts';
 import { openaiCompletions } from './chat/openai-completions/openai-completions.ts';
-import { openaiResponsesCompact } from './chat/openai-responses/compact.ts';
+import { openaiResponsesCompact } from './chat/openai-responses/conversation/compact.ts';
 import { openaiResponses } from './chat/openai-responses/openai-responses.ts';
 import type { Dialect, VendorDialect } from './dialect.ts';
 import { cohereEmbed } from './embeddings/cohere-embed.ts';
@@ -21,8 +21,8 @@ import { imagen } from './images/imagen.ts';
 import { openaiImages } from './images/openai-images/openai-images.ts';
 import { stability } from './images/stability.ts';
 import { openaiModerations } from './moderation/openai-moderations.ts';
+import { dashscopeRerank, voyageRerank } from './rerank/provider-reranks.ts';
 import { rerank } from './rerank/rerank.ts';
-import { dashscopeRerank, voyageRerank } from './rerank/vendor-reranks.ts';
 
 const ROWS: readonly Dialect[] = [
   openaiChat,

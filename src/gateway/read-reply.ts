@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import type { Frame, Reader } from '../dialects/dialect.ts';
 import { boundedReader } from '../dialects/shared/bounded-reader.ts';
-import { errorInCallersWords } from '../dialects/shared/caller-words.ts';
+import { errorInCallersWords } from '../dialects/shared/caller-names.ts';
 import { readThrough } from '../dialects/wire/framing.ts';
 import type { ByteTaker, Exchange } from '../transport/exchange.ts';
 import { spokenReply } from './prepare/speech-calls.ts';

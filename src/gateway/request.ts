@@ -3,7 +3,7 @@ import type { Call } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { Dialect, LateBody, Written } from '../dialects/dialect.ts';
-import { errorInCallersWords, inCallersWords } from '../dialects/shared/caller-words.ts';
+import { errorInCallersWords, inCallersWords } from '../dialects/shared/caller-names.ts';
 import { patchMembers } from '../dialects/wire/json.ts';
 import { type Form, formType, streamForm } from '../dialects/wire/multipart.ts';
 import type { Outgoing } from '../providers/provider.ts';

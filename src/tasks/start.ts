@@ -3,7 +3,7 @@ import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
 import type { Outgoing } from '../providers/provider.ts';
-import { toldTo } from '../providers/told-to.ts';
+import { toldTo } from '../providers/video/own-members.ts';
 import type { Answered, Started, Starting } from '../providers/video/video.ts';
 import { boundedStart } from './bounded-answers.ts';
 import { exchange, send } from './exchange.ts';

@@ -2,7 +2,7 @@
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
 import type { VideoAsk } from '../canonical/task.ts';
-import { toldTo } from '../providers/told-to.ts';
+import { toldTo } from '../providers/video/own-members.ts';
 import type { VideoAdapter } from '../providers/video/video.ts';
 
 export interface Qualities {

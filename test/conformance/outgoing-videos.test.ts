@@ -13,7 +13,7 @@ import { openaiVideos } from '../../src/dialects/video/openai-videos.ts';
 import type { VideoDoor } from '../../src/dialects/video/video-format.ts';
 import { videoGenerations } from '../../src/dialects/video/video-generations.ts';
 import { PROVIDERS } from '../../src/providers/index.ts';
-import { toldTo } from '../../src/providers/told-to.ts';
+import { toldTo } from '../../src/providers/video/own-members.ts';
 import { quoteVideo } from '../../src/tasks/video-price.ts';
 import { withQuality, withTakenSize } from '../../src/tasks/video-quality.ts';
 import { fc } from '../property.ts';

@@ -3,8 +3,8 @@ import type { SpeechCall } from '../../canonical/call.ts';
 import { isObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Frame, Reader } from '../dialect.ts';
+import { unreadable, wholeReader } from '../shared/json-reply.ts';
 import { readErrorObject } from '../shared/openai-errors.ts';
-import { unreadable, wholeReader } from '../shared/whole-reply.ts';
 import { joinBytes } from '../wire/json.ts';
 import { speechCounter } from './speech-count.ts';
 

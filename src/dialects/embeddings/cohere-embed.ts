@@ -4,10 +4,10 @@ import { isObject, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent, Vector } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
 import { adjustMembers } from '../shared/adjust-members.ts';
+import { unreadable, vendorDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { unreadable, vendorDialect } from '../shared/whole-reply.ts';
 import { embeddingUsage, foreignExtras, textsOnly } from './embedding-texts.ts';
 
 const NAME = 'cohere-embed';

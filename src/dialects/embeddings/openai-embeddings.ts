@@ -9,14 +9,14 @@ import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { unreadable, wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
 import { saidMembers } from '../shared/request-shape.ts';
-import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { patchMembers, pickMembers } from '../wire/json.ts';
 import { countedUsage, foreignExtras, MOST_TEXTS, readTexts, refuseMedia } from './embedding-texts.ts';
 import { EmbeddingsRequest } from './request-schema.ts';

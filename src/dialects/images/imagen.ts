@@ -4,9 +4,9 @@ import { finenessOf } from '../../canonical/image-size.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Quirks, Written } from '../dialect.ts';
+import { unreadable, vendorDialect } from '../shared/json-reply.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { quirksOf } from '../shared/quirks.ts';
-import { unreadable, vendorDialect } from '../shared/whole-reply.ts';
 import { encoded, fittedRatio, type Made, madeEvents, untold } from './generated-images.ts';
 import { refuseImages } from './image-refusal.ts';
 

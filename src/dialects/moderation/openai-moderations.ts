@@ -6,12 +6,12 @@ import type { ReplyEvent } from '../../canonical/reply.ts';
 import type { Dialect, WireRequest, Written } from '../dialect.ts';
 import { memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { unreadable, wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { readUsage } from '../shared/openai-usage.ts';
 import { OwnBody } from '../shared/outgoing-body.ts';
 import { parseBody, wrong } from '../shared/request-body.ts';
-import { unreadable, wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { patchMembers } from '../wire/json.ts';
 import { ModerationsRequest } from './request-schema.ts';
 

@@ -3,7 +3,7 @@ import type { RerankCall } from '../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../canonical/json.ts';
 import type { Ranked } from '../../canonical/reply.ts';
 import { figure, type Usage } from '../../canonical/usage.ts';
-import { unreadable } from '../shared/whole-reply.ts';
+import { unreadable } from '../shared/json-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
 /** Documents that are one search where searches are billed. */

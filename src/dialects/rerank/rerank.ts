@@ -7,13 +7,13 @@ import type { Dialect, Frame, Quirks, WireRequest, Written } from '../dialect.ts
 import { adjustMembers } from '../shared/adjust-members.ts';
 import { extrasOf, memberCheck } from '../shared/checked-members.ts';
 import { openaiError } from '../shared/error-bodies.ts';
-import { billable, type MoneySpelling } from '../shared/money-members.ts';
+import { wholeReader, wholeWriter } from '../shared/json-reply.ts';
+import { billable, type MoneySpelling } from '../shared/money/money-members.ts';
 import { readOpenaiError } from '../shared/openai-errors.ts';
 import { OwnBody, WrittenBody } from '../shared/outgoing-body.ts';
 import { quirksOf } from '../shared/quirks.ts';
 import { parseBody } from '../shared/request-body.ts';
 import { saidMembers } from '../shared/request-shape.ts';
-import { wholeReader, wholeWriter } from '../shared/whole-reply.ts';
 import { DOCUMENTS_A_SEARCH, rankingUsage, readRanking } from './ranking.ts';
 import { RerankRequest } from './request-schema.ts';
 

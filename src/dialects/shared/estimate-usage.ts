@@ -1,7 +1,7 @@
 /** What a call and its reply may have used, for a provider that reported nothing: clients show it. */
 import type { ChatCall } from '../../canonical/call.ts';
 import type { Usage } from '../../canonical/usage.ts';
-import { estimateInputTokens } from '../chat/estimate-input.ts';
+import { estimateInputTokens } from '../chat/request/estimate-input.ts';
 
 const OUTPUT_CHARACTERS_PER_TOKEN = 4;
 

@@ -13,7 +13,7 @@ import {
   saidMembers,
   text,
 } from './request-shape.ts';
-import { unsaidMembers } from './unsaid-members.ts';
+import { unsaidMembers } from './unknown-members.ts';
 
 const PARTS = () => ({ text: closed({ text: Type.String() }), audio: closed({ data: Type.String() }) });
 const Request = Type.Object({

@@ -4,7 +4,7 @@
  * and what `/openapi.json` shows. Nothing here runs before it is asked for: the schemas of all formats would slow the start.
  */
 import { type TProperties, type TSchema, Type } from 'typebox';
-import type { Known } from './unsaid-members.ts';
+import type { Known } from './unknown-members.ts';
 
 /** What a schema says beside its type; validators pass over it. */
 export interface Notes {

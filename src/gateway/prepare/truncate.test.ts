@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { chatCall } from '../../../test/chat-call.ts';
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import type { Model } from '../../catalog/catalog.ts';
-import { estimateInputTokens } from '../../dialects/chat/estimate-input.ts';
+import { estimateInputTokens } from '../../dialects/chat/request/estimate-input.ts';
 import { fitted } from './truncate.ts';
 
 const text = (role: Message['role'], words: string): Message => ({ role, parts: [{ type: 'text', text: words }] });

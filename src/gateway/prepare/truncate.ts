@@ -2,7 +2,7 @@
 import type { ChatCall, Message } from '../../canonical/call.ts';
 import { GatewayError } from '../../canonical/errors.ts';
 import type { Model } from '../../catalog/catalog.ts';
-import { estimateInputTokens } from '../../dialects/chat/estimate-input.ts';
+import { estimateInputTokens } from '../../dialects/chat/request/estimate-input.ts';
 
 /** The estimate may be wrong by this factor: a conversation beyond it is too long by any count. */
 const CERTAINLY = 1.5;

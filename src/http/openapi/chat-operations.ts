@@ -1,7 +1,7 @@
 /** The operations on conversations. */
 import { Type } from 'typebox';
 import { MessagesRequest } from '../../dialects/chat/anthropic-messages/request-schema.ts';
-import { batchEmbedBody, EmbedContentRequest } from '../../dialects/chat/gemini/embeddings-schema.ts';
+import { batchEmbedBody, EmbedContentRequest } from '../../dialects/chat/gemini/embeddings/request-schema.ts';
 import { GenerateRequest } from '../../dialects/chat/gemini/request-schema.ts';
 import { ChatRequest } from '../../dialects/chat/openai-chat/request-schema.ts';
 import { CompletionRequest } from '../../dialects/chat/openai-completions/request-schema.ts';

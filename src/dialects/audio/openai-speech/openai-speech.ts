@@ -6,7 +6,7 @@ import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { memberCheck } from '../../shared/checked-members.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
-import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';

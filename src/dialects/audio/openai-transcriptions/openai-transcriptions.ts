@@ -5,7 +5,7 @@ import type { Dialect, Quirks, WireRequest, Written } from '../../dialect.ts';
 import { memberPatches } from '../../shared/adjust-members.ts';
 import { memberCheck, typedMembers } from '../../shared/checked-members.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
-import { billableFields } from '../../shared/form-money.ts';
+import { billableFields } from '../../shared/money/form-money.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { wrong } from '../../shared/request-body.ts';

@@ -1,7 +1,7 @@
 /** Citations of this format: each stands in a text block and speaks of the whole of it. */
 import type { Citation } from '../../../canonical/call.ts';
 import { isObject, type Json } from '../../../canonical/json.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
 
 /** `text` is the block's. */
 export function readCitation(item: Json, text: string): Citation {

@@ -2,9 +2,9 @@
 import type { CacheMark, Media, MediaSource, Part } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { checked } from './checked.ts';
 import { readCitation } from './citations.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
 import { BLOCKS, SOURCES } from './request-schema.ts';
 import { OF_TEXT, readHidden, readSignature } from './thinking-blocks.ts';
 

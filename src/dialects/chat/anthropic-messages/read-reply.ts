@@ -4,11 +4,11 @@ import type { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
-import { objectReader } from '../../shared/whole-reply.ts';
 import { endsInBlankLine, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable } from '../sse-reader.ts';
-import { Decoder } from './read-events.ts';
+import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
+import { Decoder } from './read-stream.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
 export type FrameKind =

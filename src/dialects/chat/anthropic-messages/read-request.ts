@@ -11,12 +11,12 @@ import type {
 } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
-import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
 import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unsaid-members.ts';
+import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
 import { checked } from './checked.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
 import { cacheOf, readContent } from './read-parts.ts';
 import { FunctionTool, MessagesRequest } from './request-schema.ts';
 import { readEffort } from './thinking.ts';

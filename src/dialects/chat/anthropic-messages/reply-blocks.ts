@@ -2,9 +2,9 @@
 import type { ChatCall, Seal } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyPart } from '../../../canonical/reply.ts';
-import { wrapFreeText } from '../free-text.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
+import { wrapFreeText } from '../request/free-text.ts';
 import { shownCitation } from './citations.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
 import { OF_TEXT, sealCarrier, shownThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 

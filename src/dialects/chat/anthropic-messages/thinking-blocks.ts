@@ -2,7 +2,7 @@
 import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
 import { type CarriedSeal, carriedSeal, carrySeal } from '../carried-signature.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
 
 // A `thinking` block may be signed and empty too: hidden thinking needs a mark of its own.
 const HIDDEN = 'hidden:';

@@ -1,7 +1,7 @@
 /** How much to think: efforts and budgets, mapped to what the model takes. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../reasoning-effort.ts';
+import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { isOwn } from './thinking-blocks.ts';
 

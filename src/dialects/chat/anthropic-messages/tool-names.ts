@@ -1,5 +1,5 @@
 /** Tool names and tool call ids in the form that Anthropic's API requires. */
-import { digestOf, legalName, type NameRules } from '../legal-names.ts';
+import { digestOf, legalName, type NameRules } from '../request/legal-names.ts';
 
 const LEGAL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
 const NAMES: NameRules = {

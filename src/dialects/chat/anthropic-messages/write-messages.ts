@@ -1,7 +1,7 @@
 /** A conversation as this format wants it: turns that alternate, and every call's results at once in the turn after it. */
 import type { Message } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { alternating, type Links, type Turn } from '../turns.ts';
+import { alternating, type Links, type Turn } from '../request/turns.ts';
 import type { ModelTraits } from './model-traits.ts';
 import { writeParts } from './write-parts.ts';
 

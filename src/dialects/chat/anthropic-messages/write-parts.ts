@@ -10,11 +10,11 @@ import type {
 } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { documentType } from '../document-type.ts';
-import { wrapFreeText } from '../free-text.ts';
-import { inputObject } from '../request-tools.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
+import { documentType } from '../request/document-type.ts';
+import { wrapFreeText } from '../request/free-text.ts';
+import { inputObject } from '../request/tools.ts';
 import { provenCitation } from './citations.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
 import { provenThinking } from './thinking-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 

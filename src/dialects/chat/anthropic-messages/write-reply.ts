@@ -8,14 +8,28 @@ import type { Frame, Writer } from '../../dialect.ts';
 import { anthropicErrorType } from '../../shared/error-bodies.ts';
 import { estimateUsage } from '../../shared/estimate-usage.ts';
 import { joinBytes, memberSpan, patchMembers, replaceMember } from '../../wire/json.ts';
-import { JsonWriter } from '../json-writer.ts';
-import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
+import { JsonWriter } from '../reply/json-writer.ts';
+import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { shownCitation } from './citations.ts';
 import { writeFinish } from './finish.ts';
 import { MessageFrame } from './read-reply.ts';
 import { replyBlocks } from './reply-blocks.ts';
-import { REPLY_ROOM } from './reply-support.ts';
 import { writeTier, writeUsage } from './usage.ts';
 import { eventText, messageId, StreamScript } from './write-stream.ts';
+
+/** What the format can express in a reply. */
+const REPLY_SUPPORT: ReplySupport = {
+  dialect: ANTHROPIC_MESSAGES,
+  without: { audio: 'was given in its words alone: the format has no audio' },
+  logprobs: [],
+  shows: (citation) => shownCitation(citation) !== undefined,
+  extras: ['service_tier'],
+  oneTextProof: false,
+  severalChoices: false,
+  stopSequence: true,
+  explains: ['refusal', 'content-filter'],
+};
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -28,7 +42,7 @@ export function createWriter(call: ChatCall): Writer {
 function streamWriter(call: ChatCall): Writer {
   let script: StreamScript | undefined;
   let billed: Usage | undefined;
-  const losses = new ReplyLosses(REPLY_ROOM);
+  const losses = new ReplyLosses(REPLY_SUPPORT);
   return {
     contentType: 'text/event-stream; charset=utf-8',
     get warnings() {
@@ -58,7 +72,7 @@ class WholeWriter extends JsonWriter {
   readonly #pieces: Uint8Array[] = [];
 
   constructor(call: ChatCall) {
-    super(REPLY_ROOM);
+    super(REPLY_SUPPORT);
     this.#call = call;
   }
 

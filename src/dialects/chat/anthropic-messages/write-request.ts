@@ -4,7 +4,8 @@ import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
-import { messagesOf } from '../completion-turn.ts';
+import { ANTHROPIC_MESSAGES } from '../names.ts';
+import { messagesOf } from '../request/completion-turn.ts';
 import {
   reportForeign,
   reportModalities,
@@ -12,13 +13,12 @@ import {
   stopsOf,
   temperatureOf,
   unknown,
-} from '../request-losses.ts';
+} from '../request/losses.ts';
 import { adjust } from './adjust.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
-import { ANTHROPIC_MESSAGES } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
+import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
-import { writeTools } from './write-tools.ts';
 
 const MAX_CACHE_MARKS = 4;
 /** Below this the provider refuses `top_p` while the model thinks. */

@@ -1,8 +1,8 @@
 /** Bedrock's Converse and ConverseStream: spoken with providers alone, no client asks in it. */
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { VendorDialect } from '../../dialect.ts';
-import { BEDROCK_CONVERSE } from './name.ts';
-import { readError } from './read-error.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
+import { readError } from './errors.ts';
 import { createReader } from './read-reply.ts';
 import { writeCall } from './write-request.ts';
 

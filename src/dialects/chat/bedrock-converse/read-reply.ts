@@ -4,12 +4,12 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
-import { objectReader } from '../../shared/whole-reply.ts';
 import { EVENT_STREAM_TYPE, EventStreamCutter, type EventStreamMessage } from '../../wire/event-stream.ts';
-import { brokeOff, unreadable } from '../sse-reader.ts';
-import { readException } from './read-error.ts';
-import { Decoder } from './read-events.ts';
+import { brokeOff, unreadable } from '../reply/sse-reader.ts';
+import { readException } from './errors.ts';
+import { Decoder } from './read-stream.ts';
 
 const NO_BYTES = new Uint8Array();
 const decoder = new TextDecoder();

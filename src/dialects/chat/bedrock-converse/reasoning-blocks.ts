@@ -1,7 +1,7 @@
 /** Thinking and its proofs as blocks: signed, or hidden altogether. */
 import type { ReasoningPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { BEDROCK_CONVERSE } from './name.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
 
 // Signed thinking may be empty too: hidden thinking needs a mark of its own.
 const HIDDEN = 'hidden:';

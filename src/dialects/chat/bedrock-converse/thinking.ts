@@ -1,7 +1,7 @@
 /** How much to think, in the words of the model's family. */
 import type { ChatCall, Effort, Reasoning } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../reasoning-effort.ts';
+import { BUDGETS, effortOfBudget, LEAST_BUDGET, nearestEffort, reportNoBudget } from '../request/reasoning-effort.ts';
 import type { ModelTraits } from './model-traits.ts';
 
 const ANSWER_TOKENS = 8192;

@@ -1,7 +1,7 @@
 /** A conversation as this format wants it: it begins with the user, turns alternate, results follow their calls at once. */
 import type { Message } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import { alternating, type Links, type Turn } from '../turns.ts';
+import { alternating, type Links, type Turn } from '../request/turns.ts';
 import type { PartWriter } from './write-parts.ts';
 
 export interface Conversation {

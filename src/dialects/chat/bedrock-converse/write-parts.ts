@@ -1,10 +1,10 @@
 /** Parts as the blocks of a request; what a block cannot say goes to the losses. */
 import type { CacheMark, Part, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import { wrapFreeText } from '../free-text.ts';
-import { inputObject } from '../request-tools.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
+import { wrapFreeText } from '../request/free-text.ts';
+import { inputObject } from '../request/tools.ts';
 import type { ModelTraits } from './model-traits.ts';
-import { BEDROCK_CONVERSE } from './name.ts';
 import { provenThinking } from './reasoning-blocks.ts';
 import { legalToolId, legalToolName } from './tool-names.ts';
 import { writeMedia } from './write-media.ts';

@@ -5,7 +5,8 @@ import type { Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { messagesOf } from '../completion-turn.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
+import { messagesOf } from '../request/completion-turn.ts';
 import {
   reportForeign,
   reportModalities,
@@ -13,13 +14,12 @@ import {
   stopsOf,
   temperatureOf,
   unknown,
-} from '../request-losses.ts';
+} from '../request/losses.ts';
 import { type ModelTraits, traitsOf } from './model-traits.ts';
-import { BEDROCK_CONVERSE } from './name.ts';
 import { type Thinking, writeThinking } from './thinking.ts';
+import { writeTools } from './tools.ts';
 import { writeMessages } from './write-messages.ts';
 import { PartWriter } from './write-parts.ts';
-import { writeTools } from './write-tools.ts';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const losses = new Set<string>();

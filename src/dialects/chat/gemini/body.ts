@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { patchedMembers } from '../../shared/adjust-members.ts';
-import { type Billable, billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { type Billable, billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
 import { validatorOf } from '../../shared/validator.ts';
 import { patchMembers } from '../../wire/json.ts';

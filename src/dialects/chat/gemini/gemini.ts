@@ -2,9 +2,9 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { googleError } from '../../shared/error-bodies.ts';
+import { GEMINI } from '../names.ts';
+import { readError } from './errors.ts';
 import { traitsOf } from './model-traits.ts';
-import { GEMINI } from './name.ts';
-import { readError } from './read-error.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
 import { createWriter } from './write-reply.ts';

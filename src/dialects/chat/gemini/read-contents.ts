@@ -3,9 +3,9 @@ import type { Media, MediaPart, Message, Part, ToolResultPart } from '../../../c
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { addEvent, emptyReply, type ReplyEvent, type ReplyPart } from '../../../canonical/reply.ts';
-import { PartsDecoder } from './decode-parts.ts';
-import { GEMINI } from './name.ts';
-import { readSignature } from './signature.ts';
+import { GEMINI } from '../names.ts';
+import { PartsDecoder } from './parts/read-parts.ts';
+import { readSignature } from './parts/signature.ts';
 import { mintCallId } from './tool-names.ts';
 
 /** Members of a part that no other format has; they are kept beside the call under the part's path. */

@@ -4,13 +4,13 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
-import { objectReader } from '../../shared/whole-reply.ts';
+import { ArrayCutter, type ArrayElement } from '../../wire/json-array.ts';
 import { endsInBlankLine, SseCutter, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, unreadable } from '../sse-reader.ts';
-import { ArrayCutter, type ArrayElement } from './array-cutter.ts';
+import { brokeOff, unreadable } from '../reply/sse-reader.ts';
 import { mendAnswer } from './normalize.ts';
-import { Decoder } from './read-events.ts';
+import { Decoder } from './read-stream.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
 export type FrameKind =

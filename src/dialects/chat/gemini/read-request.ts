@@ -4,13 +4,13 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { knownMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unsaid-members.ts';
+import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { GEMINI } from '../names.ts';
 import { readBody } from './body.ts';
-import { GEMINI } from './name.ts';
 import { readConfig } from './read-config.ts';
 import { readContents } from './read-contents.ts';
-import { readToolChoice, readTools } from './read-tools.ts';
 import { GenerateRequest } from './request-schema.ts';
+import { readToolChoice, readTools } from './tools.ts';
 
 const understood = knownMembers(GenerateRequest);
 

@@ -9,9 +9,9 @@ import { unknownSpeechMembers } from '../../audio/speech-members.ts';
 import type { Frame, Quirks, Reader, VendorDialect, Written } from '../../dialect.ts';
 import { joinBytes } from '../../wire/json.ts';
 import { isSamples, waveHeader } from '../../wire/wave.ts';
+import { GEMINI } from '../names.ts';
+import { readError } from './errors.ts';
 import { traitsOf } from './model-traits.ts';
-import { GEMINI } from './name.ts';
-import { readError } from './read-error.ts';
 import { createReader } from './read-reply.ts';
 import { writeCall } from './write-request.ts';
 

@@ -1,5 +1,5 @@
 /** Tool names in the form that Gemini requires, and ids for its tool calls, which often have none. */
-import { digestOf, legalName, type NameRules } from '../legal-names.ts';
+import { digestOf, legalName, type NameRules } from '../request/legal-names.ts';
 
 const NAMES: NameRules = {
   legal: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/,

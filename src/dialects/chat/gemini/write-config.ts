@@ -3,8 +3,8 @@ import type { ChatCall, Modality, OutputFormat } from '../../../canonical/call.t
 import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
 import type { ModelQuirks } from '../../dialect.ts';
+import { GEMINI } from '../names.ts';
 import { traitsOf } from './model-traits.ts';
-import { GEMINI } from './name.ts';
 import { toOpenapi } from './schema.ts';
 import { writeThinking } from './thinking.ts';
 

@@ -3,13 +3,13 @@ import type { Message, Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPa
 import type { JsonObject } from '../../../canonical/json.ts';
 import { isObject } from '../../../canonical/json.ts';
 import { parsedJson } from '../../shared/json-values.ts';
-import { wrapFreeText } from '../free-text.ts';
+import { GEMINI } from '../names.ts';
+import { wrapFreeText } from '../request/free-text.ts';
 import type { ModelTraits } from './model-traits.ts';
-import { GEMINI } from './name.ts';
-import { ownSignature, SKIP_VALIDATION } from './signature.ts';
+import { ownSignature, SKIP_VALIDATION } from './parts/signature.ts';
+import { writeMedia } from './parts/write-media.ts';
+import { argsOf } from './parts/write-parts.ts';
 import { legalToolName } from './tool-names.ts';
-import { writeMedia } from './write-media.ts';
-import { argsOf } from './write-parts.ts';
 
 interface Content {
   role: 'user' | 'model';

@@ -2,22 +2,47 @@
 import type { ChatCall } from '../../../canonical/call.ts';
 import type { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
-import type { Reply, ReplyEvent } from '../../../canonical/reply.ts';
+import type { FinishReason, Reply, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { googleErrorObject } from '../../shared/error-bodies.ts';
 import { addToMember, joinBytes, replaceMember } from '../../wire/json.ts';
-import { encodeJson, JsonWriter } from '../json-writer.ts';
-import { saysRefusal } from '../refusal.ts';
-import { ReplyLosses } from '../reply-losses.ts';
+import { GEMINI } from '../names.ts';
+import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
+import { ReplyLosses, type ReplySupport } from '../reply/losses.ts';
+import { saysRefusal } from '../reply/refusal.ts';
 import { writeFinish } from './finish.ts';
-import { writeGrounding } from './grounding.ts';
-import { writeLogprobs } from './logprobs.ts';
+import { isShown, writeGrounding } from './parts/grounding.ts';
+import { writeLogprobs } from './parts/logprobs.ts';
+import { argsOf, writePart } from './parts/write-parts.ts';
 import { AnswerFrame } from './read-reply.ts';
-import { REPLY_ROOM } from './reply-support.ts';
 import { writeTier, writeUsage } from './usage.ts';
-import { argsOf, writePart } from './write-parts.ts';
 import { CandidateScript } from './write-stream.ts';
+
+const ENDS = [
+  'stop',
+  'stop-sequence',
+  'length',
+  'tool-calls',
+  'content-filter',
+  'refusal',
+  'pause',
+  'broken-call',
+  'other',
+] as const satisfies readonly FinishReason[];
+
+/** What the format can express in a reply. */
+const REPLY_SUPPORT: ReplySupport = {
+  dialect: GEMINI,
+  without: {},
+  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
+  shows: isShown,
+  extras: ['service_tier'],
+  oneTextProof: false,
+  severalChoices: true,
+  stopSequence: false,
+  explains: ENDS,
+};
 
 const NO_BYTES: Uint8Array = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -70,7 +95,7 @@ class StreamWriter implements Writer {
   readonly #call: ChatCall;
   readonly #framing: Framing;
   readonly #candidates = new Map<number, CandidateScript>();
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #head: JsonObject = {};
   #tier: JsonObject = {};
   #usage: Usage | undefined;
@@ -204,7 +229,7 @@ class WholeWriter extends JsonWriter {
   readonly #call: ChatCall;
 
   constructor(call: ChatCall) {
-    super(REPLY_ROOM);
+    super(REPLY_SUPPORT);
     this.#call = call;
   }
 

@@ -5,13 +5,13 @@ import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { completionAsTurn, completionLosses } from '../completion-turn.ts';
-import { reportForeign } from '../request-losses.ts';
+import { GEMINI } from '../names.ts';
+import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
+import { reportForeign } from '../request/losses.ts';
 import { traitsOf } from './model-traits.ts';
-import { GEMINI } from './name.ts';
+import { writeTools } from './tools.ts';
 import { writeConfig } from './write-config.ts';
 import { writeContents } from './write-contents.ts';
-import { writeTools } from './write-tools.ts';
 
 export function writeCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const known = quirksOf(quirks, model);

@@ -1,12 +1,12 @@
 /** The events of one choice as the parts of a candidate, piece by piece. */
 import type { JsonObject } from '../../../canonical/json.ts';
 import type { Finish, ReplyEvent, ReplyPart } from '../../../canonical/reply.ts';
-import { saysRefusal } from '../refusal.ts';
+import { saysRefusal } from '../reply/refusal.ts';
 import { writeFinish } from './finish.ts';
-import { type PlacedCitation, writeGrounding } from './grounding.ts';
-import { writeLogprobs } from './logprobs.ts';
-import { carriedSignature } from './signature.ts';
-import { argsOf, audioType, writePart } from './write-parts.ts';
+import { type PlacedCitation, writeGrounding } from './parts/grounding.ts';
+import { writeLogprobs } from './parts/logprobs.ts';
+import { carriedSignature } from './parts/signature.ts';
+import { argsOf, audioType, writePart } from './parts/write-parts.ts';
 
 type ChoiceEvent = Extract<ReplyEvent, { choice: number }>;
 

@@ -4,7 +4,7 @@ import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonica
 import type { ModelQuirks } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import type { OutgoingBody } from '../../shared/outgoing-body.ts';
-import { freeTextSchema, wrapFreeText } from '../free-text.ts';
+import { freeTextSchema, wrapFreeText } from '../request/free-text.ts';
 import { callIds } from './call-ids.ts';
 import { schemaHint, writeOutput } from './write-output.ts';
 

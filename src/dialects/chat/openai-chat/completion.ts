@@ -6,10 +6,10 @@ import type { Finish, FinishReason, Reply, ReplyPart } from '../../../canonical/
 import type { Usage } from '../../../canonical/usage.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
 import { needsWave, waveHeader } from '../../wire/wave.ts';
-import { tokenRows } from '../logprob-rows.ts';
-import { explainedRefusal } from '../refusal.ts';
+import { OPENAI_CHAT } from '../names.ts';
+import { tokenRows } from '../reply/logprob-rows.ts';
+import { explainedRefusal } from '../reply/refusal.ts';
 import { markdownImage } from './markdown-images.ts';
-import { OPENAI_CHAT } from './name.ts';
 import { writeSeal, writeThoughtSeal } from './signature-carriers.ts';
 
 const FINISH_WORDS = {

@@ -5,8 +5,8 @@ import type { Quirks, Written } from '../../dialect.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { carriedSeal } from '../carried-signature.ts';
+import { OPENAI_CHAT } from '../names.ts';
 import { adjust } from './adjust.ts';
-import { OPENAI_CHAT } from './name.ts';
 
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {
   const body = new OwnBody(call.origin.body);

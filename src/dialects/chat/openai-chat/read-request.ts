@@ -1,28 +1,20 @@
 /** Reads a chat completion request into a call. */
-import type {
-  ChatCall,
-  Message,
-  Modality,
-  OutputFormat,
-  Reasoning,
-  Sampling,
-  Tool,
-  ToolChoice,
-} from '../../../canonical/call.ts';
+import type { ChatCall, Message, Modality, OutputFormat, Reasoning, Sampling } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { objectAt, stringAt } from '../../shared/json-values.ts';
-import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { wrong } from '../../shared/request-body.ts';
 import { knownMembers, saidMembers } from '../../shared/request-shape.ts';
-import { unsaidMembers } from '../../shared/unsaid-members.ts';
-import { isEffort } from '../reasoning-effort.ts';
-import { jsonSchemaOutput } from '../structured-output.ts';
-import { topMemberCheck } from '../top-members.ts';
-import { OPENAI_CHAT } from './name.ts';
+import { unsaidMembers } from '../../shared/unknown-members.ts';
+import { OPENAI_CHAT } from '../names.ts';
+import { isEffort } from '../request/reasoning-effort.ts';
+import { jsonSchemaOutput } from '../request/structured-output.ts';
+import { topMemberCheck } from '../request/top-members.ts';
 import { contentsBeside, otherImageMembers, readImageSettings } from './read-image-request.ts';
-import { marked, readMessages } from './read-message.ts';
+import { readMessages } from './read-messages.ts';
 import { ChatRequest } from './request-schema.ts';
+import { readToolChoice, readTools } from './tools.ts';
 
 const readMembers = topMemberCheck(ChatRequest, ['model', 'messages'], ([first]) => first);
 /** All other members are extras. */
@@ -36,9 +28,6 @@ const MONEY: MoneySpelling = {
   model: ['model'],
   content: new Set(['response_format', 'prediction']),
 };
-
-/** Functions of the old form have no cache marks. */
-const NO_MARK: JsonObject = {};
 
 /** Throws `invalid_request` naming the member that is wrong. */
 export function readCall(request: WireRequest): ChatCall {
@@ -137,80 +126,6 @@ type SamplingNumber = { [name in keyof Sampling]-?: number extends Sampling[name
 
 function setNumber(sampling: Sampling, name: SamplingNumber, value: Json | undefined): void {
   if (typeof value === 'number') sampling[name] = value;
-}
-
-function readTools(body: JsonObject): Tool[] {
-  const tools: Tool[] = [];
-  if (Array.isArray(body.tools)) for (const tool of body.tools) tools.push(readTool(tool, `tools[${tools.length}]`));
-  if (Array.isArray(body.functions))
-    for (const item of body.functions) if (isObject(item)) tools.push(readFunction(item, NO_MARK));
-  const search = objectAt(body, 'web_search_options');
-  if (search) tools.push({ type: 'web-search', options: search, dialect: OPENAI_CHAT });
-  return tools;
-}
-
-function readTool(tool: Json, path: string): Tool {
-  if (!isObject(tool)) throw wrong(path, 'must be an object');
-  // Some clients leave the type out where there can be no doubt.
-  const type = tool.type ?? (isObject(tool.function) ? 'function' : undefined);
-  if (typeof type !== 'string') throw wrong(`${path}.type`, 'must be a string');
-  if (type !== 'function' && type !== 'custom') return { type: 'vendor', dialect: OPENAI_CHAT, item: tool };
-  const item = tool[type];
-  if (!isObject(item)) throw wrong(`${path}.${type}`, 'must be an object with a `name`');
-  if (typeof item.name !== 'string' || item.name === '')
-    throw wrong(`${path}.${type}.name`, 'must be a non-empty string');
-  const { parameters, description } = item;
-  if (parameters !== undefined && parameters !== null && !isObject(parameters)) {
-    throw wrong(`${path}.${type}.parameters`, 'must be a JSON schema, which is an object');
-  }
-  if (description !== undefined && description !== null && typeof description !== 'string') {
-    throw wrong(`${path}.${type}.description`, 'must be a string');
-  }
-  if (type === 'function') return readFunction(item, tool);
-  const { format } = item;
-  const flat = isObject(format) && isObject(format.grammar) ? { type: 'grammar', ...format.grammar } : format;
-  const custom: Extract<Tool, { type: 'custom' }> = { type: 'custom', name: item.name };
-  if (typeof description === 'string') custom.description = description;
-  if (isObject(flat)) custom.format = flat;
-  return marked(custom, tool);
-}
-
-/** `carrier`: what bears its cache mark. */
-function readFunction({ name, description, parameters, strict }: JsonObject, carrier: JsonObject): Tool {
-  const tool: Extract<Tool, { type: 'function' }> = { type: 'function', name: String(name) };
-  if (typeof description === 'string') tool.description = description;
-  if (isObject(parameters)) tool.parameters = parameters;
-  if (typeof strict === 'boolean') tool.strict = strict;
-  return marked(tool, carrier);
-}
-
-function readToolChoice(body: JsonObject): ToolChoice | undefined {
-  const choice = body.tool_choice ?? body.function_call;
-  if (choice === undefined || choice === null) return undefined;
-  switch (choice) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return { type: choice };
-    case 'any':
-      return { type: 'required' };
-  }
-  if (!isObject(choice))
-    throw wrong('tool_choice', 'must be `auto`, `none`, `required`, or an object that names a tool');
-  const allowed = isObject(choice.allowed_tools) ? choice.allowed_tools : undefined;
-  if (allowed) {
-    const names = (Array.isArray(allowed.tools) ? allowed.tools : []).flatMap((tool) => nameOf(tool) ?? []);
-    return { type: 'allowed', mode: allowed.mode === 'required' ? 'required' : 'auto', names };
-  }
-  const name = nameOf(choice);
-  return name === undefined ? { type: 'vendor', dialect: OPENAI_CHAT, item: choice } : { type: 'tool', name };
-}
-
-/** `{function: {name}}`, `{custom: {name}}`, and the old form's bare `{name}`. */
-function nameOf(item: Json): string | undefined {
-  if (!isObject(item)) return undefined;
-  const body = [item.function, item.custom].find(isObject) ?? item;
-  return typeof body.name === 'string' ? body.name : undefined;
 }
 
 function readOutput(format: Json | undefined): OutputFormat | undefined {

@@ -8,7 +8,7 @@ import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { SseCutter } from '../../wire/sse.ts';
 import { Repair } from './normalize.ts';
 import { openaiChat } from './openai-chat.ts';
-import { Decoder } from './read-events.ts';
+import { Decoder } from './read-stream.ts';
 
 const call: ChatCall = {
   kind: 'chat',

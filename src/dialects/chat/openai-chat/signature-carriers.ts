@@ -3,7 +3,7 @@ import type { ReasoningPart, Seal } from '../../../canonical/call.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import { textOf } from '../../shared/json-values.ts';
 import { carriedSeal, carrySeal } from '../carried-signature.ts';
-import { OPENAI_CHAT } from './name.ts';
+import { OPENAI_CHAT } from '../names.ts';
 
 /** Members this format's own providers want back as they gave them. */
 export function ownSeal(members: JsonObject): Seal {

@@ -8,12 +8,25 @@ import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { isQuoted, memberSpan, patchMembers, pickMembers, spliceBytes } from '../../wire/json.ts';
-import { encodeJson, JsonWriter } from '../json-writer.ts';
-import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { OPENAI_CHAT } from '../names.ts';
+import { encodeJson, JsonWriter } from '../reply/json-writer.ts';
+import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
 import { chatUsage, writeCompletion } from './completion.ts';
 import { ChatFrame } from './read-reply.ts';
-import { REPLY_ROOM } from './reply-support.ts';
 import { ChunkScript } from './write-stream.ts';
+
+/** What the format can express in a reply. */
+const REPLY_SUPPORT: ReplySupport = {
+  dialect: OPENAI_CHAT,
+  without: {},
+  logprobs: ['text', 'refusal', 'reasoning', 'tool-call', 'audio', 'image', 'vendor'],
+  shows: ({ url }) => url !== undefined,
+  extras: ['service_tier', 'system_fingerprint'],
+  oneTextProof: true,
+  severalChoices: true,
+  stopSequence: true,
+  explains: ['refusal', 'content-filter'],
+};
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -33,7 +46,7 @@ class StreamWriter implements Writer {
   readonly #call: ChatCall;
   readonly #script: ChunkScript;
   readonly #mark: ChunkMark;
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #done = false;
   #lastPassed: ChatFrame | undefined;
 
@@ -115,7 +128,7 @@ class WholeWriter extends JsonWriter {
   readonly #call: ChatCall;
 
   constructor(call: ChatCall) {
-    super(REPLY_ROOM);
+    super(REPLY_SUPPORT);
     this.#call = call;
   }
 

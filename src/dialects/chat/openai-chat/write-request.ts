@@ -1,19 +1,19 @@
 /** Writes a call as a chat completion request. */
-import type { ChatCall, Part, Tool, ToolChoice } from '../../../canonical/call.ts';
-import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { ChatCall, Part } from '../../../canonical/call.ts';
+import type { Json, JsonObject } from '../../../canonical/json.ts';
 import { voiceFor } from '../../audio/voices.ts';
 import type { Quirks, Written } from '../../dialect.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
-import { completionAsTurn, completionLosses } from '../completion-turn.ts';
-import { effortOf } from '../reasoning-effort.ts';
-import { reportForeignEach } from '../request-losses.ts';
-import { reportProviderTool } from '../request-tools.ts';
+import { OPENAI_CHAT } from '../names.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
+import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
+import { reportForeignEach } from '../request/losses.ts';
+import { effortOf } from '../request/reasoning-effort.ts';
 import { adjust } from './adjust.ts';
-import { OPENAI_CHAT } from './name.ts';
 import { readReasoning } from './read-request.ts';
-import { writeMessages } from './write-message.ts';
+import { writeTools } from './tools.ts';
+import { writeMessages } from './write-messages.ts';
 import { writeOutput } from './write-output.ts';
 
 type Members = { [member: string]: Json | undefined };
@@ -77,98 +77,6 @@ function writeSampling(call: ChatCall, warnings: Set<string>): Members {
     top_logprobs: sampling.topLogprobs,
     seed: sampling.seed,
   };
-}
-
-function writeTools(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {
-  const old = new Set(Array.isArray(extras.functions) ? extras.functions.map((item) => nameOf(item)) : []);
-  const tools = call.tools.filter((tool) => !(tool.type === 'function' && old.has(tool.name)));
-  const written = tools.flatMap((tool) => writeTool(tool, call, warnings) ?? []);
-  const search = tools.find((tool) => tool.type === 'web-search');
-  const searches = search ? { web_search_options: searchOptions(search, warnings) } : {};
-  if (written.length === 0) return searches;
-  return {
-    ...searches,
-    tools: written,
-    tool_choice:
-      call.toolChoice && extras.function_call === undefined
-        ? writeToolChoice(call.toolChoice, call.tools, warnings)
-        : undefined,
-    parallel_tool_calls: call.parallelToolCalls,
-  };
-}
-
-/** How wide to search, and where the user is: in this format's words. */
-function searchOptions({ dialect, options }: Extract<Tool, { type: 'web-search' }>, warnings: Set<string>): JsonObject {
-  if (dialect === OPENAI_CHAT) return options;
-  const { search_context_size: size, user_location: location, type: _, name: __, ...others } = options;
-  for (const [name, value] of Object.entries(others)) {
-    if (value !== null) warnings.add(`\`${name}\` of the web search was dropped: this format has no such member.`);
-  }
-  const { type: ___, ...place } = isObject(location) ? location : {};
-  return {
-    ...(typeof size === 'string' && { search_context_size: size }),
-    ...(isObject(location) && { user_location: { type: 'approximate', approximate: place } }),
-  };
-}
-
-function nameOf(item: Json): Json | undefined {
-  return typeof item === 'object' && item !== null && !Array.isArray(item) ? item.name : undefined;
-}
-
-function writeTool(tool: Tool, call: ChatCall, warnings: Set<string>): JsonObject | undefined {
-  switch (tool.type) {
-    case 'function': {
-      const { name, description, parameters, strict } = tool;
-      const body = {
-        name,
-        ...(description !== undefined && { description }),
-        ...(parameters && { parameters }),
-        ...(strict !== undefined && { strict }),
-      };
-      return { type: 'function', function: body, ...mark(tool, call) };
-    }
-    case 'custom': {
-      const { name, description, format } = tool;
-      const { type, ...grammar } = format ?? {};
-      const nested = type === 'grammar' ? { type, grammar } : format;
-      const body = { name, ...(description !== undefined && { description }), ...(nested && { format: nested }) };
-      return { type: 'custom', custom: body, ...mark(tool, call) };
-    }
-    case 'web-search':
-      return undefined;
-    case 'vendor':
-      if (tool.dialect === OPENAI_CHAT) return tool.item;
-      return reportProviderTool(tool, warnings);
-    default:
-      return tool satisfies never;
-  }
-}
-
-function mark({ cache }: Exclude<Tool, { type: 'web-search' | 'vendor' }>, call: ChatCall): JsonObject {
-  return cache && call.origin.dialect === OPENAI_CHAT ? { cache_control: { type: 'ephemeral', ...cache } } : {};
-}
-
-function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], warnings: Set<string>): Json | undefined {
-  const named = (name: string): JsonObject =>
-    tools.some((tool) => tool.type === 'custom' && tool.name === name)
-      ? { type: 'custom', custom: { name } }
-      : { type: 'function', function: { name } };
-  switch (choice.type) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.type;
-    case 'tool':
-      return named(choice.name);
-    case 'allowed':
-      return { type: 'allowed_tools', allowed_tools: { mode: choice.mode, tools: choice.names.map(named) } };
-    case 'vendor':
-      if (choice.dialect === OPENAI_CHAT) return choice.item;
-      warnings.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
-      return undefined;
-    default:
-      return choice satisfies never;
-  }
 }
 
 function writeSettings(call: ChatCall, extras: JsonObject, warnings: Set<string>): Members {

@@ -5,8 +5,8 @@ import type { Json, JsonObject } from '../../../canonical/json.ts';
 import type { PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import { needsWave, waveHeader } from '../../wire/wave.ts';
-import { tokenRows } from '../logprob-rows.ts';
-import { explainedRefusal } from '../refusal.ts';
+import { tokenRows } from '../reply/logprob-rows.ts';
+import { explainedRefusal } from '../reply/refusal.ts';
 import { annotation, chatUsage, codePoints, finishWord, usesOldFunctions } from './completion.ts';
 import { writeSeal, writeThoughtSeal } from './signature-carriers.ts';
 

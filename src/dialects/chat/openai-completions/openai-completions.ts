@@ -3,7 +3,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import type { Dialect } from '../../dialect.ts';
 import { openaiError } from '../../shared/error-bodies.ts';
 import { readOpenaiError } from '../../shared/openai-errors.ts';
-import { OPENAI_COMPLETIONS } from './name.ts';
+import { OPENAI_COMPLETIONS } from '../names.ts';
 import { createReader } from './read-reply.ts';
 import { readCall } from './read-request.ts';
 import { createWriter } from './write-reply.ts';

@@ -2,12 +2,12 @@
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish, FinishReason, ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson, textOf } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
-import { objectReader } from '../../shared/whole-reply.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
-import { brokeOff, unreadable } from '../sse-reader.ts';
+import { brokeOff, unreadable } from '../reply/sse-reader.ts';
 import { readLogprobs } from './logprobs.ts';
 
 /** A frame of this format also says where its JSON object begins. */

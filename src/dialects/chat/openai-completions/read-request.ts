@@ -4,10 +4,10 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { extrasOf, memberCheck } from '../../shared/checked-members.ts';
-import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
 import { saidMembers } from '../../shared/request-shape.ts';
-import { OPENAI_COMPLETIONS } from './name.ts';
+import { OPENAI_COMPLETIONS } from '../names.ts';
 import { CompletionRequest } from './request-schema.ts';
 
 /** All other members are told to providers of this format alone. */

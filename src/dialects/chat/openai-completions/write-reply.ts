@@ -8,12 +8,33 @@ import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
 import { writeUsage } from '../../shared/openai-usage.ts';
 import { joinBytes, patchMembers, replaceMember } from '../../wire/json.ts';
-import { JsonWriter } from '../json-writer.ts';
-import { saysRefusal } from '../refusal.ts';
-import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { OPENAI_COMPLETIONS } from '../names.ts';
+import { JsonWriter } from '../reply/json-writer.ts';
+import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { saysRefusal } from '../reply/refusal.ts';
 import { writeLogprobs } from './logprobs.ts';
 import type { CompletionFrame } from './read-reply.ts';
-import { REPLY_ROOM } from './reply-support.ts';
+
+const LEFT_OUT = 'was left out: the format has text alone';
+
+/** What the format can express in a reply. */
+const REPLY_SUPPORT: ReplySupport = {
+  dialect: OPENAI_COMPLETIONS,
+  without: {
+    refusal: 'was given as its text',
+    reasoning: LEFT_OUT,
+    'tool-call': LEFT_OUT,
+    audio: LEFT_OUT,
+    image: LEFT_OUT,
+  },
+  logprobs: ['text', 'refusal'],
+  shows: () => false,
+  extras: [],
+  oneTextProof: false,
+  severalChoices: true,
+  stopSequence: true,
+  explains: [],
+};
 
 const FINISH_WORDS = {
   stop: 'stop',
@@ -66,7 +87,7 @@ function streamWriter(call: ChatCall): Writer {
   const silent = new Set<string>();
   const refused = new Set<number>();
   const tail: Uint8Array[] = [];
-  const losses = new ReplyLosses(REPLY_ROOM);
+  const losses = new ReplyLosses(REPLY_SUPPORT);
 
   function chunk(choices: Json[], figures: Json): string {
     const { id, created } = head;
@@ -143,7 +164,7 @@ class WholeWriter extends JsonWriter {
   #head: Head = { id: '', created: 0 };
 
   constructor(call: ChatCall) {
-    super(REPLY_ROOM);
+    super(REPLY_SUPPORT);
     this.#call = call;
   }
 

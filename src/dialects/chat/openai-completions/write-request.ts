@@ -3,12 +3,12 @@ import type { ChatCall, Message, Part } from '../../../canonical/call.ts';
 import { isEmpty, isObject, type Json } from '../../../canonical/json.ts';
 import type { ModelQuirks, Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
-import { foreignMembers } from '../../shared/foreign-members.ts';
 import { type OutgoingBody, OwnBody, WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
-import { documentText } from '../document-text.ts';
-import { OPENAI_COMPLETIONS } from './name.ts';
+import { foreignMembers } from '../../shared/unsupported-members.ts';
+import { OPENAI_COMPLETIONS } from '../names.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
+import { documentText } from '../request/document-text.ts';
 
 type Members = { [member: string]: Json | undefined };
 

@@ -1,7 +1,7 @@
 /** Citations and the annotations of this format, which are their only carrier. */
 import type { Citation } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
 
 /** An annotation's meaning; one that names no address stays as it came. */
 export function readAnnotation(annotation: Json): Citation | undefined {

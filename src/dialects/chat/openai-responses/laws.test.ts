@@ -1,7 +1,7 @@
 /** The dialect laws, over everything recorded on this wire. */
 import { chatCall } from '../../../../test/chat-call.ts';
 import { dialectLaws, readingLaws } from '../../../../test/conformance/dialect-laws.ts';
-import { openaiResponsesCompact } from './compact.ts';
+import { openaiResponsesCompact } from './conversation/compact.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const origin = { dialect: openaiResponses.name, body: new Uint8Array() };

@@ -5,8 +5,8 @@ import type { Quirks, Written } from '../../dialect.ts';
 import { adjustMembers } from '../../shared/adjust-members.ts';
 import { OwnBody } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
-import { expandedItem } from './compaction-item.ts';
-import { keptHere } from './kept-here.ts';
+import { expandedItem } from './conversation/compaction-item.ts';
+import { keptHere } from './conversation/kept-here.ts';
 import { isOwn, unwrapped } from './signatures.ts';
 
 export function passCall(call: ChatCall, model: string, quirks: Quirks): Written {

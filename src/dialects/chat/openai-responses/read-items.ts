@@ -3,9 +3,9 @@ import type { Message, Part, ReasoningPart, ToolResultPart } from '../../../cano
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
 import type { CarriedSeal } from '../carried-signature.ts';
-import { optionalText, requiredText } from '../media-parts.ts';
-import { COMPACTION, compactedTurn } from './compaction-item.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { optionalText, requiredText } from '../request/media-parts.ts';
+import { COMPACTION, compactedTurn } from './conversation/compaction-item.ts';
 import { nameWithGroup } from './namespaces.ts';
 import { readContent } from './read-parts.ts';
 import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';

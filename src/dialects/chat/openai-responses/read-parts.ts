@@ -2,9 +2,9 @@
 import type { CacheMark, Media, Part } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { wrong } from '../../shared/request-body.ts';
-import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../media-parts.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../request/media-parts.ts';
 import { readAnnotation } from './citations.ts';
-import { OPENAI_RESPONSES } from './name.ts';
 
 /** Text or a list of parts. */
 export function readContent(content: Json | undefined, path: string): Part[] {

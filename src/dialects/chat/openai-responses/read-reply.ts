@@ -4,13 +4,13 @@ import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import type { Frame, Quirks, Reader } from '../../dialect.ts';
+import { objectReader } from '../../shared/json-reply.ts';
 import { parsedJson } from '../../shared/json-values.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
-import { objectReader } from '../../shared/whole-reply.ts';
 import type { SseEvent } from '../../wire/sse.ts';
-import { brokeOff, isStreamed, SseReader, unreadable } from '../sse-reader.ts';
+import { brokeOff, isStreamed, SseReader, unreadable } from '../reply/sse-reader.ts';
 import { Mender } from './normalize.ts';
-import { Decoder } from './read-events.ts';
+import { Decoder } from './read-stream.ts';
 
 /** What a frame of this format is, for the writer that passes it on. */
 export type FrameKind =

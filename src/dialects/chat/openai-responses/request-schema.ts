@@ -15,7 +15,7 @@ import {
   open,
   text,
 } from '../../shared/request-shape.ts';
-import { EFFORTS } from '../reasoning-effort.ts';
+import { EFFORTS } from '../request/reasoning-effort.ts';
 
 const MARK = () => ({
   prompt_cache_breakpoint: anything({ $about: 'A mark after which the provider caches, for providers that take one.' }),

@@ -3,7 +3,7 @@ import type { ChatCall } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import type { Finish } from '../../../canonical/reply.ts';
 import { pickMembers } from '../../wire/json.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
 
 const DEFAULT_TEXT = { format: { type: 'text' } };
 const NO_REASONING: JsonObject = { effort: null, summary: null };

@@ -2,7 +2,7 @@
 import type { Seal } from '../../../canonical/call.ts';
 import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
 import { type CarriedSeal, carriedSeal, carrySeal } from '../carried-signature.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
 
 /** What a carried seal belongs to where it is not a tool call: the text before it. */
 export const OF_TEXT = 'text';

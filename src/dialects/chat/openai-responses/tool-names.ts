@@ -1,5 +1,5 @@
 /** Tool names and tool call ids in the form that OpenAI's Responses API requires. */
-import { digestOf, legalName, type NameRules } from '../legal-names.ts';
+import { digestOf, legalName, type NameRules } from '../request/legal-names.ts';
 
 const MAX_ID_LENGTH = 64;
 const NAMES: NameRules = {

@@ -1,7 +1,7 @@
 /** Writes a conversation as the items of a request's input. */
 import type { Message, Part, ReasoningPart, ToolCallPart, ToolResultPart } from '../../../canonical/call.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
 import { nameAndGroup } from './namespaces.ts';
 import { isOwn, sealedMembers } from './signatures.ts';
 import { legalCallId, legalToolName } from './tool-names.ts';

@@ -2,9 +2,9 @@
 import type { Media, Part, TextPart } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Json, JsonObject } from '../../../canonical/json.ts';
-import { documentText } from '../document-text.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { documentText } from '../request/document-text.ts';
 import { writeAnnotation } from './citations.ts';
-import { OPENAI_RESPONSES } from './name.ts';
 
 /** What writing a conversation needs to know, and where it says what got lost. */
 export interface Script {

@@ -6,11 +6,25 @@ import { isObject, type JsonObject } from '../../../canonical/json.ts';
 import type { Usage } from '../../../canonical/usage.ts';
 import type { Frame, Writer } from '../../dialect.ts';
 import { openaiErrorObject } from '../../shared/error-bodies.ts';
-import { ReplyLosses, warningComment } from '../reply-losses.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { ReplyLosses, type ReplySupport, warningComment } from '../reply/losses.ts';
+import { writeAnnotation } from './citations.ts';
 import { ResponseFrame } from './read-reply.ts';
 import { ReplyMark } from './reply-mark.ts';
-import { REPLY_ROOM } from './reply-support.ts';
 import { ResponseScript } from './write-stream.ts';
+
+/** What the format can express in a reply. */
+const REPLY_SUPPORT: ReplySupport = {
+  dialect: OPENAI_RESPONSES,
+  without: { audio: 'was given in its words alone: the format has no audio' },
+  logprobs: ['text'],
+  shows: (citation) => writeAnnotation(citation) !== undefined,
+  extras: ['service_tier'],
+  oneTextProof: false,
+  severalChoices: false,
+  stopSequence: false,
+  explains: ['refusal', 'content-filter', 'broken-call'],
+};
 
 const NO_BYTES = new Uint8Array(0);
 const encoder = new TextEncoder();
@@ -24,7 +38,7 @@ class StreamWriter implements Writer {
   readonly contentType = 'text/event-stream; charset=utf-8';
   readonly #script: ResponseScript;
   readonly #mark: ReplyMark;
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   /** Events written and not yet handed out. */
   #text = '';
   #sequence = 0;
@@ -119,7 +133,7 @@ class WholeWriter implements Writer {
   readonly contentType = 'application/json';
   readonly #script: ResponseScript;
   readonly #mark: ReplyMark;
-  readonly #losses = new ReplyLosses(REPLY_ROOM);
+  readonly #losses = new ReplyLosses(REPLY_SUPPORT);
   #kept: JsonObject | undefined;
   #billed: Usage | undefined;
   #passed = false;

@@ -7,17 +7,17 @@ import { objectOf } from '../../shared/json-values.ts';
 import { WrittenBody, writtenFor } from '../../shared/outgoing-body.ts';
 import { quirksOf } from '../../shared/quirks.ts';
 import { pickMembers } from '../../wire/json.ts';
-import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../cache-marks.ts';
-import { completionAsTurn, completionLosses } from '../completion-turn.ts';
-import { digestOf } from '../legal-names.ts';
-import { effortOf } from '../reasoning-effort.ts';
-import { reportForeignEach } from '../request-losses.ts';
-import { givesReasoning, INCLUDE_REASONING, keptHere } from './kept-here.ts';
-import { OPENAI_RESPONSES } from './name.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { CACHE_MARKS_DROPPED, hasCacheMarks } from '../request/cache-marks.ts';
+import { completionAsTurn, completionLosses } from '../request/completion-turn.ts';
+import { digestOf } from '../request/legal-names.ts';
+import { reportForeignEach } from '../request/losses.ts';
+import { effortOf } from '../request/reasoning-effort.ts';
+import { givesReasoning, INCLUDE_REASONING, keptHere } from './conversation/kept-here.ts';
 import { INCLUDE_LOGPROBS, INSTRUCTIONS } from './read-request.ts';
+import { writeTools } from './tools.ts';
 import { NAME_DROPPED, writeItems } from './write-items.ts';
 import type { Script } from './write-parts.ts';
-import { writeTools } from './write-tools.ts';
 
 type Members = { [member: string]: Json | undefined };
 

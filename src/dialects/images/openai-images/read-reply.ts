@@ -5,9 +5,9 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { ReplyEvent } from '../../../canonical/reply.ts';
 import { addUsage, type Usage } from '../../../canonical/usage.ts';
 import type { Frame, Reader } from '../../dialect.ts';
+import { unreadable, wholeReader } from '../../shared/json-reply.ts';
 import { readErrorObject } from '../../shared/openai-errors.ts';
 import { readUsage } from '../../shared/openai-usage.ts';
-import { unreadable, wholeReader } from '../../shared/whole-reply.ts';
 import { SseCutter, type SseEvent } from '../../wire/sse.ts';
 import { typeOfBase64, typeOfFormat } from '../image-type.ts';
 import { OPENAI_IMAGES } from './name.ts';

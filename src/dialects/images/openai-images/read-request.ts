@@ -6,7 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts
 import type { Upload } from '../../../canonical/upload.ts';
 import type { WireRequest } from '../../dialect.ts';
 import { extrasOf, memberCheck, typedMembers } from '../../shared/checked-members.ts';
-import { billable, type MoneySpelling } from '../../shared/money-members.ts';
+import { billable, type MoneySpelling } from '../../shared/money/money-members.ts';
 import { parseBody, wrong } from '../../shared/request-body.ts';
 import { saidMembers } from '../../shared/request-shape.ts';
 import { type Form, formBoundary, formIn } from '../../wire/multipart.ts';

@@ -4,7 +4,7 @@ import { type Caller, nameFor } from '../../../access/access.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { isObject, type JsonObject } from '../../../canonical/json.ts';
-import { estimateInputTokens } from '../../../dialects/chat/estimate-input.ts';
+import { estimateInputTokens } from '../../../dialects/chat/request/estimate-input.ts';
 import type { Dialect, WireRequest } from '../../../dialects/dialect.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';

@@ -1,2 +1,0 @@
-/** The format's name, as other modules know it. */
-export const ANTHROPIC_MESSAGES = 'anthropic-messages';

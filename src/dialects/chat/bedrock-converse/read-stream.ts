@@ -1,0 +1,266 @@
+/** What the events of a stream, or a whole reply, mean. */
+import type { ChatCall, Citation } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Finish, ReplyEvent } from '../../../canonical/reply.ts';
+import { objectOf, objectsIn, textOf } from '../../shared/json-values.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
+import { BlockDecoder, type OpenBlock } from '../reply/block-decoder.ts';
+import { unreadable } from '../reply/sse-reader.ts';
+import { readFinish } from './finish.ts';
+import { hiddenSeal } from './reasoning-blocks.ts';
+import { legalToolName } from './tool-names.ts';
+import { readUsage } from './usage.ts';
+
+/** `unopened`: the first delta decides. */
+type Reads = 'unopened' | 'text' | 'thinking' | 'image' | 'vendor';
+
+interface Block extends OpenBlock<Reads> {
+  signature: string;
+  hidden: string;
+  /** A block of the provider's own, as it stands so far. */
+  item: JsonObject;
+  citations: JsonObject[];
+}
+
+export class Decoder extends BlockDecoder<Reads, Block> {
+  readonly #call: ChatCall;
+  #isStarted = false;
+  #hasUsage = false;
+  /** The reply has said why it ended; only what it cost may follow. */
+  finished = false;
+
+  constructor(call: ChatCall) {
+    super(call, legalToolName);
+    this.#call = call;
+  }
+
+  /** The events that one event of a stream stands for. */
+  read(type: string, payload: JsonObject): ReplyEvent[] {
+    const events: ReplyEvent[] = [];
+    this.events = events;
+    this.#start();
+    switch (type) {
+      case 'contentBlockStart':
+        if (!this.finished) this.#open(indexOf(payload), objectOf(payload.start));
+        break;
+      case 'contentBlockDelta':
+        if (!this.finished) this.#delta(indexOf(payload), objectOf(payload.delta));
+        break;
+      case 'contentBlockStop':
+        this.close(indexOf(payload));
+        break;
+      case 'messageStop':
+        this.#finish(readFinish(textOf(payload.stopReason), payload.additionalModelResponseFields));
+        if (this.#hasUsage) this.#end();
+        break;
+      case 'metadata':
+        this.#usage(payload.usage);
+        if (this.finished) this.#end();
+        break;
+      default:
+    }
+    return events;
+  }
+
+  /** The bytes of a stream are over: some models leave out what comes after the reason of the end. */
+  over(): ReplyEvent[] {
+    this.events = [];
+    if (!this.ended && this.finished) this.#end();
+    return this.events;
+  }
+
+  /** The events of a whole reply. */
+  readWhole(payload: JsonObject): ReplyEvent[] {
+    const content = objectOf(objectOf(payload.output).message).content;
+    if (!Array.isArray(content)) return [{ type: 'error', error: unreadable() }];
+    this.events = [];
+    this.#start();
+    for (const [index, block] of content.entries()) if (isObject(block)) this.#wholeBlock(index, block);
+    this.#finish(readFinish(textOf(payload.stopReason), payload.additionalModelResponseFields));
+    this.#usage(payload.usage);
+    this.#end();
+    return this.events;
+  }
+
+  #start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.events.push({ type: 'reply-start', id: '', model: this.#call.model });
+  }
+
+  #usage(usage: Json | undefined): void {
+    if (!isObject(usage)) return;
+    this.#hasUsage = true;
+    const read = readUsage(usage);
+    if (read) this.events.push({ type: 'usage', usage: read });
+  }
+
+  #finish(finish: Finish): void {
+    if (this.finished) return;
+    this.finished = true;
+    this.closeAll();
+    this.events.push({ type: 'choice-end', choice: 0, finish: this.finishFor(finish) });
+  }
+
+  #end(): void {
+    this.ended = true;
+    this.events.push({ type: 'reply-end' });
+  }
+
+  /** A block of a whole reply is one that opens, grows once and closes. */
+  #wholeBlock(index: number, block: JsonObject): void {
+    if (isObject(block.toolUse)) {
+      const { input, ...start } = block.toolUse;
+      this.#open(index, { toolUse: start });
+      this.#delta(index, { toolUse: { input: typeof input === 'string' ? input : JSON.stringify(input ?? {}) } });
+    } else if (isObject(block.citationsContent)) {
+      const { content, citations } = block.citationsContent;
+      for (const one of objectsIn(content)) this.#delta(index, one);
+      for (const citation of objectsIn(citations)) this.#delta(index, { citation });
+    } else if (isObject(block.reasoningContent)) {
+      const { reasoningText, redactedContent } = block.reasoningContent;
+      const said = isObject(reasoningText) ? reasoningText : { redactedContent: redactedContent ?? '' };
+      this.#delta(index, { reasoningContent: said });
+    } else if (isObject(block.image)) {
+      this.#open(index, { image: { format: block.image.format ?? 'png' } });
+      this.#delta(index, { image: block.image });
+    } else if (typeof block.text === 'string') this.#delta(index, { text: block.text });
+    else this.#openVendor(index, block);
+    this.close(index);
+  }
+
+  #open(index: number, start: JsonObject): void {
+    this.close(index);
+    const block = this.#newBlock(index);
+    const { toolUse, toolResult, image } = start;
+    if (isObject(toolUse) && (toolUse.type === undefined || toolUse.type === 'tool_use')) {
+      this.openCall(block, textOf(toolUse.toolUseId), textOf(toolUse.name));
+    } else if (isObject(toolUse) || isObject(toolResult)) {
+      block.reads = 'vendor';
+      block.item = start;
+    } else if (isObject(image)) {
+      block.reads = 'image';
+      this.openPart(block, { type: 'image', mimeType: `image/${textOf(image.format) || 'png'}` });
+    }
+  }
+
+  #openVendor(index: number, item: JsonObject): void {
+    const block = this.#newBlock(index);
+    block.reads = 'vendor';
+    block.item = item;
+  }
+
+  #newBlock(index: number): Block {
+    const block: Block = {
+      reads: 'unopened',
+      part: -1,
+      gathered: '',
+      signature: '',
+      hidden: '',
+      item: {},
+      citations: [],
+    };
+    this.blocks.set(index, block);
+    return block;
+  }
+
+  /** Text and thinking begin with their first delta: nothing announces them. */
+  #delta(index: number, delta: JsonObject): void {
+    const block = this.blocks.get(index) ?? this.#newBlock(index);
+    const { text, toolUse, reasoningContent, citation, image } = delta;
+    if (block.reads === 'vendor') {
+      addToItem(block, delta);
+    } else if (typeof text === 'string') {
+      this.#ensure(block, 'text');
+      this.text(block, text);
+    } else if (isObject(citation)) {
+      this.#ensure(block, 'text');
+      block.citations.push(citation);
+    } else if (isObject(toolUse)) {
+      this.input(block, textOf(toolUse.input));
+    } else if (isObject(reasoningContent)) {
+      this.#ensure(block, 'thinking');
+      block.signature += textOf(reasoningContent.signature);
+      block.hidden += textOf(reasoningContent.redactedContent);
+      this.text(block, textOf(reasoningContent.text));
+    } else if (isObject(image) && block.reads === 'image') {
+      this.text(block, textOf(objectOf(image.source).bytes));
+    }
+  }
+
+  #ensure(block: Block, reads: 'text' | 'thinking'): void {
+    if (block.reads !== 'unopened') return;
+    block.reads = reads;
+    this.openPart(block, { type: reads === 'text' ? 'text' : 'reasoning' });
+  }
+
+  protected override inputOf({ gathered }: Block): string {
+    return gathered === '' ? '{}' : gathered;
+  }
+
+  protected override complete(block: Block, reads: Reads): void {
+    switch (reads) {
+      case 'text':
+        for (const citation of block.citations) this.#cite(block, citation);
+        return;
+      case 'thinking':
+        this.#seal(block);
+        return;
+      case 'vendor':
+        this.openPart(block, { type: 'vendor', dialect: BEDROCK_CONVERSE, item: block.item });
+        return;
+      case 'image':
+      case 'unopened':
+        return;
+      default:
+        reads satisfies never;
+    }
+  }
+
+  #cite({ part, gathered }: Block, item: JsonObject): void {
+    this.events.push({ type: 'part-citation', choice: 0, part, citation: readCitation(item, gathered) });
+  }
+
+  #seal({ part, signature, hidden }: Block): void {
+    const value = hidden === '' ? signature : hiddenSeal(hidden);
+    if (value === '') return;
+    this.events.push({ type: 'part-seal', choice: 0, part, seal: { dialect: BEDROCK_CONVERSE, value } });
+  }
+}
+
+/** Tools that run at the provider: their input and their results grow with the block. */
+function addToItem(block: Block, { toolUse, toolResult }: JsonObject): void {
+  if (isObject(toolUse) && isObject(block.item.toolUse)) {
+    block.gathered += textOf(toolUse.input);
+    block.item = { toolUse: { ...block.item.toolUse, input: inputOf(block.gathered) } };
+  } else if (Array.isArray(toolResult) && isObject(block.item.toolResult)) {
+    const content = Array.isArray(block.item.toolResult.content) ? block.item.toolResult.content : [];
+    block.item = { toolResult: { ...block.item.toolResult, content: [...content, ...toolResult] } };
+  }
+}
+
+function inputOf(json: string): Json {
+  try {
+    return JSON.parse(json) as Json;
+  } catch {
+    return json;
+  }
+}
+
+/** It stands beside its text and speaks of the whole of it. */
+function readCitation(item: JsonObject, text: string): Citation {
+  const url = objectOf(objectOf(item.location).web).url ?? item.source;
+  const cited = objectsIn(item.sourceContent).map((one) => textOf(one.text));
+  return {
+    start: 0,
+    end: Array.from(text).length,
+    ...(typeof url === 'string' && { url }),
+    ...(typeof item.title === 'string' && { title: item.title }),
+    ...(cited.length > 0 && { citedText: cited.join('') }),
+    vendor: { dialect: BEDROCK_CONVERSE, item },
+  };
+}
+
+function indexOf({ contentBlockIndex }: JsonObject): number {
+  return typeof contentBlockIndex === 'number' ? contentBlockIndex : -1;
+}

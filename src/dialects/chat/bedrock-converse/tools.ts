@@ -1,0 +1,172 @@
+/** Tools, the choice among them, and structured output. */
+import type { ChatCall, Tool } from '../../../canonical/call.ts';
+import type { JsonObject } from '../../../canonical/json.ts';
+import { BEDROCK_CONVERSE } from '../names.ts';
+import { freeTextSchema } from '../request/free-text.ts';
+import { canBeStrict, strictSchema, toolSchema } from '../request/strict-schema.ts';
+import {
+  answerToolDescription,
+  answerToolInstruction,
+  answerToolName,
+  answerToolSchema,
+  JSON_INSTRUCTION,
+  type JsonSchemaOutput,
+} from '../request/structured-output.ts';
+import {
+  allowedTools,
+  isStrictTool,
+  reportForeignChoice,
+  reportForeignTool,
+  reportFreeTextTool,
+} from '../request/tools.ts';
+import type { ModelTraits } from './model-traits.ts';
+import { legalToolName } from './tool-names.ts';
+import type { PartWriter } from './write-parts.ts';
+
+export interface WrittenTools {
+  toolConfig?: JsonObject;
+  /** `outputConfig.textFormat`. */
+  textFormat?: JsonObject;
+  /** Hints for the system prompt where the format has no word for what is asked. */
+  instructions: string[];
+}
+
+export function writeTools(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): WrittenTools {
+  const written: WrittenTools = { instructions: [] };
+  const tools = toolsOf(call, traits, parts, losses);
+  const choice = tools.length > 0 ? choiceOf(call, traits, written, losses) : undefined;
+  const { output } = call;
+  let answers: JsonObject | undefined;
+  if (output?.type === 'json') {
+    losses.add('JSON output was asked for in words: the model has no such mode.');
+    written.instructions.push(JSON_INSTRUCTION);
+  } else if (output && traits.structuredOutput && (output.strict || canBeStrict(output.schema))) {
+    written.textFormat = textFormat(output);
+  } else if (output) {
+    answers = addAnswerTool(tools, call, output, traits, written, losses);
+  }
+  const toolChoice = answers ?? choice;
+  if (tools.length > 0) written.toolConfig = { tools, ...(toolChoice && { toolChoice }) };
+  return written;
+}
+
+/** The tools to send: none where none may be called, unless the conversation speaks of calls, which must be declared. */
+function toolsOf(call: ChatCall, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
+  const called = calledTools(call);
+  if (call.toolChoice?.type === 'none' && called.size === 0) return [];
+  const tools = allowedTools(call, losses).flatMap((tool) => writeTool(tool, traits, parts, losses));
+  if (tools.length > 0) return tools;
+  return [...called].map((name) => ({ toolSpec: { name, inputSchema: { json: { type: 'object' } } } }));
+}
+
+function calledTools({ messages }: ChatCall): Set<string> {
+  const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'));
+  return new Set(calls.map(({ name }) => legalToolName(name)));
+}
+
+function writeTool(tool: Tool, traits: ModelTraits, parts: PartWriter, losses: Set<string>): JsonObject[] {
+  switch (tool.type) {
+    case 'function': {
+      const isStrict = isStrictTool(tool, traits.structuredOutput === true, losses);
+      const schema = toolSchema(tool.parameters);
+      const json = isStrict ? strictSchema(schema) : schema;
+      return [
+        { toolSpec: { ...named(tool), inputSchema: { json }, ...(isStrict && { strict: true }) } },
+        ...mark(tool),
+      ];
+    }
+    case 'custom':
+      reportFreeTextTool(losses);
+      return [
+        {
+          toolSpec: { ...named(tool), inputSchema: { json: { ...freeTextSchema(tool), additionalProperties: false } } },
+        },
+        ...mark(tool),
+      ];
+    case 'web-search':
+      if (traits.webSearch !== undefined) return [{ systemTool: { name: traits.webSearch } }];
+      losses.add('The web search was dropped: the model has none.');
+      return [];
+    case 'vendor':
+      if (tool.dialect === BEDROCK_CONVERSE) return [{ ...tool.item }];
+      reportForeignTool(tool, losses);
+      return [];
+    default:
+      return tool satisfies never;
+  }
+
+  function mark({ cache }: Extract<Tool, { name: string }>): JsonObject[] {
+    return parts.cachePoint(cache, 'tools');
+  }
+}
+
+function named({ name, description }: Extract<Tool, { name: string }>): JsonObject {
+  return { name: legalToolName(name), ...(description && { description }) };
+}
+
+function choiceOf(
+  { toolChoice, parallelToolCalls }: ChatCall,
+  { forcible }: ModelTraits,
+  written: WrittenTools,
+  losses: Set<string>,
+): JsonObject | undefined {
+  if (parallelToolCalls === false) losses.add('`parallel_tool_calls` was dropped: the model decides it.');
+  switch (toolChoice?.type) {
+    case undefined:
+      return undefined;
+    case 'auto':
+      return { auto: {} };
+    case 'none':
+      losses.add('That no tool may be called was said in words: the model has no such choice.');
+      written.instructions.push('Do not call any tool: answer in words.');
+      return undefined;
+    case 'required':
+      return forcible ? { any: {} } : unforced(losses);
+    case 'tool':
+      return forcible ? { tool: { name: legalToolName(toolChoice.name) } } : unforced(losses);
+    case 'allowed':
+      if (toolChoice.mode === 'auto') return { auto: {} };
+      return forcible ? { any: {} } : unforced(losses);
+    case 'vendor':
+      if (toolChoice.dialect === BEDROCK_CONVERSE) return toolChoice.item;
+      return reportForeignChoice(toolChoice, losses);
+    default:
+      return toolChoice satisfies never;
+  }
+}
+
+function unforced(losses: Set<string>): undefined {
+  losses.add('`tool_choice` was dropped: the model cannot be made to call a tool.');
+  return undefined;
+}
+
+function textFormat({ name, description, schema }: JsonSchemaOutput): JsonObject {
+  const jsonSchema = {
+    name: legalToolName(name),
+    schema: JSON.stringify(strictSchema(schema)),
+    ...(description && { description }),
+  };
+  return { type: 'json_schema', structure: { jsonSchema } };
+}
+
+/** A model without structured output gives its answer as the input of a tool, which the reader takes for the answer. */
+function addAnswerTool(
+  tools: JsonObject[],
+  call: ChatCall,
+  output: JsonSchemaOutput,
+  { forcible }: ModelTraits,
+  { instructions }: WrittenTools,
+  losses: Set<string>,
+): JsonObject | undefined {
+  const name = answerToolName(call, legalToolName);
+  const isAlone = tools.length === 0;
+  const inputSchema = { json: answerToolSchema(output) };
+  tools.push({ toolSpec: { name, description: answerToolDescription(output), inputSchema } });
+  if (!forcible) {
+    losses.add("The answer's schema was asked for in words: the model cannot be forced to it.");
+    instructions.push(answerToolInstruction(name));
+    return undefined;
+  }
+  if (isAlone) return { tool: { name } };
+  return call.toolChoice?.type === 'tool' ? undefined : { any: {} };
+}

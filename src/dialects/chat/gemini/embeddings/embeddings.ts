@@ -1,0 +1,196 @@
+/** Google's embeddings: `:batchEmbedContents`, which its library and its provider speak, and `:embedContent` for one text. */
+import type { EmbedCall } from '../../../../canonical/call.ts';
+import { GatewayError } from '../../../../canonical/errors.ts';
+import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
+import type { Reply, ReplyEvent, Vector } from '../../../../canonical/reply.ts';
+import { vectorNumbers } from '../../../../canonical/vectors.ts';
+import type { Dialect, WireRequest, Written } from '../../../dialect.ts';
+import { embeddingUsage, foreignExtras, MOST_TEXTS, textsOnly } from '../../../embeddings/embedding-texts.ts';
+import { memberCheck } from '../../../shared/checked-members.ts';
+import { googleError } from '../../../shared/error-bodies.ts';
+import { unreadable, wholeReader, wholeWriter } from '../../../shared/json-reply.ts';
+import { type Billable, billable, type MoneySpelling } from '../../../shared/money/money-members.ts';
+import { OwnBody } from '../../../shared/outgoing-body.ts';
+import { parseBody, wrong } from '../../../shared/request-body.ts';
+import { saidMembers } from '../../../shared/request-shape.ts';
+import { readError } from '../errors.ts';
+import { EmbedContentRequest } from './request-schema.ts';
+
+const BATCH = 'gemini-batch-embed';
+const SINGLE = 'gemini-embed';
+/** What a request says besides its content. */
+const SAID = saidMembers(EmbedContentRequest);
+const check = memberCheck(EmbedContentRequest);
+
+const MONEY: MoneySpelling = {
+  tier: ['serviceTier', 'service_tier'],
+  model: ['model'],
+  content: new Set(['requests', 'content']),
+};
+
+/** `POST …/models/{model}:batchEmbedContents` */
+export const geminiBatchEmbed: Dialect<EmbedCall> = {
+  name: BATCH,
+  kind: 'embed',
+  readCall(request) {
+    const told = objectIn(request.body);
+    const { requests } = told.body;
+    if (!Array.isArray(requests) || requests.length === 0 || requests.length > MOST_TEXTS) {
+      throw wrong('requests', `must be a list of 1 to ${MOST_TEXTS} requests`);
+    }
+    return callOf(
+      request,
+      told,
+      BATCH,
+      requests.map((one, place) => askedBy(one, `requests[${place}]`)),
+    );
+  },
+  writer: () => wholeWriter(batchOf, (frame) => frame.bytes),
+  writeError: googleError,
+  writeCall,
+  passCall,
+  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  readError,
+};
+
+/** `POST …/models/{model}:embedContent`: only a client speaks it, its call is a batch of one. */
+export const geminiEmbed: Dialect<EmbedCall> = {
+  ...geminiBatchEmbed,
+  name: SINGLE,
+  readCall(request) {
+    const told = objectIn(request.body);
+    return callOf(request, told, SINGLE, [askedBy(told.body, '')]);
+  },
+  writer: () =>
+    wholeWriter(
+      (reply) => ({ embedding: valuesOf(reply)[0] ?? { values: [] } }),
+      (frame) => frame.bytes,
+    ),
+};
+
+/** One text and what is said of it. */
+interface AskedText {
+  text: string;
+  parts: JsonObject[];
+  /** Of what is no text, at most. */
+  mediaTokens: number;
+  task?: string;
+  title?: string;
+  dimensions?: number;
+  more: JsonObject;
+}
+
+function objectIn(bytes: Uint8Array): Billable {
+  const body = parseBody(bytes);
+  if (isObject(body)) return billable(body, bytes, MONEY);
+  throw new GatewayError('invalid_request', 'The body must be a JSON object.');
+}
+
+function askedBy(request: Json, path: string): AskedText {
+  const at = (member: string) => (path === '' ? member : `${path}.${member}`);
+  if (!isObject(request)) throw wrong(path, 'must be an object with `content`');
+  const { content, taskType: task, title, outputDimensionality: dimensions } = check(request, path);
+  const parts = isObject(content as Json) ? (content as JsonObject).parts : undefined;
+  if (!Array.isArray(parts) || parts.length === 0) throw wrong(at('content.parts'), 'must hold at least one text');
+  const items = parts.map((part, place) => {
+    if (isObject(part)) return part;
+    throw wrong(at(`content.parts[${place}]`), 'must be an object with a `text` or `inlineData`');
+  });
+  const text = items.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
+  const media = items.filter((part) => typeof part.text !== 'string');
+  if (text === '' && media.length === 0) throw wrong(at('content.parts'), 'must hold a text that is not empty');
+  return {
+    text,
+    parts: items,
+    mediaTokens: media.reduce((sum, part) => sum + tokensOf(part), 0),
+    ...(typeof task === 'string' && { task }),
+    ...(typeof title === 'string' && { title }),
+    ...(typeof dimensions === 'number' && { dimensions }),
+    more: Object.fromEntries(Object.entries(request).filter(([member]) => !SAID.has(member))),
+  };
+}
+
+const LEAST_MEDIA_TOKENS = 1600;
+const BYTES_PER_MEDIA_TOKEN = 16;
+/** What the provider fetches itself has no size yet: as much as it embeds at once. */
+const UNSEEN_TOKENS = 8192;
+
+function tokensOf(part: JsonObject): number {
+  const inline = part.inlineData ?? part.inline_data;
+  const data = isObject(inline) && typeof inline.data === 'string' ? inline.data : undefined;
+  if (data === undefined) return UNSEEN_TOKENS;
+  return Math.max(LEAST_MEDIA_TOKENS, Math.ceil(data.length / BYTES_PER_MEDIA_TOKEN));
+}
+
+function callOf({ path }: WireRequest, told: Billable, dialect: string, asked: readonly AskedText[]): EmbedCall {
+  const [{ task, title, dimensions, more } = { more: {} } as AskedText] = asked;
+  const same = asked.every((one) => one.task === task && one.title === title && one.dimensions === dimensions);
+  const mediaTokens = asked.reduce((sum, one) => sum + one.mediaTokens, 0);
+  const extras = same ? more : { ...more, requests: 'differ' };
+  return {
+    kind: 'embed',
+    model: path.model ?? '',
+    stream: false,
+    origin: { dialect, body: told.bytes, ...(told.dropped && { dropped: told.dropped }) },
+    extras: Object.keys(extras).length > 0 ? { [dialect]: extras } : {},
+    headers: {},
+    inputs: asked.map(({ text }) => text),
+    ...(mediaTokens > 0 && { media: { parts: asked.map(({ parts }) => parts), tokens: mediaTokens } }),
+    encoding: 'float',
+    ...(task !== undefined && { task }),
+    ...(title !== undefined && { title }),
+    ...(dimensions !== undefined && { dimensions }),
+  };
+}
+
+function writeCall(call: EmbedCall, model: string): Written {
+  const contents = call.media?.parts ?? textsOnly(call).map((text) => [{ text }]);
+  const requests = contents.map((parts) => ({
+    model: resource(model),
+    content: { parts },
+    ...(call.task !== undefined && { taskType: call.task }),
+    ...(call.title !== undefined && { title: call.title }),
+    ...(call.dimensions !== undefined && { outputDimensionality: call.dimensions }),
+  }));
+  const warnings = foreignExtras(call, '');
+  if (call.user !== undefined) warnings.push('`user` was dropped: the provider has no such member.');
+  return { body: new TextEncoder().encode(JSON.stringify({ requests })), warnings };
+}
+
+/** Each request names the model again. */
+function passCall({ origin }: EmbedCall, model: string): Written {
+  const body = new OwnBody(origin.body);
+  const requests = body.get('requests');
+  const named = Array.isArray(requests)
+    ? requests.map((one) => (isObject(one) ? { ...one, model: resource(model) } : one))
+    : [];
+  body.set('requests', named);
+  return { body: body.encode(), warnings: [] };
+}
+
+function resource(model: string): string {
+  return model.includes('/') ? model : `models/${model}`;
+}
+
+function meaningOf({ embeddings, usageMetadata }: JsonObject, call: EmbedCall): ReplyEvent[] {
+  if (!Array.isArray(embeddings) || embeddings.length !== call.inputs.length) throw unreadable();
+  const vectors: Vector[] = embeddings.map((one, index) => {
+    if (!isObject(one) || !Array.isArray(one.values)) throw unreadable();
+    return { index, values: one.values as number[] };
+  });
+  const said = isObject(usageMetadata) ? usageMetadata.promptTokenCount : undefined;
+  return [
+    { type: 'reply-start', id: '', model: call.model },
+    { type: 'result', result: { type: 'vectors', vectors } },
+    { type: 'usage', usage: embeddingUsage(call, said) },
+  ];
+}
+
+function batchOf(reply: Reply): JsonObject {
+  return { embeddings: valuesOf(reply) };
+}
+
+function valuesOf({ result }: Reply): { values: number[] }[] {
+  const vectors = result?.type === 'vectors' ? result.vectors : [];
+  return vectors.toSorted((a, b) => a.index - b.index).map((vector) => ({ values: [...vectorNumbers(vector)] }));
+}

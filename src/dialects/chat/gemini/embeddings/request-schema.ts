@@ -1,0 +1,22 @@
+/** Requests for Google's embeddings. Contents are checked by their reader. Descriptions are written to follow "must be". */
+import { type TProperties, Type } from 'typebox';
+import { anything, open } from '../../../shared/request-shape.ts';
+import { Content } from '../request-schema.ts';
+
+const MEMBERS = {
+  model: anything({ $about: 'The model that the path names, as `models/<name>`.' }),
+  content: Type.Unknown({ description: 'an object with `parts`', $inside: () => Content }),
+  taskType: anything({ $about: 'What the vectors are for, such as `RETRIEVAL_QUERY`.' }),
+  title: anything({ $about: 'The title of the text, for models that take one.' }),
+  outputDimensionality: open(
+    Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+    'a whole number above zero',
+    { $about: 'How long the vectors are.' },
+  ),
+} satisfies TProperties;
+
+export const EmbedContentRequest = Type.Object(MEMBERS, { $name: 'EmbedContentRequest' });
+
+/** As the documentation shows it: its reader takes the requests one by one. */
+export const batchEmbedBody = () =>
+  Type.Object({ requests: Type.Array(EmbedContentRequest) }, { $name: 'BatchEmbedContentsRequest' });

@@ -1,2 +1,0 @@
-/** The name of this format. */
-export const GEMINI = 'gemini';

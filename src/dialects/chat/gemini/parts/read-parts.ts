@@ -1,0 +1,198 @@
+/** The parts of one candidate, or of a turn of the model's, as events. */
+import type { Seal } from '../../../../canonical/call.ts';
+import { isObject, type JsonObject } from '../../../../canonical/json.ts';
+import type { PartOpening, ReplyEvent } from '../../../../canonical/reply.ts';
+import { Base64Join } from '../../../wire/base64-join.ts';
+import { GEMINI } from '../../names.ts';
+import { unwrapFreeText } from '../../request/free-text.ts';
+import type { ClientTool } from '../../request/legal-names.ts';
+import { mintCallId } from '../tool-names.ts';
+import { PartialArgs } from './partial-args.ts';
+import { readSignature } from './signature.ts';
+
+/** Where the parts stand, and what the client calls its tools. */
+export interface PartsPlace {
+  turn: number;
+  choice: number;
+  tools: ReadonlyMap<string, ClientTool>;
+}
+
+/** The part that may still grow: it ends when the next one begins, for a proof may come after it. */
+interface OpenPart {
+  number: number;
+  type: PartOpening['type'];
+  isSealed: boolean;
+  /** What comes now is another part, though of the same kind. */
+  isOver: boolean;
+  mimeType?: string;
+  audio?: Base64Join;
+  args?: PartialArgs;
+}
+
+export interface DecodedText {
+  part: number;
+  text: string;
+}
+
+export class PartsDecoder {
+  readonly #place: PartsPlace;
+  readonly #ids = new Set<string>();
+  #count = 0;
+  #calls = 0;
+  #open: OpenPart | undefined;
+  /** The texts so far, for citations that name a place in them. */
+  readonly texts: DecodedText[] = [];
+  images = 0;
+
+  constructor(place: PartsPlace) {
+    this.#place = place;
+  }
+
+  get sawCall(): boolean {
+    return this.#calls > 0;
+  }
+
+  get hasSpoken(): boolean {
+    return this.#count > 0;
+  }
+
+  /** The last text, or nothing where none came. */
+  get lastText(): DecodedText | undefined {
+    return this.texts.at(-1);
+  }
+
+  read(part: JsonObject, events: ReplyEvent[]): void {
+    const { text, functionCall, inlineData, thought, thoughtSignature, ...others } = part;
+    const seal = readSignature(thoughtSignature);
+    const isThought = thought === true;
+    if (isObject(functionCall)) this.#call(functionCall, seal, events);
+    else if (isObject(inlineData)) this.#media(part, inlineData, isThought, seal, events);
+    else if (typeof text === 'string') this.#text(isThought ? 'reasoning' : 'text', text, seal, events);
+    else if (Object.keys(others).length > 0) this.#vendor(part, events);
+    else if (seal) this.#lateSeal(isThought ? 'reasoning' : 'text', seal, events);
+  }
+
+  /** A text that says nothing, for sources that stand alone. */
+  openText(events: ReplyEvent[]): void {
+    this.#begin({ type: 'text' }, events);
+  }
+
+  /** Ends the part that is still open. */
+  close(events: ReplyEvent[]): void {
+    const open = this.#open;
+    if (!open) return;
+    this.#open = undefined;
+    if (open.args) this.#delta(open, open.args.json(), events);
+    if (open.audio) this.#delta(open, open.audio.end(), events);
+    events.push({ type: 'part-end', choice: this.#place.choice, part: open.number });
+  }
+
+  #begin(opens: PartOpening, events: ReplyEvent[]): OpenPart {
+    this.close(events);
+    const open: OpenPart = { number: this.#count++, type: opens.type, isSealed: false, isOver: false };
+    this.#open = open;
+    events.push({ type: 'part-start', choice: this.#place.choice, part: open.number, opens });
+    if (opens.type === 'text') this.texts.push({ part: open.number, text: '' });
+    return open;
+  }
+
+  #delta(open: OpenPart, delta: string, events: ReplyEvent[]): void {
+    if (delta === '') return;
+    events.push({ type: 'part-delta', choice: this.#place.choice, part: open.number, delta });
+  }
+
+  #seal(open: OpenPart, seal: Seal | undefined, events: ReplyEvent[]): void {
+    if (!seal) return;
+    open.isSealed = true;
+    events.push({ type: 'part-seal', choice: this.#place.choice, part: open.number, seal });
+  }
+
+  #text(type: 'text' | 'reasoning', text: string, seal: Seal | undefined, events: ReplyEvent[]): void {
+    if (text === '') {
+      if (seal) this.#lateSeal(type, seal, events);
+      return;
+    }
+    let open = this.#open;
+    const goesOn = open?.type === type && !open.isOver && !(seal && open.isSealed);
+    if (!open || !goesOn) open = this.#begin({ type }, events);
+    this.#delta(open, text, events);
+    if (type === 'text' && this.lastText) this.lastText.text += text;
+    this.#seal(open, seal, events);
+    // A text's proof may come with its first piece, a thought's is its end.
+    if (seal && type === 'reasoning') open.isOver = true;
+  }
+
+  /** A proof in a part of its own belongs to what came before it; an empty thought's only to a thought. */
+  #lateSeal(type: 'text' | 'reasoning', seal: Seal, events: ReplyEvent[]): void {
+    let open = this.#open;
+    const isOwner = open && !open.isSealed && open.type !== 'vendor' && (type === 'text' || open.type === 'reasoning');
+    if (!open || !isOwner) open = this.#begin({ type }, events);
+    this.#seal(open, seal, events);
+    open.isOver = true;
+  }
+
+  #call(call: JsonObject, seal: Seal | undefined, events: ReplyEvent[]): void {
+    const { name, id, args, partialArgs, willContinue } = call;
+    if (typeof name !== 'string' || name === '') {
+      this.#open?.args?.add(partialArgs);
+      return;
+    }
+    const tool = this.#place.tools.get(name);
+    const opens = { type: 'tool-call' as const, id: this.#idOf(id, name), name: tool?.name ?? name };
+    const open = this.#begin(tool?.isCustom ? { ...opens, custom: true } : opens, events);
+    if (willContinue === true || partialArgs !== undefined) {
+      open.args = new PartialArgs();
+      open.args.add(partialArgs);
+    } else {
+      const json = JSON.stringify(args ?? {});
+      this.#delta(open, tool?.isCustom ? unwrapFreeText(json) : json, events);
+    }
+    this.#seal(open, seal, events);
+  }
+
+  /** An id that the provider left out, or gave twice, is made up. */
+  #idOf(id: unknown, name: string): string {
+    const index = this.#calls++;
+    const isFit = typeof id === 'string' && id !== '' && !this.#ids.has(id);
+    const known = isFit ? id : mintCallId(this.#place.turn, this.#place.choice, index, name);
+    this.#ids.add(known);
+    return known;
+  }
+
+  #media(part: JsonObject, data: JsonObject, isThought: boolean, seal: Seal | undefined, events: ReplyEvent[]): void {
+    const { mimeType, data: base64 } = data;
+    const isImage = typeof mimeType === 'string' && mimeType.startsWith('image/');
+    const isAudio = typeof mimeType === 'string' && mimeType.startsWith('audio/');
+    // An image among the thoughts is a draft: it is not the answer.
+    if (isThought || typeof base64 !== 'string' || !(isImage || isAudio)) {
+      this.#vendor(part, events);
+      return;
+    }
+    if (isAudio) {
+      this.#audio(mimeType, base64, seal, events);
+      return;
+    }
+    this.images++;
+    const open = this.#begin({ type: 'image', mimeType }, events);
+    this.#delta(open, base64, events);
+    this.#seal(open, seal, events);
+  }
+
+  /** Speech comes in pieces of one kind. */
+  #audio(mimeType: string, base64: string, seal: Seal | undefined, events: ReplyEvent[]): void {
+    let open = this.#open;
+    if (!open?.audio || open.mimeType !== mimeType || open.isSealed) {
+      const { turn, choice } = this.#place;
+      const id = mintCallId(turn, choice, this.#count, mimeType).replace('call_', 'audio_');
+      open = this.#begin({ type: 'audio', id, mimeType }, events);
+      open.mimeType = mimeType;
+      open.audio = new Base64Join();
+    }
+    this.#delta(open, open.audio?.add(base64) ?? '', events);
+    this.#seal(open, seal, events);
+  }
+
+  #vendor(part: JsonObject, events: ReplyEvent[]): void {
+    this.#begin({ type: 'vendor', dialect: GEMINI, item: part }, events);
+  }
+}

@@ -1,0 +1,65 @@
+/** Images, audio, video and documents as parts: the bytes themselves, or text. */
+import type { Media } from '../../../../canonical/call.ts';
+import { GatewayError } from '../../../../canonical/errors.ts';
+import type { JsonObject } from '../../../../canonical/json.ts';
+import { documentText } from '../../request/document-text.ts';
+import { documentType } from '../../request/document-type.ts';
+
+/** What a file is, told from how its base64 begins: the provider refuses what has no type or the wrong one. */
+const BEGINNINGS: readonly (readonly [string, string])[] = [
+  ['iVBOR', 'image/png'],
+  ['/9j/', 'image/jpeg'],
+  ['R0lGOD', 'image/gif'],
+  ['UklGR', 'image/webp'],
+  ['JVBERi', 'application/pdf'],
+];
+const FALLBACKS = {
+  image: 'image/png',
+  audio: 'audio/wav',
+  video: 'video/mp4',
+  document: 'application/pdf',
+} as const satisfies Record<Media['kind'], string>;
+/** The provider's words for kinds that others call otherwise. */
+const SYNONYMS: { readonly [mimeType: string]: string } = { 'audio/mpeg': 'audio/mp3', 'image/jpg': 'image/jpeg' };
+
+/** `at` is where the media stands in the call. */
+export function writeMedia(media: Media, at: string, losses: Set<string>): JsonObject {
+  const { source, detail, cite, name } = media;
+  if (detail !== undefined && detail !== 'auto') losses.add('`detail` of an image was dropped.');
+  if (cite) losses.add('Citations of a document were asked for and dropped: the model does not give them.');
+  if (source.type !== 'text' && (media.title !== undefined || media.context !== undefined))
+    losses.add('`title` and `context` of a document were dropped: the model has no place for them.');
+  switch (source.type) {
+    case 'inline': {
+      const displayName = name !== undefined && media.title === undefined ? { displayName: name } : {};
+      return { inlineData: { mimeType: typeOf(media, source.base64), data: source.base64, ...displayName } };
+    }
+    case 'text':
+      return { text: documentText(media, source.text) };
+    case 'url':
+      throw new GatewayError(
+        'invalid_request',
+        `This model cannot fetch addresses: send the ${media.kind} as base64.`,
+        {
+          param: at,
+        },
+      );
+    case 'reference':
+      throw new GatewayError(
+        'file_reference_unsupported',
+        `This model cannot reach the ${media.kind} that an id refers to: send its bytes as base64.`,
+        { param: at },
+      );
+    default:
+      return source satisfies never;
+  }
+}
+
+function typeOf(media: Media, base64: string): string {
+  const { kind } = media;
+  const mimeType = kind === 'document' ? documentType(media) : media.mimeType;
+  const isImage = kind === 'image' || mimeType === undefined || mimeType === '';
+  const seen = isImage ? BEGINNINGS.find(([beginning]) => base64.startsWith(beginning))?.[1] : undefined;
+  const said = seen ?? (mimeType || FALLBACKS[kind]);
+  return SYNONYMS[said] ?? said;
+}

@@ -1,0 +1,182 @@
+/** What the answers of a stream, or a whole one, mean. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { ReplyEvent } from '../../../canonical/reply.ts';
+import type { UsageSource } from '../../../canonical/usage.ts';
+import { GEMINI } from '../names.ts';
+import { type ClientTool, clientTools } from '../request/legal-names.ts';
+import { readStreamError } from './errors.ts';
+import { blockedFinish, isFinish, readFinish, UNSAID } from './finish.ts';
+import { readCitations } from './parts/grounding.ts';
+import { readLogprobs } from './parts/logprobs.ts';
+import { PartsDecoder } from './parts/read-parts.ts';
+import { legalToolName } from './tool-names.ts';
+import { readTier, readUsage } from './usage.ts';
+
+interface Candidate {
+  parts: PartsDecoder;
+  finish?: { raw: string; message: Json | undefined };
+  grounding: JsonObject;
+  recited: JsonObject;
+  /** What no other format has a word for. */
+  asides: JsonObject;
+}
+
+/** Members of a candidate and of its grounding that no other format has a word for. */
+const ASIDES = ['safetyRatings', 'urlContextMetadata', 'avgLogprobs', 'tokenCount', 'continuationToken'] as const;
+const GROUNDING_ASIDES = [
+  'webSearchQueries',
+  'imageSearchQueries',
+  'retrievalQueries',
+  'searchEntryPoint',
+  'retrievalMetadata',
+  'googleMapsWidgetContextToken',
+  'sourceFlaggingUris',
+] as const;
+
+const MAX_CANDIDATES = 128;
+
+export class Decoder {
+  readonly #turn: number;
+  readonly #tools: ReadonlyMap<string, ClientTool>;
+  readonly #candidates = new Map<number, Candidate>();
+  #usage: JsonObject | undefined;
+  #block: JsonObject | undefined;
+  readonly #asides: JsonObject = {};
+  #started = false;
+
+  constructor(call: ChatCall) {
+    this.#turn = call.messages.length;
+    this.#tools = clientTools(call.tools, legalToolName);
+  }
+
+  /** Nothing more need come. */
+  get isFinished(): boolean {
+    if (this.#candidates.size === 0) return this.#block !== undefined;
+    return [...this.#candidates.values()].every((candidate) => candidate.finish);
+  }
+
+  /** What came is known to be whole: candidates that said something need no word for their end. */
+  closeWhole(): void {
+    for (const candidate of this.#candidates.values()) {
+      if (candidate.parts.hasSpoken) candidate.finish ??= { raw: UNSAID, message: undefined };
+    }
+  }
+
+  /** The events that one answer, or a stream's part of one, stands for. */
+  read(payload: JsonObject): ReplyEvent[] {
+    const { error } = payload;
+    if (isObject(error)) return [{ type: 'error', error: readStreamError(error) }];
+    const events: ReplyEvent[] = [];
+    if (!this.#started) this.#start(payload, events);
+    const { candidates, usageMetadata, promptFeedback } = payload;
+    for (const candidate of Array.isArray(candidates) ? candidates : []) {
+      if (isObject(candidate)) this.#readCandidate(candidate, events);
+    }
+    keepSaid(payload, ['modelStatus'], this.#asides);
+    if (isObject(promptFeedback)) keepSaid(promptFeedback, ['safetyRatings'], this.#asides);
+    if (isObject(promptFeedback) && (isFinish(promptFeedback.blockReason) || promptFeedback.blockReasonMessage)) {
+      this.#block = promptFeedback;
+    }
+    if (isObject(usageMetadata) && usageMetadata.promptTokenCount !== undefined) {
+      // Each report is about the whole answer so far: what a later one leaves out is not taken from an earlier one.
+      this.#usage = usageMetadata;
+      if (!this.isFinished) this.#report('partial', events);
+    }
+    return events;
+  }
+
+  /** What can be said only when everything has come. */
+  finish(events: ReplyEvent[]): void {
+    for (const [choice, candidate] of [...this.#candidates].sort(([a], [b]) => a - b)) {
+      this.#endCandidate(choice, candidate, events);
+    }
+    if (Object.keys(this.#asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: this.#asides });
+    if (this.#candidates.size === 0 && this.#block) {
+      const { blockReason, blockReasonMessage } = this.#block;
+      events.push({ type: 'choice-end', choice: 0, finish: blockedFinish(blockReason, blockReasonMessage) });
+    }
+    this.#report('reported', events);
+    events.push({ type: 'reply-end' });
+  }
+
+  #report(source: UsageSource, events: ReplyEvent[]): void {
+    const usage = this.#usage && readUsage(this.#usage, this.#seen(), source);
+    if (usage) events.push({ type: 'usage', usage });
+  }
+
+  #start({ responseId, modelVersion, createTime, usageMetadata }: JsonObject, events: ReplyEvent[]): void {
+    this.#started = true;
+    const created = typeof createTime === 'string' ? Date.parse(createTime) : Number.NaN;
+    const extras = readTier(usageMetadata);
+    events.push({
+      type: 'reply-start',
+      id: typeof responseId === 'string' ? responseId : '',
+      model: typeof modelVersion === 'string' ? modelVersion : '',
+      ...(!Number.isNaN(created) && { createdSeconds: Math.floor(created / 1000) }),
+      ...(extras.service_tier !== undefined && { extras }),
+    });
+  }
+
+  #readCandidate(raw: JsonObject, events: ReplyEvent[]): void {
+    const choice = indexOf(raw.index);
+    const candidate = this.#candidateAt(choice);
+    const parts = isObject(raw.content) ? raw.content.parts : undefined;
+    for (const part of Array.isArray(parts) ? parts : []) if (isObject(part)) candidate.parts.read(part, events);
+    // Each report is about the whole answer so far; a later one may leave out what an earlier one said.
+    if (isObject(raw.groundingMetadata)) candidate.grounding = { ...candidate.grounding, ...raw.groundingMetadata };
+    if (isObject(raw.citationMetadata)) candidate.recited = { ...candidate.recited, ...raw.citationMetadata };
+    const logprobs = readLogprobs(raw.logprobsResult);
+    const text = candidate.parts.lastText;
+    if (logprobs.length > 0 && text) events.push({ type: 'part-logprobs', choice, part: text.part, logprobs });
+    keepSaid(raw, ASIDES, candidate.asides);
+    if (isFinish(raw.finishReason)) candidate.finish = { raw: raw.finishReason, message: raw.finishMessage };
+  }
+
+  #endCandidate(choice: number, candidate: Candidate, events: ReplyEvent[]): void {
+    const { parts, finish, grounding, recited, asides } = candidate;
+    if (!parts.lastText && Array.isArray(grounding.groundingChunks)) parts.openText(events);
+    for (const { part, citation } of readCitations(grounding, recited, parts.texts)) {
+      events.push({ type: 'part-citation', choice, part, citation });
+    }
+    parts.close(events);
+    keepSaid(grounding, GROUNDING_ASIDES, asides);
+    if (Object.keys(asides).length > 0) events.push({ type: 'aside', dialect: GEMINI, members: asides });
+    if (!finish) return;
+    events.push({ type: 'choice-end', choice, finish: readFinish(finish.raw, finish.message, parts.sawCall) });
+  }
+
+  #candidateAt(choice: number): Candidate {
+    let candidate = this.#candidates.get(choice);
+    if (!candidate) {
+      const parts = new PartsDecoder({ turn: this.#turn, choice, tools: this.#tools });
+      candidate = { parts, grounding: {}, recited: {}, asides: {} };
+      this.#candidates.set(choice, candidate);
+    }
+    return candidate;
+  }
+
+  #seen() {
+    let images = 0;
+    let searches = 0;
+    for (const { parts, grounding } of this.#candidates.values()) {
+      images += parts.images;
+      if (Array.isArray(grounding.webSearchQueries)) searches += grounding.webSearchQueries.length;
+    }
+    return { images, searches };
+  }
+}
+
+/** Adds those of the members that say something. */
+function keepSaid(raw: JsonObject, names: readonly string[], kept: JsonObject): void {
+  for (const name of names) {
+    const value = raw[name];
+    if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0))
+      continue;
+    kept[name] = value;
+  }
+}
+
+function indexOf(index: Json | undefined): number {
+  return Number.isInteger(index) && Number(index) >= 0 && Number(index) < MAX_CANDIDATES ? Number(index) : 0;
+}

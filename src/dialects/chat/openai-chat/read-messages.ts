@@ -1,0 +1,211 @@
+/** Reads the messages of a chat request, part by part. */
+import type {
+  Media,
+  MediaPart,
+  Message,
+  Part,
+  TextPart,
+  Tool,
+  ToolCallPart,
+  ToolResultPart,
+} from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { wrong } from '../../shared/request-body.ts';
+import { OPENAI_CHAT } from '../names.ts';
+import { mediaFromUrl, optionalText, readInputAudio, requiredText } from '../request/media-parts.ts';
+import { withImages } from './markdown-images.ts';
+import { ownSeal, readSeal, readThoughts } from './signature-carriers.ts';
+
+/** `messages` has been found to be an array of objects. */
+export function readMessages(messages: readonly Json[]): Message[] {
+  const read: Message[] = [];
+  /** Calls in the old form have no id: a `function` message answers the last one of its name. */
+  let oldCalls: Map<string, string> | undefined;
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index];
+    if (!isObject(message)) continue;
+    let turn = plainTurn(message);
+    if (!turn) {
+      oldCalls ??= new Map();
+      turn = readMessage(message, `messages[${index}]`, index, oldCalls);
+    }
+    read.push(turn);
+  }
+  return read;
+}
+
+/** A turn of one text, as most are: nothing in it can be wrong. */
+function plainTurn({ role, content, name, cache_control: mark }: JsonObject): Message | undefined {
+  if ((role !== 'user' && role !== 'system') || typeof content !== 'string') return undefined;
+  return name === undefined && mark === undefined ? { role, parts: [{ type: 'text', text: content }] } : undefined;
+}
+
+function readMessage(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Message {
+  const { role } = message;
+  const name = optionalText(message, 'name', path);
+  switch (role) {
+    case 'system':
+    case 'user':
+      return named({ role, parts: readContent(message, path) }, name);
+    case 'developer':
+      return named({ role: 'system', originRole: role, parts: readContent(message, path) }, name);
+    case 'assistant':
+      return named({ role, parts: readAssistant(message, path, index, oldCalls) }, name);
+    case 'tool':
+      return { role, parts: [readToolResult(message, path)] };
+    case 'function': {
+      const callId = oldCalls.get(name ?? '') ?? `call_${index}`;
+      const result: ToolResultPart = { type: 'tool-result', callId, parts: readContent(message, path), failed: false };
+      return { role: 'tool', originRole: role, parts: [named(result, name)] };
+    }
+    default:
+      throw wrong(`${path}.role`, 'must be one of `developer`, `system`, `user`, `assistant`, `tool`, `function`');
+  }
+}
+
+function named<Named extends Message | ToolResultPart>(one: Named, name: string | undefined): Named {
+  if (name !== undefined) one.name = name;
+  return one;
+}
+
+/** Text, `null` or a list of parts. */
+function readContent(message: JsonObject, path: string): Part[] {
+  const { content } = message;
+  if (typeof content === 'string') return [marked({ type: 'text', text: content }, message)];
+  if (content === undefined || content === null) return [];
+  if (!Array.isArray(content)) throw wrong(`${path}.content`, 'must be a string or an array of parts');
+  return content.map((part, index) => readPart(part, `${path}.content[${index}]`));
+}
+
+function readPart(part: Json, path: string): Part {
+  if (typeof part === 'string') return { type: 'text', text: part };
+  if (!isObject(part)) throw wrong(path, 'must be an object with a `type`');
+  switch (part.type) {
+    case 'text':
+      return marked({ type: 'text', text: requiredText(part, 'text', path) }, part);
+    case 'refusal':
+      return { type: 'refusal', text: requiredText(part, 'refusal', path) };
+    case 'image_url':
+      return marked({ type: 'media', media: readImage(part, path) }, part);
+    case 'input_audio':
+      return marked({ type: 'media', media: readInputAudio(part, path) }, part);
+    case 'file':
+      return marked({ type: 'media', media: readFile(part, path) }, part);
+    case 'video_url':
+      return marked({ type: 'media', media: mediaFromUrl('video', urlOf(part.video_url, `${path}.video_url`)) }, part);
+    case 'thinking':
+      return { type: 'reasoning', text: thinkingText(part.thinking) };
+    default:
+      if (typeof part.type !== 'string') throw wrong(`${path}.type`, 'must be a string');
+      return { type: 'vendor', dialect: OPENAI_CHAT, item: part };
+  }
+}
+
+function readImage(part: JsonObject, path: string): Media {
+  const image = part.image_url;
+  const media = mediaFromUrl('image', urlOf(image, `${path}.image_url`));
+  if (isObject(image) && typeof image.detail === 'string') media.detail = image.detail;
+  return media;
+}
+
+/** Providers other than OpenAI also take the address itself in the place of the object. */
+function urlOf(value: Json | undefined, path: string): string {
+  if (typeof value === 'string') return value;
+  if (isObject(value)) return requiredText(value, 'url', path);
+  throw wrong(path, 'must be an object with a `url`');
+}
+
+function readFile(part: JsonObject, path: string): Media {
+  const { file } = part;
+  if (!isObject(file)) throw wrong(`${path}.file`, 'must be an object with `file_data` or `file_id`');
+  const filename = optionalText(file, 'filename', `${path}.file`);
+  const data = optionalText(file, 'file_data', `${path}.file`);
+  const id = optionalText(file, 'file_id', `${path}.file`);
+  const named = filename === undefined ? {} : { name: filename };
+  if (data !== undefined) {
+    const media = mediaFromUrl('document', data);
+    if (media.source.type === 'url' && !/^https?:/i.test(data)) media.source = { type: 'inline', base64: data };
+    return { ...media, ...named };
+  }
+  if (id === undefined) throw wrong(`${path}.file`, 'must have `file_data` or `file_id`');
+  return { kind: 'document', source: { type: 'reference', dialect: OPENAI_CHAT, id }, ...named };
+}
+
+function readAssistant(message: JsonObject, path: string, index: number, oldCalls: Map<string, string>): Part[] {
+  const parts: Part[] = readThoughts(message);
+  const content = readContent(message, path);
+  const seal = readSeal(message);
+  const firstText = content.find((part) => part.type === 'text');
+  if (seal && seal.dialect !== OPENAI_CHAT && firstText) firstText.seal = seal;
+  else if (seal)
+    parts.push({ type: 'reasoning', text: '', seal: ownSeal({ extra_content: message.extra_content ?? null }) });
+  parts.push(...content.flatMap((part) => (part.type === 'text' ? withImages(part) : part)));
+  const refusal = optionalText(message, 'refusal', path);
+  if (refusal) parts.push({ type: 'refusal', text: refusal });
+  const { audio, tool_calls: calls, function_call: old } = message;
+  if (isObject(audio) && typeof audio.id === 'string') {
+    parts.push({
+      type: 'media',
+      media: { kind: 'audio', source: { type: 'reference', dialect: OPENAI_CHAT, id: audio.id } },
+    });
+  }
+  if (calls !== undefined && calls !== null) {
+    if (!Array.isArray(calls)) throw wrong(`${path}.tool_calls`, 'must be an array');
+    calls.forEach((call, at) => {
+      parts.push(readToolCall(call, `${path}.tool_calls[${at}]`));
+    });
+  }
+  if (isObject(old)) {
+    const name = requiredText(old, 'name', `${path}.function_call`);
+    const id = `call_${index}`;
+    oldCalls.set(name, id);
+    parts.push({ type: 'tool-call', id, name, input: optionalText(old, 'arguments', `${path}.function_call`) ?? '' });
+  }
+  return parts;
+}
+
+function readToolCall(call: Json, path: string): ToolCallPart {
+  if (!isObject(call)) throw wrong(path, 'must be an object');
+  const custom = isObject(call.custom);
+  const member = custom ? 'custom' : 'function';
+  const body = call[member];
+  if (!isObject(body)) throw wrong(`${path}.function`, 'must be an object with `name` and `arguments`');
+  const said = custom ? body.input : body.arguments;
+  const seal = readSeal(call);
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: optionalText(call, 'id', path) ?? '',
+    name: requiredText(body, 'name', `${path}.${member}`),
+    input: isObject(said)
+      ? JSON.stringify(said)
+      : (optionalText(body, custom ? 'input' : 'arguments', `${path}.${member}`) ?? ''),
+  };
+  if (custom) part.custom = custom;
+  if (seal) part.seal = seal;
+  return marked(part, call);
+}
+
+function readToolResult(message: JsonObject, path: string): ToolResultPart {
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId: requiredText(message, 'tool_call_id', path),
+    parts: readContent({ content: message.content ?? null }, path),
+    failed: false,
+  };
+  return marked(named(part, optionalText(message, 'name', path)), message);
+}
+
+type Markable = TextPart | MediaPart | ToolCallPart | ToolResultPart | Extract<Tool, { type: 'function' | 'custom' }>;
+
+/** With the carrier's `cache_control`, which clients of Anthropic's models put on parts of this format too. */
+export function marked<Marked extends Markable>(one: Marked, { cache_control: mark }: JsonObject): Marked {
+  if (isObject(mark)) one.cache = mark.ttl === '5m' || mark.ttl === '1h' ? { ttl: mark.ttl } : {};
+  return one;
+}
+
+/** Mistral's thoughts: a text, or a list of texts. */
+function thinkingText(thinking: Json | undefined): string {
+  if (typeof thinking === 'string') return thinking;
+  if (!Array.isArray(thinking)) return '';
+  return thinking.map((one) => (isObject(one) && typeof one.text === 'string' ? one.text : '')).join('');
+}

@@ -1,0 +1,178 @@
+/** OpenAI's `POST /v1/responses/compact`. A provider that has no such endpoint is asked for a summary, in its own format. */
+import type { ChatCall, Message, Part } from '../../../../canonical/call.ts';
+import { GatewayError } from '../../../../canonical/errors.ts';
+import { newId } from '../../../../canonical/id.ts';
+import { isObject, type Json, type JsonObject } from '../../../../canonical/json.ts';
+import type { Reply, ReplyEvent } from '../../../../canonical/reply.ts';
+import type { Usage } from '../../../../canonical/usage.ts';
+import type { Dialect, Frame, Quirks, WireRequest, Writer, Written } from '../../../dialect.ts';
+import { adjustMembers } from '../../../shared/adjust-members.ts';
+import { openaiError } from '../../../shared/error-bodies.ts';
+import { unreadable, wholeReader, wholeWriter } from '../../../shared/json-reply.ts';
+import { readOpenaiError } from '../../../shared/openai-errors.ts';
+import { readUsage } from '../../../shared/openai-usage.ts';
+import { OwnBody } from '../../../shared/outgoing-body.ts';
+import { quirksOf } from '../../../shared/quirks.ts';
+import { wrong } from '../../../shared/request-body.ts';
+import { patchMembers, pickMembers } from '../../../wire/json.ts';
+import { withOwnSeals } from '../pass-call.ts';
+import { readCall as readResponsesCall } from '../read-request.ts';
+import { writeResponseUsage } from '../usage.ts';
+import { writeCompaction } from './compaction-item.ts';
+import { keeping, named, resumeWith } from './keeping.ts';
+
+const NAME = 'openai-responses-compact';
+
+export const openaiResponsesCompact: Dialect<ChatCall> = {
+  name: NAME,
+  kind: 'chat',
+  handsProofsBack: true,
+  keeping: { ...keeping, resume: resumeWith(readCall) },
+  singleChoice: true,
+  supportsMediaUrls: ['image', 'document'],
+  readCall,
+  writer: createWriter,
+  writeError: openaiError,
+  writeCall: passCall,
+  passCall,
+  reader: (call) => wholeReader((body) => meaningOf(body, call)),
+  readError: readOpenaiError,
+};
+
+const INSTRUCTION = [
+  'Summarize the conversation above, so that an assistant who sees only your summary can continue it.',
+  'Keep every fact, decision, requirement, name, number, path, identifier and result of a tool that may still matter,',
+  'what has been done, what is left to do, and what the user asked for last.',
+  'Answer with the summary alone, as plain text: do not continue the conversation, and do not answer what was asked in it.',
+].join(' ');
+
+function readCall(request: WireRequest): ChatCall {
+  const { tools: _, toolChoice: __, output: ___, parallelToolCalls: ____, ...call } = readResponsesCall(request);
+  if (call.stream) throw wrong('stream', 'must be `false`: a compacted conversation is not streamed');
+  const { thread } = call;
+  const before = call.messages.flatMap(narrated);
+  const hasMore = thread?.previous !== undefined || (thread?.references.length ?? 0) > 0;
+  if (!hasMore && before.every(({ role }) => role === 'system')) throw wrong('input', 'has no turns to compact');
+  return {
+    ...call,
+    origin: { ...call.origin, dialect: NAME },
+    messages: [...before, { role: 'user', parts: [{ type: 'text', text: INSTRUCTION }] }],
+    tools: [],
+    ...(thread && { thread: { ...thread, store: false } }),
+  };
+}
+
+/** Calls of tools and their results as text: providers refuse them in a request that offers no tools, or without the reasoning before them. */
+function narrated({ role, parts, ...message }: Message): Message[] {
+  const told = parts.flatMap(narratedPart);
+  if (told.length === 0) return [];
+  return [{ ...message, role: role === 'tool' ? 'user' : role, parts: told }];
+}
+
+function narratedPart(part: Part): Part[] {
+  switch (part.type) {
+    case 'tool-call':
+      return [{ type: 'text', text: `[Call ${part.id} of the tool ${part.name}: ${part.input}]` }];
+    case 'tool-result':
+      return [
+        { type: 'text', text: `[Result of the tool call ${part.callId}${part.failed ? ', which failed' : ''}:]` },
+        ...part.parts.flatMap(narratedPart),
+      ];
+    case 'refusal':
+      return [{ type: 'text', text: part.text }];
+    case 'reasoning':
+      return [];
+    case 'text': {
+      const { seal: _, ...text } = part;
+      return [text];
+    }
+    default:
+      return [part];
+  }
+}
+
+/** The client's own body, for a provider that compacts: summaries of ours go as what they say. */
+function passCall({ origin, model: asked, thread }: ChatCall, model: string, quirks: Quirks): Written {
+  const body = new OwnBody(origin.body);
+  const warnings = new Set<string>();
+  if (model !== asked) body.set('model', model);
+  const input = body.get('input');
+  if (Array.isArray(input)) body.set('input', withOwnSeals(input, thread?.maker, warnings));
+  for (const warning of adjustMembers(body, quirksOf(quirks, model))) warnings.add(warning);
+  return { body: body.encode(), warnings: [...warnings] };
+}
+
+/** What a provider that compacts answers: what its items hold is for nobody else to read. */
+function meaningOf({ id, object, output, usage }: JsonObject, call: ChatCall): ReplyEvent[] {
+  if (object !== 'response.compaction' || !Array.isArray(output)) throw unreadable();
+  const used = isObject(usage) ? readUsage(usage, {}) : undefined;
+  return [
+    { type: 'reply-start', id: typeof id === 'string' ? id : '', model: call.model },
+    { type: 'choice-end', choice: 0, finish: { reason: 'stop' } },
+    ...(used ? [{ type: 'usage', usage: used } satisfies ReplyEvent] : []),
+  ];
+}
+
+function createWriter(call: ChatCall): Writer {
+  let billed: Usage | undefined;
+  const warnings: string[] = [];
+  const usageOf = (reply: Reply) => {
+    const usage = billed ?? reply.usage;
+    return usage && writeResponseUsage(usage);
+  };
+  return {
+    ...wholeWriter(
+      (reply) => {
+        if (reply.choices[0]?.finish?.reason === 'length') warnings.push('The summary ended at its limit of tokens.');
+        return compacted(call, reply, usageOf(reply) ?? null);
+      },
+      (frame, reply) => patchMembers(frame.bytes, { usage: { ...usageOf(reply), ...saidUsage(frame) } }),
+    ),
+    warnings,
+    bill(usage) {
+      billed = usage;
+    },
+  };
+}
+
+/** The provider's own counts go before those that are added. */
+function saidUsage({ bytes }: Frame): JsonObject {
+  const { usage } = pickMembers(bytes, new Set(['usage']));
+  return isObject(usage) ? usage : {};
+}
+
+/** The reply in the provider's place: every turn of the user's, and what says what came between them. */
+function compacted(call: ChatCall, reply: Reply, usage: Json): JsonObject {
+  const summary = summaryOf(reply);
+  return {
+    id: newId('resp_'),
+    object: 'response.compaction',
+    created_at: reply.createdSeconds ?? call.receivedSeconds ?? 0,
+    output: [...keptItems(call), writeCompaction(newId('cmp_'), summary)],
+    usage,
+  };
+}
+
+function summaryOf({ choices }: Reply): string {
+  const parts = choices[0]?.parts ?? [];
+  const text = parts
+    .map(({ opens, content }) => (opens.type === 'text' ? content : ''))
+    .join('')
+    .trim();
+  if (text !== '') return text;
+  // A caller can bring it about, and a client that tries again after a 5xx would pay again.
+  if (choices[0]?.finish?.reason !== 'length')
+    throw new GatewayError('upstream_refused', 'The model answered without a summary.', { billed: true });
+  const sentence = 'The limit of tokens was reached before the summary began: raise `max_output_tokens`.';
+  throw new GatewayError('invalid_request', sentence, { param: 'max_output_tokens', billed: true });
+}
+
+/** Earlier compactions are within the new one. */
+function keptItems({ origin }: ChatCall): JsonObject[] {
+  const { input } = pickMembers(origin.body, new Set(['input']));
+  const items: Json[] = Array.isArray(input) ? input : [{ role: 'user', content: input ?? '' }];
+  return items.filter(isObject).flatMap((item) => {
+    const isTurn = item.type === undefined || item.type === null || item.type === 'message';
+    return isTurn && item.role !== 'assistant' ? [{ ...named(item), status: 'completed' }] : [];
+  });
+}

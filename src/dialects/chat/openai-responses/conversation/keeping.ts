@@ -1,0 +1,119 @@
+/** What is kept of a response, and how a request goes on from what was kept. */
+import type { ChatCall } from '../../../../canonical/call.ts';
+import { GatewayError } from '../../../../canonical/errors.ts';
+import { newId } from '../../../../canonical/id.ts';
+import { isObject, type JsonObject } from '../../../../canonical/json.ts';
+import type { Keeping, KeptTurn, WireRequest } from '../../../dialect.ts';
+import { wrong } from '../../../shared/request-body.ts';
+import { patchMembers } from '../../../wire/json.ts';
+import { carriedSeal } from '../../carried-signature.ts';
+import { OPENAI_RESPONSES } from '../../names.ts';
+import { isReference } from '../read-items.ts';
+import { readCall } from '../read-request.ts';
+import { wrapped } from '../signatures.ts';
+import { replay } from './replay.ts';
+
+export const keeping: Keeping<ChatCall> = { idPrefix: 'resp_', check, keep, resume: resumeWith(readCall), replay };
+
+/** What would be answered otherwise than the client expects is refused. */
+function check({ extras }: ChatCall): void {
+  const { background, conversation } = extras[OPENAI_RESPONSES] ?? {};
+  if (background === true) {
+    throw wrong('background', 'must be `false`: replies are not made in the background here, ask for a stream instead');
+  }
+  if (conversation === undefined) return;
+  throw wrong('conversation', 'is not served: go on from a reply by its id in `previous_response_id` instead');
+}
+
+function keep({ thread }: ChatCall, { output, ...reply }: JsonObject): KeptTurn {
+  return {
+    input: (thread?.items ?? []).map(named),
+    output: Array.isArray(output) ? output.filter(isObject) : [],
+    reply,
+  };
+}
+
+const ID_PREFIXES: { readonly [type: string]: string } = {
+  message: 'msg_',
+  reasoning: 'rs_',
+  function_call: 'fc_',
+  function_call_output: 'fco_',
+  custom_tool_call: 'ctc_',
+  custom_tool_call_output: 'ctco_',
+  compaction: 'cmp_',
+};
+
+/** An item as a list of them shows it: with its type, an id, and its content in pieces. */
+export function named(item: JsonObject): JsonObject {
+  const type = typeof item.type === 'string' ? item.type : 'message';
+  const id = typeof item.id === 'string' && item.id !== '' ? item.id : newId(ID_PREFIXES[type] ?? 'item_');
+  const { content } = item;
+  if (type !== 'message' || typeof content !== 'string') return { ...item, type, id };
+  const piece =
+    item.role === 'assistant'
+      ? { type: 'output_text', text: content, annotations: [] }
+      : { type: 'input_text', text: content };
+  return { ...item, type, id, content: [piece] };
+}
+
+/** `read`: reads the request once more, with the items before it. */
+export function resumeWith(read: (request: WireRequest) => ChatCall): Keeping<ChatCall>['resume'] {
+  return (call, before, known) => {
+    const items = (call.thread?.items ?? []).map((item, index) =>
+      isReference(item) ? (itemNamed(item.id, [...known, ...before]) ?? lost(index)) : item,
+    );
+    const input = [...before.flatMap(turnItems), ...items];
+    const body = patchMembers(call.origin.body, { input, previous_response_id: undefined });
+    const resumed = read({ body, headers: new Headers(), path: {}, query: new URLSearchParams() });
+    if (resumed.thread && call.thread) {
+      const { previous } = call.thread;
+      resumed.thread = { ...resumed.thread, items, isResumed: true, ...(previous !== undefined && { previous }) };
+    }
+    return resumed;
+  };
+}
+
+/** The items of a turn as they are handed in again. */
+function turnItems({ input, output, maker }: KeptTurn): JsonObject[] {
+  const said = output.filter(isWhole);
+  // A thought is of use only before what it led to.
+  while (isLooseThought(said.at(-1))) said.pop();
+  return [...input, ...said].map((item) => handedIn(item, maker));
+}
+
+/** One that carries the proof of what stands before it belongs there. */
+function isLooseThought(item: JsonObject | undefined): boolean {
+  if (item?.type !== 'reasoning') return false;
+  const { encrypted_content: content } = item;
+  return typeof content !== 'string' || !carriedSeal(content);
+}
+
+function itemNamed(id: unknown, turns: readonly KeptTurn[]): JsonObject | undefined {
+  for (const { input, output, maker } of turns) {
+    const item = [...input, ...output].find((one) => one.id === id);
+    if (item) return handedIn(item, maker);
+  }
+  return undefined;
+}
+
+function lost(index: number): never {
+  const param = `input[${index}].id`;
+  const sentence = `\`${param}\` names an item that is not kept here: send the item itself.`;
+  throw new GatewayError('not_found', sentence, { param });
+}
+
+/** A call that broke off has no arguments that could be read. */
+function isWhole({ type, status }: JsonObject): boolean {
+  const isCall = type === 'function_call' || type === 'custom_tool_call';
+  return !isCall || status === undefined || status === 'completed';
+}
+
+const PLAIN = new Set(Object.keys(ID_PREFIXES));
+
+/** Ids are ours or another provider's, and what was said needs none; providers compare a thought's with what it led to. */
+function handedIn(item: JsonObject, maker: string | undefined): JsonObject {
+  const kept = maker === undefined ? item : wrapped(item, maker);
+  if (item.type === 'reasoning' || !PLAIN.has(String(item.type))) return kept;
+  const { id: _, status: __, ...rest } = kept;
+  return rest;
+}

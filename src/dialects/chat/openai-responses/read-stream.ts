@@ -1,0 +1,334 @@
+/** What the events and the whole object of a response mean. */
+import type { ChatCall } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import type { Finish, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+import type { Quirks } from '../../dialect.ts';
+import { textOf } from '../../shared/json-values.ts';
+import { readUsage } from '../../shared/openai-usage.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { type ClientTool, clientTools } from '../request/legal-names.ts';
+import { readAnnotation } from './citations.ts';
+import { thoughtsIn } from './read-items.ts';
+import { memberSeal, OF_TEXT, readEncrypted } from './signatures.ts';
+import { legalToolName } from './tool-names.ts';
+
+interface PartState {
+  part: number;
+  type: PartOpening['type'];
+  /** What has been told. */
+  said: string;
+  citations: number;
+  hasLogprobs: boolean;
+  isOver: boolean;
+}
+
+interface ItemState {
+  item: JsonObject;
+  /** By content index; an item that is one part has it at 0. */
+  parts: Map<number, PartState>;
+  /** The piece of a thought that is being told. */
+  piece: number;
+  isOver: boolean;
+}
+
+/** What no other format has a word for. */
+const ASIDES = ['moderation', 'prompt_cache_diagnostics', 'tool_usage'] as const;
+
+const CHOICE = 0;
+const PIECE_BREAK = '\n\n';
+
+export class Decoder {
+  readonly #quirks: Quirks;
+  readonly #tools: ReadonlyMap<string, ClientTool>;
+  readonly #items = new Map<number, ItemState>();
+  readonly #calls = new Map<string, number>();
+  #started = false;
+  #parts = 0;
+  #lastText = -1;
+  #events: ReplyEvent[] = [];
+
+  constructor(call: ChatCall, quirks: Quirks) {
+    this.#quirks = quirks;
+    this.#tools = clientTools(call.tools, legalToolName);
+  }
+
+  /** The events of one event of a stream; none for what only its own format can show. */
+  read(payload: JsonObject): ReplyEvent[] {
+    const events: ReplyEvent[] = [];
+    this.#events = events;
+    const { type, output_index: index, response } = payload;
+    if (isObject(response)) this.#start(response);
+    if (typeof index === 'number') this.#itemEvent(String(type), index, payload);
+    return events;
+  }
+
+  /** Ends the reply with its final object. */
+  finish(response: JsonObject): ReplyEvent[] {
+    const events: ReplyEvent[] = [];
+    this.#events = events;
+    this.#start(response);
+    const output = Array.isArray(response.output) ? response.output : [];
+    const seen = this.#items.size;
+    output.forEach((item, index) => {
+      if (!isObject(item)) return;
+      const state = this.#items.get(index);
+      // Some providers count only what they list: an item is told anew only where it cannot have been told before.
+      if (state ? !state.isOver && state.item.type === item.type : index >= seen) this.#settle(index, item);
+    });
+    for (const state of this.#items.values()) this.#closeAll(state);
+    for (const name of ASIDES) {
+      const value = response[name];
+      if (value === undefined || value === null || Object.keys(value).length === 0) continue;
+      events.push({ type: 'aside', dialect: OPENAI_RESPONSES, members: { [name]: value } });
+    }
+    const usage = isObject(response.usage) ? readUsage(response.usage, this.#quirks) : undefined;
+    if (usage) events.push({ type: 'usage', usage });
+    return events;
+  }
+
+  /** What a complete reply ends in. */
+  ending(response: JsonObject): ReplyEvent[] {
+    return [
+      { type: 'choice-end', choice: CHOICE, finish: finishOf(response, this.#calls.size > 0) },
+      { type: 'reply-end' },
+    ];
+  }
+
+  #start({ id, model, created_at: created, service_tier: tier }: JsonObject): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#events.push({
+      type: 'reply-start',
+      id: textOf(id),
+      model: textOf(model),
+      ...(typeof created === 'number' && { createdSeconds: Math.floor(created) }),
+      ...(typeof tier === 'string' && { extras: { service_tier: tier } }),
+    });
+  }
+
+  #itemEvent(type: string, index: number, payload: JsonObject): void {
+    const at = numberOf(payload.content_index);
+    const delta = textOf(payload.delta);
+    switch (type) {
+      case 'response.output_item.added':
+        if (isObject(payload.item)) this.#added(index, payload.item);
+        return;
+      case 'response.output_item.done':
+        if (isObject(payload.item)) this.#settle(index, payload.item);
+        return;
+      case 'response.output_text.delta':
+        this.#said(index, at, 'text', delta, payload.logprobs);
+        return;
+      case 'response.refusal.delta':
+        this.#said(index, at, 'refusal', delta);
+        return;
+      case 'response.output_text.annotation.added':
+        this.#cite(this.#open(this.#item(index, 'message'), at, { type: 'text' }), payload.annotation);
+        return;
+      case 'response.reasoning_summary_text.delta':
+        this.#thought(index, numberOf(payload.summary_index), delta, true);
+        return;
+      case 'response.reasoning_text.delta':
+        this.#thought(index, at, delta, false);
+        return;
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta': {
+        const call = this.#items.get(index)?.parts.get(0);
+        if (call) this.#grow(call, delta);
+        return;
+      }
+    }
+  }
+
+  #item(index: number, type: string): ItemState {
+    let state = this.#items.get(index);
+    if (!state) {
+      state = { item: { type }, parts: new Map(), piece: 0, isOver: false };
+      this.#items.set(index, state);
+    }
+    return state;
+  }
+
+  #added(index: number, item: JsonObject): void {
+    const state = this.#item(index, textOf(item.type));
+    state.item = item;
+    if (item.type === 'function_call' || item.type === 'custom_tool_call') this.#openCall(state, item);
+  }
+
+  #openCall(state: ItemState, item: JsonObject): PartState | undefined {
+    const known = state.parts.get(0);
+    const said = textOf(item.name);
+    if (known || said === '') return known;
+    const id = textOf(item.call_id) || textOf(item.id);
+    const name = this.#tools.get(said)?.name ?? said;
+    const isCustom = item.type === 'custom_tool_call';
+    const call = this.#open(state, 0, { type: 'tool-call', id, name, ...(isCustom && { custom: true }) });
+    this.#calls.set(id, call.part);
+    return call;
+  }
+
+  /** The part at this place of the item; a new one ends those before it. */
+  #open(state: ItemState, at: number, opens: PartOpening): PartState {
+    const known = state.parts.get(at);
+    if (known) return known;
+    this.#closeAll(state);
+    const part = this.#parts++;
+    const opened = { part, type: opens.type, said: '', citations: 0, hasLogprobs: false, isOver: false };
+    state.parts.set(at, opened);
+    this.#events.push({ type: 'part-start', choice: CHOICE, part, opens });
+    if (opens.type === 'text') {
+      this.#lastText = part;
+      const seal = memberSeal(state.item);
+      if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part, seal });
+    }
+    return opened;
+  }
+
+  #grow(part: PartState, delta: string): void {
+    if (delta === '') return;
+    part.said += delta;
+    this.#events.push({ type: 'part-delta', choice: CHOICE, part: part.part, delta });
+  }
+
+  /** Tells what is still to tell of a text that is now known whole. Where it contradicts what was told, that stands. */
+  #complete(part: PartState, whole: string): void {
+    if (whole.startsWith(part.said)) this.#grow(part, whole.slice(part.said.length));
+  }
+
+  #said(index: number, at: number, type: 'text' | 'refusal', delta: string, logprobs?: Json): void {
+    const part = this.#open(this.#item(index, 'message'), at, { type });
+    this.#grow(part, delta);
+    this.#logprobs(part, logprobs);
+  }
+
+  #logprobs(part: PartState, logprobs: Json | undefined): void {
+    if (!Array.isArray(logprobs) || logprobs.length === 0) return;
+    part.hasLogprobs = true;
+    this.#events.push({ type: 'part-logprobs', choice: CHOICE, part: part.part, logprobs: logprobs.map(unsigned) });
+  }
+
+  #cite(part: PartState, annotation: Json | undefined): void {
+    const citation = annotation === undefined ? undefined : readAnnotation(annotation);
+    if (!citation) return;
+    part.citations++;
+    this.#events.push({ type: 'part-citation', choice: CHOICE, part: part.part, citation });
+  }
+
+  /** A thought is told as a summary or in full; where a provider tells both the first counts. */
+  #thought(index: number, piece: number, delta: string, summary: boolean): void {
+    const state = this.#item(index, 'reasoning');
+    const other = state.parts.get(summary ? 1 : 0);
+    if (delta === '' || other) return;
+    const part = this.#open(state, summary ? 0 : 1, { type: 'reasoning', ...(summary && { summary }) });
+    if (piece !== state.piece && part.said !== '') this.#grow(part, PIECE_BREAK);
+    state.piece = piece;
+    this.#grow(part, delta);
+  }
+
+  /** The item is over: what its deltas did not tell is told now. */
+  #settle(index: number, item: JsonObject): void {
+    const state = this.#item(index, textOf(item.type));
+    if (state.isOver) return;
+    state.item = { ...state.item, ...item };
+    state.isOver = true;
+    switch (item.type) {
+      case 'message':
+        this.#settleMessage(state, item);
+        break;
+      case 'reasoning':
+        this.#settleReasoning(state, item);
+        break;
+      case 'function_call':
+      case 'custom_tool_call': {
+        const call = this.#openCall(state, item);
+        const input = textOf(item.type === 'function_call' ? item.arguments : item.input);
+        if (!call) break;
+        this.#complete(call, input);
+        const seal = memberSeal(item);
+        if (seal) this.#events.push({ type: 'part-seal', choice: CHOICE, part: call.part, seal });
+        break;
+      }
+      default:
+        this.#settleOther(state, item);
+    }
+    this.#closeAll(state);
+  }
+
+  #settleMessage(state: ItemState, { content }: JsonObject): void {
+    (Array.isArray(content) ? content : []).forEach((piece, at) => {
+      if (!isObject(piece)) return;
+      const isRefusal = piece.type === 'refusal';
+      const said = textOf(isRefusal ? piece.refusal : piece.text);
+      const annotations = Array.isArray(piece.annotations) ? piece.annotations : [];
+      if (said === '' && annotations.length === 0 && !state.parts.has(at)) return;
+      const part = this.#open(state, at, { type: isRefusal ? 'refusal' : 'text' });
+      this.#complete(part, said);
+      if (!part.hasLogprobs) this.#logprobs(part, piece.logprobs);
+      for (const annotation of annotations.slice(part.citations)) this.#cite(part, annotation);
+    });
+  }
+
+  #settleReasoning(state: ItemState, item: JsonObject): void {
+    const carried = readEncrypted(item.encrypted_content);
+    if (carried?.of !== undefined) {
+      const part = carried.of === OF_TEXT ? this.#lastText : (this.#calls.get(carried.of) ?? -1);
+      if (part >= 0) this.#events.push({ type: 'part-seal', choice: CHOICE, part, seal: carried.seal });
+      return;
+    }
+    const content = thoughtsIn(item.content);
+    const summary = thoughtsIn(item.summary);
+    const told = state.parts.get(0) ?? state.parts.get(1);
+    const isSummary = told ? state.parts.has(0) : content === '';
+    const full = isSummary ? summary : content;
+    if (!told && full === '' && !carried) return;
+    const opens: PartOpening = { type: 'reasoning', ...(isSummary && full !== '' && { summary: true }) };
+    const part = told ?? this.#open(state, isSummary ? 0 : 1, opens);
+    this.#complete(part, full);
+    if (carried) this.#events.push({ type: 'part-seal', choice: CHOICE, part: part.part, seal: carried.seal });
+  }
+
+  /** An image, or what ran at the provider. */
+  #settleOther(state: ItemState, item: JsonObject): void {
+    const { type, result, output_format: format } = item;
+    if (type === 'image_generation_call' && typeof result === 'string' && result !== '') {
+      const mimeType = `image/${typeof format === 'string' ? format : 'png'}`;
+      this.#grow(this.#open(state, 0, { type: 'image', mimeType }), result);
+    } else if (typeof type === 'string') {
+      this.#open(state, 0, { type: 'vendor', dialect: OPENAI_RESPONSES, item });
+    }
+  }
+
+  #closeAll(state: ItemState): void {
+    for (const part of state.parts.values()) {
+      if (part.isOver) continue;
+      part.isOver = true;
+      this.#events.push({ type: 'part-end', choice: CHOICE, part: part.part });
+    }
+  }
+}
+
+/** Calls in the output win over an ordinary end: a client looks there to know whether it must run them. */
+function finishOf({ status, incomplete_details: details }: JsonObject, hasCalls: boolean): Finish {
+  const why = isObject(details) && typeof details.reason === 'string' ? details.reason : undefined;
+  switch (status) {
+    case 'incomplete':
+      if (why === 'content_filter') return { reason: 'content-filter', raw: why };
+      return { reason: why === undefined || why === 'max_output_tokens' ? 'length' : 'other', raw: why ?? status };
+    case 'queued':
+    case 'in_progress':
+      return { reason: 'pause', raw: status };
+    case 'cancelled':
+      return { reason: 'other', raw: status };
+    default:
+      return { reason: hasCalls ? 'tool-calls' : 'stop', ...(typeof status === 'string' && { raw: status }) };
+  }
+}
+
+/** Certainty comes as -0 from some, which no writer of JSON can say. */
+function unsigned(entry: Json): Json {
+  return isObject(entry) && entry.logprob === 0 ? { ...entry, logprob: 0 } : entry;
+}
+
+function numberOf(value: Json | undefined): number {
+  return typeof value === 'number' ? value : 0;
+}

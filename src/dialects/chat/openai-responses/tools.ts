@@ -1,0 +1,90 @@
+/** Tools and the choice among them, flat as this format has them. */
+import type { ChatCall, Tool, ToolChoice } from '../../../canonical/call.ts';
+import { isObject, type Json, type JsonObject } from '../../../canonical/json.ts';
+import { OPENAI_RESPONSES } from '../names.ts';
+import { reportProviderTool } from '../request/tools.ts';
+import { legalToolName } from './tool-names.ts';
+
+export function writeTools(call: ChatCall, losses: Set<string>): { [member: string]: Json | undefined } {
+  const isOwn = call.origin.dialect === OPENAI_RESPONSES;
+  const tools = call.tools.flatMap((tool) => writeTool(tool, isOwn, losses) ?? []);
+  if (tools.length === 0) return {};
+  return {
+    tools,
+    tool_choice: call.toolChoice && writeToolChoice(call.toolChoice, call.tools, losses),
+    parallel_tool_calls: call.parallelToolCalls,
+  };
+}
+
+function writeTool(tool: Tool, isOwn: boolean, losses: Set<string>): JsonObject | undefined {
+  switch (tool.type) {
+    case 'function': {
+      const { description, parameters, strict } = tool;
+      return {
+        type: 'function',
+        name: legalToolName(tool.name),
+        ...(description !== undefined && { description }),
+        parameters: parameters ?? (isOwn ? null : { type: 'object', properties: {} }),
+        // Left out it would mean strict, and most schemas are not fit for that.
+        strict: strict ?? false,
+      };
+    }
+    case 'custom': {
+      const { description, format } = tool;
+      return {
+        type: 'custom',
+        name: legalToolName(tool.name),
+        ...(description !== undefined && { description }),
+        ...(format && { format }),
+      };
+    }
+    case 'web-search':
+      return {
+        type: 'web_search',
+        ...(tool.dialect === OPENAI_RESPONSES ? tool.options : searchOptions(tool, losses)),
+      };
+    case 'vendor':
+      if (tool.dialect === OPENAI_RESPONSES) return tool.item;
+      return reportProviderTool(tool, losses);
+    default:
+      return tool satisfies never;
+  }
+}
+
+/** The settings of a search that other formats have too, in their words or in this one's. */
+function searchOptions({ options }: Extract<Tool, { type: 'web-search' }>, losses: Set<string>): JsonObject {
+  const { search_context_size: size, user_location: location, allowed_domains: allowed, ...others } = options;
+  const place = isObject(location) && isObject(location.approximate) ? location.approximate : location;
+  for (const [name, value] of Object.entries(others)) {
+    if (value === null || name === 'type' || name === 'name') continue;
+    losses.add(`\`${name}\` of the web search was dropped: this format has no such member.`);
+  }
+  return {
+    ...(typeof size === 'string' && { search_context_size: size }),
+    ...(isObject(place) && { user_location: { type: 'approximate', ...place } }),
+    ...(Array.isArray(allowed) && { filters: { allowed_domains: allowed } }),
+  };
+}
+
+function writeToolChoice(choice: ToolChoice, tools: readonly Tool[], losses: Set<string>): Json | undefined {
+  const named = (name: string): JsonObject => ({
+    type: tools.some((tool) => tool.type === 'custom' && tool.name === name) ? 'custom' : 'function',
+    name: legalToolName(name),
+  });
+  switch (choice.type) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.type;
+    case 'tool':
+      return named(choice.name);
+    case 'allowed':
+      return { type: 'allowed_tools', mode: choice.mode, tools: choice.names.map(named) };
+    case 'vendor':
+      if (choice.dialect === OPENAI_RESPONSES) return choice.item;
+      losses.add('`tool_choice` was dropped: it names a tool that runs at another provider.');
+      return undefined;
+    default:
+      return choice satisfies never;
+  }
+}

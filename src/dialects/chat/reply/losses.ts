@@ -1,0 +1,130 @@
+/** What of a reply its client's format cannot say: found from the events, reported, never dropped in silence. */
+import type { Citation } from '../../../canonical/call.ts';
+import type { FinishReason, PartOpening, ReplyEvent } from '../../../canonical/reply.ts';
+
+type PartType = PartOpening['type'];
+
+const NONE: readonly string[] = [];
+
+/** What a format has room for in a reply. */
+export interface ReplySupport {
+  readonly dialect: string;
+  /** Kinds of parts it cannot say as they are: what became of them, as the end of a sentence. */
+  readonly without: { readonly [type in PartType]?: string };
+  /** Kinds of parts that may have log probabilities. */
+  readonly logprobs: readonly PartType[];
+  /** Whether it can say where a statement comes from. */
+  shows(citation: Citation): boolean;
+  /** Members of `extras` it has a place for. */
+  readonly extras: readonly string[];
+  readonly severalChoices: boolean;
+  /** It names the stop sequence that was met. */
+  readonly stopSequence: boolean;
+  /** It keeps one proof of all its texts. */
+  readonly oneTextProof: boolean;
+  /** The ends of a reply for which it has words of explanation. */
+  readonly explains: readonly FinishReason[];
+}
+
+/** Watches the events that a writer writes anew. */
+export class ReplyLosses {
+  readonly #room: ReplySupport;
+  #warnings: Set<string> | undefined;
+  /** The kind of each part, by choice and part. */
+  readonly #types: PartType[][] = [];
+  #sealedText: number | undefined;
+
+  constructor(room: ReplySupport) {
+    this.#room = room;
+  }
+
+  /** A sentence each, in the order in which they were found. */
+  get warnings(): readonly string[] {
+    return this.#warnings ? [...this.#warnings] : NONE;
+  }
+
+  see(events: readonly ReplyEvent[]): void {
+    for (const event of events) if (event.type !== 'part-delta') this.#event(event);
+  }
+
+  #event(event: ReplyEvent): void {
+    const room = this.#room;
+    switch (event.type) {
+      case 'reply-start':
+        for (const name in event.extras) if (!room.extras.includes(name)) this.#leftOut(`\`${name}\``);
+        return;
+      case 'part-start':
+        this.#part(event.choice, event.part, event.opens);
+        return;
+      case 'part-citation':
+        if (!room.shows(event.citation)) this.#leftOut('A citation');
+        return;
+      case 'part-logprobs':
+        if (!room.logprobs.includes(this.#typeOf(event.choice, event.part))) this.#leftOut('`logprobs`');
+        return;
+      case 'part-seal':
+        this.#proof(event.choice, event.part);
+        return;
+      case 'choice-end':
+        if (event.choice > 0 && !room.severalChoices) this.#leftOut('Every choice but the first');
+        if (event.finish.stopSequence !== undefined && !room.stopSequence)
+          this.#leftOut('The stop sequence that was met');
+        if (event.finish.explanation !== undefined && !room.explains.includes(event.finish.reason))
+          this.#leftOut('Why the reply ended');
+        return;
+      case 'aside':
+        for (const name in event.members) this.#leftOut(`\`${name}\` of ${event.dialect}`);
+        return;
+      default:
+    }
+  }
+
+  #part(choice: number, part: number, opens: PartOpening): void {
+    if (choice > 0 && !this.#room.severalChoices) {
+      this.#leftOut('Every choice but the first');
+      return;
+    }
+    let types = this.#types[choice];
+    if (!types) {
+      types = [];
+      this.#types[choice] = types;
+    }
+    types[part] = opens.type;
+    if (opens.type === 'vendor') {
+      if (opens.dialect !== this.#room.dialect) this.#leftOut(`${nameOf(opens)} of ${opens.dialect}`);
+      return;
+    }
+    const instead = this.#room.without[opens.type];
+    if (instead !== undefined) this.#warn(`The reply's ${opens.type} ${instead}.`);
+  }
+
+  #proof(choice: number, part: number): void {
+    if (!this.#room.oneTextProof || this.#typeOf(choice, part) !== 'text') return;
+    if (this.#sealedText !== undefined && this.#sealedText !== part)
+      this.#leftOut('The reasoning signature of a text before the last');
+    this.#sealedText = part;
+  }
+
+  #typeOf(choice: number, part: number): PartType {
+    return this.#types[choice]?.[part] ?? 'text';
+  }
+
+  #leftOut(what: string): void {
+    this.#warn(`${what} was left out of the reply: its format has no place for it.`);
+  }
+
+  #warn(sentence: string): void {
+    this.#warnings ??= new Set();
+    this.#warnings.add(sentence);
+  }
+}
+
+function nameOf({ item }: Extract<PartOpening, { type: 'vendor' }>): string {
+  const name = typeof item.type === 'string' ? item.type : Object.keys(item)[0];
+  return name === undefined ? 'A block' : `\`${name}\``;
+}
+
+/** The warnings as a comment of a stream, which every library of a format with comments skips; nothing where there are none. */
+export function warningComment(warnings: readonly string[]): string {
+  return warnings.length > 0 ? `: modelport-warnings: ${warnings.join(' ').replace(/[^\x20-\x7e]/g, '?')}\n\n` : '';
+}

@@ -1,0 +1,13 @@
+/** Marks after which a provider may cache the prompt: some formats have none, because their providers cache on their own. */
+import type { ChatCall, Part } from '../../../canonical/call.ts';
+
+export const CACHE_MARKS_DROPPED = 'Cache marks were dropped: the model caches on its own.';
+
+export function hasCacheMarks({ messages, tools }: ChatCall): boolean {
+  return messages.some(({ parts }) => parts.some(isMarked)) || tools.some((tool) => 'cache' in tool && tool.cache);
+}
+
+function isMarked(part: Part): boolean {
+  if ('cache' in part && part.cache !== undefined) return true;
+  return part.type === 'tool-result' && part.parts.some(isMarked);
+}

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test';
+import { only, unsaidMembers } from './unknown-members.ts';
+
+const BLOCK = {
+  types: { text: only('type', 'text'), image: { members: { type: 'all', source: only('url') } } },
+} as const;
+
+test('what is not read is named by its place, once', () => {
+  const body = {
+    content: [
+      { type: 'text', text: 'a', mark: 1 },
+      { type: 'text', text: 'b', mark: 2, open: null },
+      { type: 'image', source: { url: 'u', size: 3 } },
+      { type: 'another', anything: 4 },
+    ],
+    name: { deep: { all: true } },
+    beside: 5,
+  };
+  const known = { members: { content: { each: BLOCK }, name: 'all' } } as const;
+  expect(unsaidMembers(body, known)).toEqual(['content[].mark', 'content[].source.size', 'beside']);
+});
+
+test('values of another form than expected are left to who reads them', () => {
+  expect(unsaidMembers('a text', { each: BLOCK })).toEqual([]);
+  expect(unsaidMembers({ content: 'a text' }, { members: { content: { each: BLOCK } } })).toEqual([]);
+});

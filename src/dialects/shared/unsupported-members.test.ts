@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test';
+import { chatCall } from '../../../test/chat-call.ts';
+import { CONVERSING } from '../../../test/conformance/translate-replies.ts';
+import { DIALECTS } from '../index.ts';
+import { foreignMembers } from './unsupported-members.ts';
+
+const EXTRAS = { 'openai-chat': { store: true, seed: null }, gemini: { labels: {} }, 'a-third': { x: null } };
+
+test('what another format says is told apart from what is open', () => {
+  const call = chatCall({ extras: EXTRAS });
+  expect(foreignMembers(call, 'gemini')).toEqual([{ dialect: 'openai-chat', names: ['store'] }]);
+  expect(foreignMembers(call, 'openai-chat')).toEqual([{ dialect: 'gemini', names: ['labels'] }]);
+});
+
+test.each([
+  ['openai-responses', 'previous_response_id'],
+  ['openai-responses', 'conversation'],
+  ['gemini', 'cachedContent'],
+])('%s: %s is refused by every other format, whole and by name', (dialect, member) => {
+  const call = chatCall({ extras: { [dialect]: { [member]: 'an-id' } } });
+  const others = CONVERSING.filter(({ name }) => name !== dialect);
+  expect(others.length).toBeGreaterThan(3);
+  for (const other of others) {
+    expect(() => other.writeCall(call, 'a-model', {})).toThrow(`\`${member}\` names what`);
+  }
+  const own = DIALECTS.get(dialect)?.writeCall(call, 'a-model', {});
+  expect(JSON.parse(Buffer.from(own?.body ?? []).toString())).toMatchObject({ [member]: 'an-id' });
+});

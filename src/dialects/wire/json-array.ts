@@ -1,0 +1,86 @@
+/** Cuts a JSON array that arrives piecemeal into its elements, without losing one of its bytes. */
+import { GatewayError } from '../../canonical/errors.ts';
+
+/** The element with the separators before it; `start` and `end` say where the element itself stands. */
+export interface ArrayElement {
+  bytes: Uint8Array;
+  start: number;
+  end: number;
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const OPEN_OBJECT = 123;
+const CLOSE_OBJECT = 125;
+const DEFAULT_MAX_ELEMENT_BYTES = 64 * 1024 * 1024;
+const SMALLEST_HELD = 1024;
+
+/** Elements are objects: whatever stands between them is separators. An object that stands alone is an element too. */
+export class ArrayCutter {
+  readonly #maxElementBytes: number;
+  #held = new Uint8Array(SMALLEST_HELD);
+  #length = 0;
+  #scanned = 0;
+  #start = -1;
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+
+  constructor(maxElementBytes = DEFAULT_MAX_ELEMENT_BYTES) {
+    this.#maxElementBytes = maxElementBytes;
+  }
+
+  /** The elements that `chunk` completes. One over the bound throws `upstream_failed`. */
+  read(chunk: Uint8Array): ArrayElement[] {
+    this.#hold(chunk);
+    const elements: ArrayElement[] = [];
+    let taken = 0;
+    for (; this.#scanned < this.#length; this.#scanned++) {
+      if (!this.#endsObject(this.#held[this.#scanned])) continue;
+      const end = this.#scanned + 1;
+      elements.push({ bytes: this.#held.slice(taken, end), start: this.#start - taken, end: end - taken });
+      taken = end;
+    }
+    if (taken > 0) {
+      this.#held.copyWithin(0, taken, this.#length);
+      this.#length -= taken;
+      this.#scanned -= taken;
+      this.#start -= taken;
+    }
+    return elements;
+  }
+
+  /** What is left: separators, or an element that broke off. */
+  end(): { bytes: Uint8Array; isBroken: boolean } {
+    return { bytes: this.#held.slice(0, this.#length), isBroken: this.#depth > 0 };
+  }
+
+  #endsObject(byte: number | undefined): boolean {
+    if (this.#isInString) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === BACKSLASH) this.#isEscaped = true;
+      else if (byte === QUOTE) this.#isInString = false;
+      return false;
+    }
+    if (byte === QUOTE) this.#isInString = this.#depth > 0;
+    else if (byte === OPEN_OBJECT) {
+      if (this.#depth++ === 0) this.#start = this.#scanned;
+    } else if (byte === CLOSE_OBJECT && this.#depth > 0) return --this.#depth === 0;
+    return false;
+  }
+
+  #hold(chunk: Uint8Array): void {
+    const needed = this.#length + chunk.length;
+    if (needed > this.#maxElementBytes + chunk.length) {
+      const bound = `${this.#maxElementBytes} bytes`;
+      throw new GatewayError('upstream_failed', `The model's reply held an element of more than ${bound}.`);
+    }
+    if (needed > this.#held.length) {
+      const roomier = new Uint8Array(Math.max(needed, 2 * this.#held.length));
+      roomier.set(this.#held.subarray(0, this.#length));
+      this.#held = roomier;
+    }
+    this.#held.set(chunk, this.#length);
+    this.#length = needed;
+  }
+}

@@ -1,0 +1,14 @@
+/** LM Studio. */
+import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+
+export const lmStudio = openaiCompatibleVendor({
+  name: 'lm-studio',
+  baseUrl: 'http://localhost:1234/v1',
+  baseUrlVariable: 'LM_STUDIO_BASE_URL',
+  credentialVariable: 'LM_STUDIO_API_KEY',
+  embeddings: { supportsEncodingFormat: false },
+  needsCredential: false,
+  completions: true,
+  responses: true,
+  quirks: { supportsMediaUrls: [], renames: { max_completion_tokens: 'max_tokens' } },
+});

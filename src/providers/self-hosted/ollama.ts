@@ -1,0 +1,20 @@
+/** Ollama, on a machine of one's own or in its cloud. */
+import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+
+export const ollama = openaiCompatibleVendor({
+  name: 'ollama',
+  baseUrl: 'http://localhost:11434/v1',
+  baseUrlVariable: 'OLLAMA_BASE_URL',
+  credentialVariable: 'OLLAMA_API_KEY',
+  embeddings: { supportsEncodingFormat: false, rejects: ['user'] },
+  needsCredential: false,
+  completions: true,
+  quirks: {
+    supportsMediaUrls: [],
+    renames: { max_completion_tokens: 'max_tokens' },
+    // Passed over in silence: dropping them says so.
+    fixed: { n: 1 },
+    rejects: ['logit_bias'],
+    reasoningField: 'reasoning',
+  },
+});

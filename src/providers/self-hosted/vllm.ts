@@ -1,0 +1,14 @@
+/** vLLM, also where GPUStack runs it. */
+import { openaiCompatibleVendor } from '../chat/openai-compatible.ts';
+
+export const vllm = openaiCompatibleVendor({
+  name: 'vllm',
+  baseUrl: 'http://localhost:8000/v1',
+  baseUrlVariable: 'VLLM_BASE_URL',
+  credentialVariable: 'VLLM_API_KEY',
+  embeddings: { supportsEncodingFormat: false },
+  rerank: {},
+  needsCredential: false,
+  completions: true,
+  quirks: { reasoningField: 'reasoning' },
+});
