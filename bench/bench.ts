@@ -1,4 +1,4 @@
-/** `npm run bench`: this gateway beside nginx and Portkey before the same mock upstream, in interleaved rounds. */
+/** `npm run bench`: compares this gateway with nginx and Portkey in front of the same mock upstream, in interleaved rounds. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -12,7 +12,7 @@ import { startPeer, startUpstream } from './running.ts';
 const ROOT = dirname(import.meta.dir);
 const RESULTS = join(import.meta.dir, 'results');
 
-/** The peers that can run here, and a sentence for each that cannot. */
+/** The gateways that can run here, and a sentence for each that cannot. */
 async function choosePeers(only: readonly string[]): Promise<{ peers: Peer[]; missing: string[] }> {
   const peers: Peer[] = [];
   const missing: string[] = [];
@@ -21,7 +21,7 @@ async function choosePeers(only: readonly string[]): Promise<{ peers: Peer[]; mi
     if (why === undefined) peers.push(peer);
     else missing.push(why);
   }
-  if (PROCESS_SOURCE === 'ps') missing.push('There is no /proc here: CPU times come from ps, in coarser steps.');
+  if (PROCESS_SOURCE === 'ps') missing.push('There is no /proc here: CPU times come from ps, with a lower resolution.');
   return { peers, missing };
 }
 

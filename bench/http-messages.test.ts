@@ -25,7 +25,7 @@ function cut(size: number): string[] {
   return messages;
 }
 
-test('any cutting of the bytes gives the same messages', () => {
+test('the messages do not depend on how the bytes are split', () => {
   for (const size of [1, 2, 3, 7, 50, WIRE.length]) {
     expect(cut(size)).toEqual(['hello', '', 'abc0123456789', 'ok']);
   }

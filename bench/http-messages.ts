@@ -1,4 +1,4 @@
-/** Cuts a connection's bytes into HTTP/1.1 messages: what a mock upstream and a load generator need of the protocol, and no more. */
+/** Splits a connection's bytes into HTTP/1.1 messages, as far as the mock upstream and the load generator need it. */
 
 export interface MessageSink {
   /** The start line and the headers. */
@@ -13,13 +13,13 @@ const LENGTH = /\r\ncontent-length: *(\d+)/i;
 const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 const NEEDS_MORE = -1;
 
-/** Takes the bytes as they come, in any cutting; requests and replies alike. */
+/** Takes bytes as they arrive, of requests or replies. */
 export function messageCutter(sink: MessageSink): (bytes: Buffer) => void {
   let state: State = 'head';
   let left = 0;
   let carry: Buffer | undefined;
 
-  /** One step from `at`: where the next begins, or NEEDS_MORE. */
+  /** Parses from `at`: returns the next position, or NEEDS_MORE. */
   function step(bytes: Buffer, at: number): number {
     switch (state) {
       case 'head': {

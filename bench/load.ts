@@ -1,10 +1,10 @@
-/** The load generator, a process of its own: keep-alive connections on raw sockets, bounded in count and time. */
+/** The load generator, a separate process: keep-alive connections on raw sockets, limited in number and time. */
 import type { Socket } from 'bun';
 import { messageCutter } from './http-messages.ts';
 import { percentile } from './statistics.ts';
 import { TIME_DIGITS, TIME_MARK } from './workload.ts';
 
-/** What to send, and how: as fast as answers come, at a steady rate, or once on every connection. */
+/** What to send and how: as fast as answers arrive, at a constant rate, or once on every connection. */
 export interface Load {
   port: number;
   path: string;
@@ -14,7 +14,7 @@ export interface Load {
     | { type: 'closed'; connections: number; seconds: number }
     | { type: 'paced'; perSecond: number; seconds: number }
     | { type: 'once'; connections: number; boundSeconds: number };
-  /** A streamed chunk that arrives longer after it was sent is late. */
+  /** A chunk counts as late if it arrives longer than this after it was sent. */
   lateMs: number;
 }
 
@@ -30,9 +30,9 @@ export interface LoadReport {
   lateChunks: number;
 }
 
-/** How many failures end a run early: the peer is gone. */
+/** After this many failures a run ends early: the gateway is gone. */
 const MAX_FAILURES = 1000;
-/** How long answers may still come after the time is up. */
+/** How long answers are awaited after the end of the run. */
 const GRACE_SECONDS = 5;
 const OPENING_AT_ONCE = 50;
 
@@ -42,7 +42,7 @@ interface Connection {
 }
 
 interface Line {
-  /** Sends the request; `done` is called once, with success or not. */
+  /** Sends the request. `done` is called once with the result. */
   ask(done: (ok: boolean) => void): void;
   readonly alive: boolean;
   close(): void;
@@ -95,7 +95,7 @@ async function openLine(load: Load, request: Buffer, usageCounter: UsageCounter)
     ask(done) {
       waiting = done;
       askedAt = performance.now();
-      // A request is far below a socket's buffer: a short write means a dead peer.
+      // A request is much smaller than a socket's buffer, so a short write means a dead peer.
       if (!alive || socket.write(request) < request.length) {
         closed();
         socket.end();
@@ -129,7 +129,7 @@ function connect(port: number, data: Connection): Promise<Socket<Connection>> {
 
 const MARK = Buffer.from(TIME_MARK);
 
-/** Counts the chunks in a stream's bytes, and those that came late by the time they carry. */
+/** Counts the chunks of a stream, and those that are late by the time they contain. */
 function chunkCounter(usageCounter: UsageCounter, lateMs: number): (bytes: Buffer) => void {
   let carry: Buffer | undefined;
   return (bytes) => {
@@ -188,7 +188,7 @@ async function openLines(open: Open, count: number): Promise<Line[]> {
   return lines;
 }
 
-/** Every connection asks again as soon as it has its answer. */
+/** Every connection sends the next request when it has its answer. */
 async function runClosed(
   open: Open,
   { connections, seconds }: Shape<'closed'>,
@@ -212,7 +212,7 @@ async function runClosed(
   await within(seconds + GRACE_SECONDS, Promise.allSettled(lines.map(runLine)));
 }
 
-/** Requests leave at a steady rate, whatever comes back; each on a free connection, or on a new one. */
+/** Requests are sent at a constant rate, whatever comes back, on a free connection or a new one. */
 async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, usageCounter: UsageCounter): Promise<void> {
   const free = await openLines(open, 16);
   const total = Math.floor(perSecond * seconds);
@@ -243,7 +243,7 @@ async function runPaced(open: Open, { perSecond, seconds }: Shape<'paced'>, usag
   for (const line of free) line.close();
 }
 
-/** One request on every connection, all at about the same time. */
+/** One request on every connection, at about the same time. */
 async function runOnce(
   open: Open,
   { connections, boundSeconds }: Shape<'once'>,

@@ -1,4 +1,4 @@
-/** Makes books of millions of calls in minutes: rows as the ledger would have written them, put into the tables in bulk. */
+/** Makes a ledger of millions of calls in minutes: rows as the ledger would write them, inserted in bulk. */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 import { CHAIN_START, entryHash } from '../src/store/entry-hash.ts';
@@ -12,7 +12,7 @@ export interface BooksAsked {
   accounts: number;
   keysEach: number;
   days: number;
-  /** The last call's time. */
+  /** The time of the last call. */
   until: number;
 }
 
@@ -23,7 +23,7 @@ const MODELS = ['gpt-a', 'claude-b', 'gemini-c'];
 const HOT_OF = 5;
 const TOP_UP = 10n ** 15n;
 
-/** What stands in a column: text, a whole number, or nothing. */
+/** The value of a column: text, an integer, or null. */
 type Cell = string | number | bigint | null;
 const ENTRY_COLUMNS = [
   'account',
@@ -65,10 +65,10 @@ const SUM_COLUMNS = ['account', 'hour', 'key', 'model', 'calls', 'cost', 'input_
 const SPENDING_COLUMNS = ['key', 'held', 'total', 'day', 'day_spent', 'month', 'month_spent'];
 const ACCOUNT_COLUMNS = ['id', 'name', 'balance', 'held', 'last_seq', 'last_hash', 'created_at', 'spent'];
 
-/** A table that is written in bulk, some rows at a time. */
+/** A table that is written in batches. */
 interface Bulk {
   open(table: string, columns: readonly string[]): (cells: readonly Cell[]) => void | Promise<void>;
-  /** Writes what is left of every table. */
+  /** Writes the remaining rows of every table. */
   end(): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function makeBooks(asked: BooksAsked): Promise<void> {
   const store = await openStore({ dataDir, databaseUrl });
   await store.migrate();
   const from = until - days * DAY_MS;
-  // Partitions are made four days ahead, on the engine that has them.
+  // Postgres needs partitions, which are created four days in advance.
   for (let at = from; at <= until + DAY_MS; at += DAY_MS) await store.tidy(at);
   await store.close();
   const bulk = databaseUrl === undefined ? sqliteBulk(join(dataDir, 'modelport.db')) : postgresBulk(databaseUrl);

@@ -1,10 +1,10 @@
-/** What is measured of one gateway in one round, and what of the upstream alone, to subtract. */
+/** The measurements of one gateway in one round, and of the upstream alone, which are subtracted. */
 import type { Load, LoadReport } from './load.ts';
 import { treeUse } from './processes.ts';
 import { type Endpoint, load, type Running } from './running.ts';
 import { CHAT_PATH, type Pace, writeRequest } from './workload.ts';
 
-/** Every figure by its name; NaN where it could not be measured. */
+/** All figures by name; NaN if not measured. */
 export interface Figures {
   requestsPerSecond: number;
   cpuPerRequestUs: number;
@@ -21,7 +21,7 @@ export interface Figures {
   failures: number;
 }
 
-/** The upstream asked without a gateway: the same load, the same harness. */
+/** The upstream without a gateway, with the same load and harness. */
 export interface Baseline {
   requestsPerSecond: number;
   p50Ms: number;
@@ -34,17 +34,20 @@ const CONNECTIONS = 32;
 const REQUESTS_PER_SECOND = 200;
 const STREAMS_PER_SECOND = 100;
 const SHORT_STREAM: Pace = { chunks: 3, everyMs: 5 };
-/** Few streams at a quick pace: what a chunk costs is not hidden behind what a request costs. */
+/** Few streams with fast chunks, so that the cost of a chunk is not hidden by the cost of a request. */
 const CHUNK_STREAMS = 40;
 const CHUNK_EVERY_MS = 5;
 const HELD_STREAMS = 500;
 const HELD_EVERY_MS = 50;
 const LATE_MS = 50;
 const SETTLE_MS = 2000;
-/** So many answers, or so long: for some 20,000 requests compiling takes as much of the processor again as answering them, and it ends after 50,000. */
+/**
+ * The warm-up ends after this many answers or this time. For about 20,000 requests the compiler uses as much processor time as the
+ * requests; it is done after 50,000.
+ */
 const WARM_UP_ANSWERS = 60_000;
 const WARM_UP_SECONDS = 40;
-/** The same of what a chunk takes. */
+/** The same for chunks. */
 const WARM_UP_CHUNKS = 100_000;
 const SAMPLE_MS = 250;
 const GRACE_SECONDS = 30;
@@ -95,7 +98,7 @@ export async function measurePeer(peer: Running, seconds: number, baseline: Base
   };
 }
 
-/** Compilers take their time: what is measured is the gateway at work, not at its first requests. */
+/** The just-in-time compiler needs time; the gateway is measured after that. */
 async function warmUp(peer: Running, seconds: number): Promise<void> {
   const until = performance.now() + WARM_UP_SECONDS * 1000;
   for (let answers = 0; answers < WARM_UP_ANSWERS && performance.now() < until; ) {
@@ -119,7 +122,7 @@ const pacedLoad = (endpoint: Endpoint, seconds: number) =>
 const streamedLoad = (endpoint: Endpoint, seconds: number) =>
   send(endpoint, { type: 'paced', perSecond: STREAMS_PER_SECOND, seconds }, seconds, SHORT_STREAM);
 
-/** So many streams at once, each as long as the time asked for. */
+/** This number of concurrent streams, each as long as the requested time. */
 function heldStreams(endpoint: Endpoint, streams: number, everyMs: number, seconds: number): Promise<LoadReport> {
   const pace = { chunks: Math.ceil((seconds * 1000) / everyMs), everyMs };
   return send(endpoint, { type: 'once', connections: streams, boundSeconds: seconds * 3 + 5 }, seconds * 3, pace);
@@ -131,7 +134,7 @@ async function withCpu(peer: Running, work: () => Promise<LoadReport>) {
   return { report, microseconds: treeUse(peer.pid).cpuMicroseconds - before };
 }
 
-/** The highest memory seen until `stop`. */
+/** Samples the highest memory until `stop`. */
 function sampleMemory(peer: Running) {
   const highest = { residentMb: 0, largestMb: 0 };
   const look = () => {

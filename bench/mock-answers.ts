@@ -1,12 +1,12 @@
-/** What the benchmark's upstream says, in the formats it is asked in: the same words, whole or chunk by chunk. */
+/** The answers of the benchmark's upstream in each format: the same text, non-streaming or in chunks. */
 import { MODEL, TIME_DIGITS, TIME_MARK } from './workload.ts';
 
 /** Bytes of HTTP, ready to send. */
 export interface Answers {
   whole: Buffer;
-  /** A stream's head and what comes before its first words. */
+  /** A stream's head and everything before its text. */
   begin: string;
-  /** A chunk that carries the time it was sent. */
+  /** A chunk that contains the time at which it was sent. */
   timed(now: number): string;
   end(wantsUsage: boolean): string;
 }
@@ -30,7 +30,7 @@ function httpChunk(text: string): string {
   return `${text.length.toString(16)}\r\n${text}\r\n`;
 }
 
-/** Writes the time into a chunk that was written once, with a time of zeros. */
+/** Inserts the time into a prepared chunk. */
 function timing(chunk: string): (now: number) => string {
   const [before = '', after = ''] = chunk.split(NO_TIME);
   return (now) => before + now + after;

@@ -1,4 +1,4 @@
-/** The benchmark's upstream, a process of its own: whole replies at once and streams at a set pace, for next to no CPU. */
+/** The benchmark's upstream, a separate process: immediate non-streaming responses, and streams at a set rate, for little CPU time. */
 import type { Socket } from 'bun';
 import { messageCutter } from './http-messages.ts';
 import { type Answers, CHAT_ANSWERS, MESSAGES_ANSWERS } from './mock-answers.ts';
@@ -6,7 +6,7 @@ import { MESSAGES_PATH, type Pace, readPace } from './workload.ts';
 
 interface Connection {
   feed(bytes: Buffer): void;
-  /** What the socket did not take yet. */
+  /** What the socket has not accepted yet. */
   pending: Buffer[];
   open: boolean;
 }
@@ -41,7 +41,7 @@ function drain(socket: Socket<Connection>): void {
   }
 }
 
-/** Streams by the millisecond at which their next chunk is due: a ring, looked at once a millisecond. */
+/** Streams by the millisecond of their next chunk: a ring that is checked once per millisecond. */
 const SLOTS = 1024;
 const slots: Stream[][] = Array.from({ length: SLOTS }, () => []);
 let lookedAt = Date.now();
@@ -116,7 +116,7 @@ const server = Bun.listen<Connection>({
       socket.data.open = false;
     },
     error() {
-      // a peer that broke off: the load generator counts it
+      // a broken connection: the load generator counts it
     },
   },
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readOptions } from './options.ts';
 
-test('options are read, and have defaults', () => {
+test('options are parsed and have defaults', () => {
   expect(readOptions([])).toEqual({ seconds: 5, rounds: 3, only: [], writeDocs: false });
   expect(readOptions(['--only', 'nginx,modelport', '--seconds', '2', '--rounds', '1', '--write-docs'])).toEqual({
     seconds: 2,
@@ -12,7 +12,7 @@ test('options are read, and have defaults', () => {
   expect(readOptions(['--quick'])).toMatchObject({ seconds: 1.5, rounds: 1 });
 });
 
-test('a wrong option is a sentence', () => {
+test('an invalid option gives an error', () => {
   expect(readOptions(['--seconds', 'long'])).toBe('--seconds needs a number above zero');
   expect(readOptions(['--fast'])).toContain('unknown option --fast');
 });

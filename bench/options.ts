@@ -1,10 +1,10 @@
-/** The benchmark's command line. */
+/** The benchmark's command-line options. */
 
 export interface Options {
-  /** Length of each measurement. */
+  /** The length of each measurement. */
   seconds: number;
   rounds: number;
-  /** Names of the gateways to run; empty: all. */
+  /** The gateways to run; empty: all. */
   only: readonly string[];
   writeDocs: boolean;
 }
@@ -16,7 +16,7 @@ export const USAGE = `npm run bench -- [options]
   --only a,b         only these of nginx, modelport, modelport-translating, modelport-limited, modelport-shared, portkey
   --write-docs       write docs/reference/benchmarks.md from the result`;
 
-/** A sentence where an option is none of ours. */
+/** The options, or an error message. */
 export function readOptions(args: readonly string[]): Options | string {
   const options: Options = { seconds: 5, rounds: 3, only: [], writeDocs: false };
   const queue = [...args];

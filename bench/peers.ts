@@ -1,31 +1,31 @@
-/** The gateways under test: how each is started before the same upstream, and what is missing where it cannot be. */
+/** The gateways under test: how each is started in front of the same upstream, and what is missing if it cannot be. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { MODEL } from './workload.ts';
 
 const ROOT = dirname(import.meta.dir);
 
-/** Where a peer runs: its own port, the upstream's, and a folder for its files. */
+/** Where a gateway runs: its port, the upstream's port, and a folder for its files. */
 export interface Place {
   port: number;
   upstreamPort: number;
   folder: string;
 }
 
-/** How to start it, and what a request to it must carry. */
+/** How to start it, and the headers of requests to it. */
 export interface Launch {
   command: readonly string[];
   environment: { readonly [name: string]: string };
   headers: { readonly [name: string]: string };
-  /** What is put in order once it answers. */
+  /** Prepares the gateway once it answers. */
   furnish?(port: number): Promise<void>;
 }
 
 export interface Peer {
   name: string;
-  /** As the report names it. */
+  /** The name in the report. */
   title: string;
-  /** What it needs and does not find, as a sentence; installs what npm can give it. */
+  /** What is missing on this machine, as a sentence; installs what npm provides. */
   missing(): Promise<string | undefined>;
   version(): Promise<string>;
   launch(place: Place): Launch;
@@ -47,7 +47,7 @@ async function packageVersion(path: string): Promise<string> {
 const nginx: Peer = {
   name: 'nginx',
   title: 'nginx',
-  missing: async () => (Bun.which('nginx') ? undefined : 'nginx is not on the PATH: install it to have the yardstick'),
+  missing: async () => (Bun.which('nginx') ? undefined : 'nginx is not on the PATH: install it to have the reference'),
   version: async () => (await output(['nginx', '-v'])).text.split('/').at(-1) ?? '',
   launch: (place) => {
     const path = join(place.folder, 'nginx.conf');
@@ -56,7 +56,7 @@ const nginx: Peer = {
   },
 };
 
-/** A plain proxy: one worker, connections kept to the upstream, nothing buffered, nothing logged. */
+/** A plain proxy: one worker, kept upstream connections, no buffering, no logging. */
 const nginxConfiguration = ({ port, upstreamPort, folder }: Place): string => `
 daemon off;
 worker_processes 1;
@@ -98,19 +98,19 @@ const LAUNCH_MODELPORT =
     ? ['node', join(ROOT, 'bin', 'modelport.mjs'), 'serve']
     : [join(ROOT, 'bin', 'modelport'), 'serve'];
 
-/** Everything on: a key is checked, money held and settled, every call recorded in a database and in the log. */
+/** Everything enabled: key check, holds and settlement, and a record of every call in database and log. */
 const modelport = gateway('modelport', 'Modelport', (place) => ({ type: 'openai', baseUrl: upstreamUrl(place) }));
 
-/** The same before an upstream of another format: requests, replies and every chunk are written anew. */
+/** The same with an upstream of another format: requests, replies and every chunk are translated. */
 const modelportTranslating = gateway('modelport-translating', 'Modelport, OpenAI to Anthropic', (place) => ({
   type: 'anthropic',
   baseUrl: upstreamUrl(place).slice(0, -'/v1'.length),
 }));
 
-/** As `modelport`, where the account has limits that are never reached: counted in this process. */
+/** As `modelport`, with limits of the account that are never reached, counted in this process. */
 const modelportLimited: Peer = limited('modelport-limited', 'Modelport, limits', {});
 
-/** The same on Postgres, limits counted in Redis. */
+/** The same on Postgres, with limits counted in Redis. */
 const modelportShared: Peer = {
   ...limited('modelport-shared', 'Modelport, limits, Postgres and Redis', {
     DATABASE_URL: process.env.BENCH_DATABASE_URL ?? '',
@@ -119,7 +119,7 @@ const modelportShared: Peer = {
   missing: async () =>
     process.env.BENCH_DATABASE_URL && process.env.BENCH_REDIS_URL
       ? undefined
-      : 'it needs BENCH_DATABASE_URL, an empty database of Postgres, and BENCH_REDIS_URL',
+      : 'it needs BENCH_DATABASE_URL, an empty Postgres database, and BENCH_REDIS_URL',
 };
 
 const NEVER_REACHED = { requestsPerMinute: 100_000_000, tokensPerMinute: 1_000_000_000_000, concurrency: 100_000 };
@@ -193,7 +193,7 @@ models:
 }
 
 const PORTKEY = join(import.meta.dir, 'node_modules', '@portkey-ai', 'gateway');
-/** Portkey has no setting for the address it listens on. */
+/** Portkey has no setting for its listening address. */
 const LOOPBACK_ONLY =
   "import net from 'node:net'; const { listen } = net.Server.prototype; " +
   "net.Server.prototype.listen = function (port, ...rest) { return typeof port === 'object' ? " +

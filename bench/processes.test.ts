@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { processRows, readPsLine, readStat, treeOf, treeUse } from './processes.ts';
 
-test('a line of /proc/PID/stat, with a name that holds brackets and spaces', () => {
+test('a line of /proc/PID/stat is parsed, with brackets and spaces in the name', () => {
   const fields = [
     'S',
     '7',
@@ -18,7 +18,7 @@ test('a line of /proc/PID/stat, with a name that holds brackets and spaces', () 
   });
 });
 
-test('a line of ps', () => {
+test('a line of ps is parsed', () => {
   expect(readPsLine('  12     1   1:02.50  20480')).toEqual({
     pid: 12,
     parent: 1,
@@ -28,13 +28,13 @@ test('a line of ps', () => {
   expect(readPsLine('9 1 1-02:00:01 1').cpuMicroseconds).toBe(93_601_000_000);
 });
 
-test('a tree is a process with its children and theirs', () => {
+test('a tree is a process with all its descendants', () => {
   const row = (pid: number, parent: number) => ({ pid, parent, cpuMicroseconds: 1, residentBytes: pid * 1_000_000 });
   const rows = [row(1, 0), row(2, 1), row(3, 2), row(4, 1), row(5, 9)];
   expect(treeOf(1, rows).map(({ pid }) => pid)).toEqual([1, 2, 4, 3]);
   expect(treeUse(2, rows)).toEqual({ cpuMicroseconds: 2, residentMb: 5, largestMb: 3 });
 });
 
-test('this very process is found, and has memory', () => {
+test('this process is found, and uses memory', () => {
   expect(treeUse(process.pid, processRows()).residentMb).toBeGreaterThan(5);
 });

@@ -1,4 +1,4 @@
-/** CPU time and memory of a process and all its children, as the system counts them. */
+/** CPU time and memory of a process and all its descendants, as the system counts them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 export interface ProcessRow {
@@ -12,16 +12,16 @@ export interface ProcessRow {
 export interface TreeUse {
   cpuMicroseconds: number;
   residentMb: number;
-  /** Of the largest process alone. */
+  /** Of the largest process. */
   largestMb: number;
 }
 
 const MB = 1_000_000;
-/** The kernel tells these times in hundredths of a second on every machine Linux runs on. */
+/** The unit of these times on Linux: hundredths of a second. */
 const TICK_MICROSECONDS = 10_000;
 const PAGE_BYTES = 4096;
 
-/** `proc` where the kernel shows its processes as files, else `ps`, which counts in coarser steps. */
+/** `proc` if the kernel has /proc, otherwise `ps`, with a lower resolution. */
 export const PROCESS_SOURCE = existsSync('/proc/self/stat') ? 'proc' : 'ps';
 
 export function treeUse(root: number, rows = processRows()): TreeUse {
@@ -51,13 +51,13 @@ function rowsOfProc(): ProcessRow[] {
     try {
       rows.push(readStat(readFileSync(`/proc/${entry}/stat`, 'utf8')));
     } catch {
-      // it ended while we looked
+      // it ended meanwhile
     }
   }
   return rows;
 }
 
-/** A line of `/proc/PID/stat`; the name in brackets may hold anything. */
+/** Parses a line of `/proc/PID/stat`; the name in brackets may contain anything. */
 export function readStat(line: string): ProcessRow {
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
   const field = (number: number) => Number(fields[number - 3]);

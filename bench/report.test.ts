@@ -34,30 +34,30 @@ const result: Result = {
   missing: ['Portkey could not be installed'],
 };
 
-test('medians are taken figure by figure', () => {
+test('medians are computed for each figure', () => {
   expect(medians([figures(1), figures(9), figures(2)])).toEqual(figures(2));
 });
 
-test('every ratio is to the yardstick; without it there is none', () => {
+test('ratios refer to the reference, and without it there are none', () => {
   expect(withRatios(gateways)[1]?.ratios?.cpuPerRequestUs).toBeCloseTo(3);
   expect(withRatios(gateways.slice(1))[0]?.ratios).toBeUndefined();
 });
 
-test('an added latency below the noise is no yardstick', () => {
+test('an added latency below the noise has no ratio', () => {
   const [nginx, modelport] = gateways;
   if (!nginx || !modelport) throw new Error('both are there');
   const noisy = { ...nginx, figures: { ...nginx.figures, addedP50Ms: 0.01 } };
   expect(withRatios([noisy, modelport])[1]?.ratios?.addedP50Ms).toBeUndefined();
 });
 
-test('the table has a line a figure, with the ratio in brackets and what is missing below', () => {
+test('the table has a line per figure with the ratio in brackets, and lists what is missing', () => {
   const table = writeTable(result);
   expect(table).toMatch(/CPU per request, µs +20 +60 \(3\.00 x\)/);
   expect(table).toContain('9000 requests a second');
   expect(table).toEndWith('Portkey could not be installed');
 });
 
-test('the page is a markdown table with the command and the day', () => {
+test('the page is a Markdown table with the command and the day', () => {
   const page = writePage(result);
   expect(page).toContain('| CPU per request, µs | 20 | 60 (3.00 x) |');
   expect(page).toContain('`npm run bench -- --write-docs` on 2030-01-02');

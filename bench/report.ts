@@ -1,4 +1,4 @@
-/** The benchmark's result: as data, as a table for the terminal, as the page of the documentation. Pure. */
+/** The benchmark's result as data, as a table for the terminal, and as a documentation page. Pure functions. */
 import type { Baseline, Figures } from './measures.ts';
 import { median } from './statistics.ts';
 
@@ -10,7 +10,7 @@ export interface Result {
   seconds: number;
   baseline: Baseline;
   gateways: GatewayResult[];
-  /** What could not be run, a sentence each. */
+  /** What could not be run, one sentence each. */
   missing: string[];
 }
 
@@ -18,14 +18,14 @@ export interface GatewayResult {
   name: string;
   title: string;
   version: string;
-  /** Medians over the rounds. */
+  /** Medians of all rounds. */
   figures: Figures;
-  /** Each figure divided by the yardstick's; absent where the yardstick did not run. */
+  /** Each figure divided by that of the reference; absent if the reference did not run. */
   ratios?: Partial<Figures>;
 }
 
 const YARDSTICK = 'nginx';
-/** An added latency below this is the harness's own noise, and no yardstick. */
+/** A smaller added latency is noise of the harness, and has no ratio. */
 const LEAST_YARDSTICK_MS = 0.05;
 
 const ROWS: readonly { figure: keyof Figures; label: string; digits: number; ratio: boolean }[] = [
@@ -44,7 +44,7 @@ const ROWS: readonly { figure: keyof Figures; label: string; digits: number; rat
   { figure: 'failures', label: 'failed requests', digits: 0, ratio: false },
 ];
 
-/** The middle of several rounds, figure by figure. */
+/** The median of the rounds for each figure. */
 export function medians<Row extends object>(rounds: readonly Row[]): Row {
   const [first] = rounds;
   if (!first) throw new Error('no round was measured');
@@ -52,7 +52,7 @@ export function medians<Row extends object>(rounds: readonly Row[]): Row {
   return Object.fromEntries(names.map((name) => [name, median(rounds.map((round) => Number(round[name])))])) as Row;
 }
 
-/** The gateways, each with its ratios to the yardstick among them. */
+/** The gateways with their ratios to the reference among them. */
 export function withRatios(gateways: readonly GatewayResult[]): GatewayResult[] {
   const yardstick = gateways.find(({ name }) => name === YARDSTICK)?.figures;
   if (!yardstick) return [...gateways];

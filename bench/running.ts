@@ -1,4 +1,4 @@
-/** Processes of the benchmark: started before the mock upstream, found ready by a first answer, and surely ended. */
+/** The benchmark's processes: started in front of the mock upstream, awaited until their first answer, and always ended. */
 import { mkdirSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ export interface Endpoint {
 
 export interface Running extends Endpoint {
   pid: number;
-  /** From the start of the process to its first good answer. */
+  /** From the start of the process to its first successful answer. */
   coldStartSeconds: number;
   stop(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function startPeer(peer: Peer, upstreamPort: number, folder: string
 
 const GOOD = 'good';
 
-/** Asks once: GOOD, or what came instead. */
+/** Sends one request: returns GOOD, or what came instead. */
 async function ask({ port, headers }: Endpoint): Promise<string> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}${CHAT_PATH}`, {
@@ -84,7 +84,7 @@ async function ask({ port, headers }: Endpoint): Promise<string> {
   }
 }
 
-/** Runs the load generator in its own process and waits for what it has to say. */
+/** Runs the load generator in its own process and returns its report. */
 export async function load(request: Load, boundSeconds: number): Promise<LoadReport> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, 'load.ts'), JSON.stringify(request)], {
     stdin: 'ignore',
@@ -106,7 +106,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Asks a process to end, and ends it with all its children where it does not. */
+/** Ends a process, with all its descendants if it does not end by itself. */
 async function endTree(pid: number, exited: Promise<number>): Promise<void> {
   const tree = treeOf(pid, processRows()).map((row) => row.pid);
   signal(pid, 'SIGTERM');

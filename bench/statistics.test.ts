@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { median, percentile } from './statistics.ts';
 
-test('the median is the middle, whatever the order, and leaves out what was not measured', () => {
+test('the median ignores the order and unmeasured values', () => {
   expect(median([9, 1, 5])).toBe(5);
   expect(median([4, 1, 2, 3])).toBe(2.5);
   expect(median([Number.NaN, 7])).toBe(7);

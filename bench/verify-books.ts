@@ -1,4 +1,7 @@
-/** Measures `ledger verify` on books of millions of calls: npm run bench:books -- --calls 5000000 [--engine sqlite|postgres] [--url postgres://…] [--folder DIR] */
+/**
+ * Measures `ledger verify` with millions of calls: npm run bench:books -- --calls 5000000 [--engine sqlite|postgres] [--url postgres://…]
+ * [--folder DIR]
+ */
 import { existsSync, mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +24,7 @@ const { values } = parseArgs({
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'modelport-books-'));
 const marker = join(folder, `made-${values.engine}-${values.calls}`);
 const databaseUrl = values.engine === 'postgres' ? values.url : undefined;
-if (values.engine === 'postgres' && !databaseUrl) throw new Error('Say which database: --url postgres://…');
+if (values.engine === 'postgres' && !databaseUrl) throw new Error('Name a database: --url postgres://…');
 mkdirSync(folder, { recursive: true });
 const place = { dataDir: folder, databaseUrl };
 

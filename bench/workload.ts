@@ -1,11 +1,11 @@
-/** What the load generator asks of the mock upstream, through whatever stands between them. */
+/** The requests that the load generator sends to the mock upstream through a gateway. */
 
 export const MODEL = 'bench-model';
 export const CHAT_PATH = '/v1/chat/completions';
-/** Where an upstream of the messages format is asked. */
+/** The path of upstreams with the messages format. */
 export const MESSAGES_PATH = '/v1/messages';
 
-/** A stream's length and pace travel in the prompt: it is the one member every gateway passes on. */
+/** A stream's length and rate are part of the prompt, the one member that every gateway passes on. */
 export interface Pace {
   chunks: number;
   everyMs: number;
@@ -13,7 +13,7 @@ export interface Pace {
 
 const PACE = /\[\[(\d+) chunks every (\d+) ms\]\]/;
 
-/** A chat request of about a kilobyte; with a pace, a streamed one. */
+/** A chat request of about a kilobyte; with `pace`, a streaming one. */
 export function writeRequest(pace?: Pace): string {
   const instructions = 'You are a careful assistant who answers in few words and names its sources. '.repeat(10);
   const question = 'Which of the two ways through the old town is shorter on foot, and by how much?';
@@ -29,12 +29,12 @@ export function writeRequest(pace?: Pace): string {
   });
 }
 
-/** The pace a request asks for; `undefined` where it wants a whole reply. */
+/** The requested rate, or `undefined` for a non-streaming response. */
 export function readPace(body: string): Pace | undefined {
   const match = PACE.exec(body);
   return match ? { chunks: Number(match[1]), everyMs: Number(match[2]) } : undefined;
 }
 
-/** Stands before the time a chunk was sent, in milliseconds since 1970: the chunk's text. */
+/** Precedes the time at which a chunk was sent, in milliseconds since 1970: the chunk's text. */
 export const TIME_MARK = '"content":"at ';
 export const TIME_DIGITS = 13;

@@ -4,7 +4,7 @@ import { cyclesIn } from './import-cycles.ts';
 
 const NAMES = { dialects: ['openai-chat', 'gemini'], providers: ['groq', 'openai'], engines: ['sqlite', 'postgres'] };
 
-/** The faults of these files, without the place they stand at. */
+/** The faults of these files, without their positions. */
 function faultsOf(files: { [path: string]: string }): string[] {
   return arrowFaults(
     Object.entries(files).map(([path, text]) => ({ path, text })),
@@ -12,7 +12,7 @@ function faultsOf(files: { [path: string]: string }): string[] {
   ).map((fault) => fault.replace(/^[^ ]+ /, ''));
 }
 
-test('a room imports from lower rungs and from itself', () => {
+test('a module may import from lower rungs and from itself', () => {
   expect(
     faultsOf({
       'src/gateway/serve.ts': `import { a } from '../ledger/ledger.ts';\nimport { b } from './meter.ts';\nimport { z } from 'typebox';`,
@@ -27,27 +27,27 @@ test.each([
   ['sideways, a type', 'src/http/routes.ts', `import type { A } from '../cli/cli.ts';`],
   ['up, by a dynamic import', 'src/store/store.ts', `const a = await import('../ledger/ledger.ts');`],
   ['up, by a re-export', 'src/store/store.ts', `export { a } from '../ledger/ledger.ts';`],
-])('an arrow %s is a fault', (_, path, text) => {
+])('the import %s is a fault', (_, path, text) => {
   expect(faultsOf({ [path]: text })).toEqual([expect.stringContaining('imports only from lower rungs')]);
 });
 
-test('config.ts is read by main.ts and what it is made of alone', () => {
+test('only main.ts and the main files import config.ts', () => {
   expect(faultsOf({ 'src/serve.ts': `import { c } from './config.ts';\nimport { h } from './house.ts';` })).toEqual([]);
   expect(faultsOf({ 'src/main.ts': `import type { Config } from './config.ts';` })).toEqual([]);
   expect(faultsOf({ 'src/cli/cli.ts': `import type { Config } from '../config.ts';` })).toHaveLength(1);
 });
 
-test('src/ imports nothing of web/, test/ or scripts/, but its tests may read the shared fixtures', () => {
+test('src/ imports nothing of web/, test/ or scripts/, except that its tests may use shared fixtures', () => {
   const text = `import { a } from '../../test/fixtures.ts';`;
-  expect(faultsOf({ 'src/store/store.ts': text })).toEqual([expect.stringContaining('stands by itself')]);
+  expect(faultsOf({ 'src/store/store.ts': text })).toEqual([expect.stringContaining('must not import other folders')]);
   expect(faultsOf({ 'src/store/store.test.ts': text })).toEqual([]);
 });
 
-test('two rows of a table never import each other; all may import what they share', () => {
+test('rows of a table never import each other, and all may import the shared files', () => {
   const index = `import { a } from './gemini/gemini.ts';\nimport { b } from './rerank.ts';\nimport type { D } from './dialect.ts';`;
   const row = `import { b } from '../rerank.ts';\nimport { c } from '../sse.ts';\nimport type { D } from '../dialect.ts';`;
   expect(faultsOf({ 'src/dialects/index.ts': index, 'src/dialects/gemini/gemini.ts': row })).toEqual([
-    expect.stringContaining('two rows of dialects/'),
+    expect.stringContaining('rows of dialects/'),
   ]);
 });
 
@@ -58,23 +58,23 @@ test.each([
   ['src/ledger/ledger.ts', `import { Database } from 'bun:sqlite';`, 'only store/'],
   ['src/gateway/attempt.ts', `await fetch('x');`, 'only http1/ and transport/'],
   ['src/gateway/attempt.ts', `import net from 'node:net';`, 'only http1/ and transport/'],
-  ['src/http/routes.ts', 'const port = process.env.PORT;', 'hands the environment to config.ts'],
-  ['src/http/routes.ts', 'const port = Bun.env.PORT;', 'hands the environment to config.ts'],
+  ['src/http/routes.ts', 'const port = process.env.PORT;', 'only config.ts reads the environment'],
+  ['src/http/routes.ts', 'const port = Bun.env.PORT;', 'only config.ts reads the environment'],
   ['src/gateway/serve.ts', `import { Hono } from 'hono';`, 'only http/'],
   ['src/gateway/serve.ts', `if (target.type === 'groq') go();`, 'compares the name'],
   ['src/gateway/serve.ts', `switch (dialect?.name) { case 'openai-chat': go(); }`, 'compares the name'],
   ['src/ledger/ledger.ts', `const big = engine !== 'sqlite';`, 'compares the name'],
   ['src/providers/openai.ts', `const a = name === 'groq';`, 'compares the name'],
-  ['src/store/index.ts', 'const a = 1;', 'no barrels'],
+  ['src/store/index.ts', 'const a = 1;', 'barrel files'],
   ['src/store/helpers.ts', 'const a = 1;', 'says nothing'],
   ['src/store/groupCommit.ts', 'const a = 1;', 'kebab-case'],
   ['src/cache/cache.ts', 'const a = 1;', 'no rung'],
-  ['src/store/store.ts', `import { a } from './rows';`, 'ending'],
+  ['src/store/store.ts', `import { a } from './rows';`, 'extension'],
 ])('%s: %s', (path, text, why) => {
   expect(faultsOf({ [path]: text })).toEqual([expect.stringContaining(why)]);
 });
 
-test('each deed is right in its own room, and in a test', () => {
+test('each restricted operation is allowed in its own module and in tests', () => {
   expect(
     faultsOf({
       'src/store/sqlite.ts': `import { Database } from 'bun:sqlite';\ndb.run('PRAGMA journal_mode = WAL');\nif (e === 'sqlite') go();`,
@@ -89,7 +89,7 @@ test('each deed is right in its own room, and in a test', () => {
   ).toEqual([]);
 });
 
-test('a cycle of imports is a fault, inside a module and of types too', () => {
+test('an import cycle is a fault, also inside a module and of types only', () => {
   const two = {
     'src/store/a.ts': `import { b } from './b.ts';`,
     'src/store/b.ts': `import type { A } from './a.ts';`,
@@ -103,13 +103,13 @@ test('a cycle of imports is a fault, inside a module and of types too', () => {
   };
   expect(faultsOf(three)).toEqual(['-> src/store/b.ts -> src/store/c.ts -> src/store/a.ts: a cycle of imports']);
   expect(faultsOf({ ...three, 'src/store/c.ts': `import { d } from './d.ts';` })).toEqual([]);
-  // A test may import what imports nothing of it.
+  // A test may import a module as long as that does not import the test.
   expect(faultsOf({ ...three, 'src/store/c.ts': '', 'src/store/a.test.ts': `import { a } from './a.ts';` })).toEqual(
     [],
   );
 });
 
-test('each of several cycles is named once', () => {
+test('each of several cycles is reported once', () => {
   const imports = new Map([
     ['a', ['b']],
     ['b', ['a', 'x']],

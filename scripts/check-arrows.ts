@@ -1,13 +1,13 @@
-/** Arrows: which file may import which, and what only one module may do. */
+/** Checks which file may import which, and what only one module may do. */
 import { dirname, join } from 'node:path/posix';
 import { cyclesIn } from './import-cycles.ts';
 import { type Fault, isTest, readSources, report, type SourceFile } from './source-files.ts';
 import { isNode, lineAt, parse, type Syntax, type SyntaxNode, walkSyntax } from './syntax.ts';
 
-/** The ladder: a module imports only from lower rungs, never sideways, never up. */
+/** The ladder: a module imports only from lower rungs, never from its own rung or above. */
 export const RUNGS: { readonly [room: string]: number } = {
   canonical: 0,
-  // Imports nothing of ours, so that it could be published by itself.
+  // Imports no other module, so that it could be published separately.
   http1: 0,
   dialects: 1,
   store: 1,
@@ -25,13 +25,13 @@ export const RUNGS: { readonly [room: string]: number } = {
   tasks: 4,
   http: 5,
   cli: 5,
-  // What config.ts is made of.
+  // Parts of config.ts.
   config: 5,
   'config.ts': 6,
   main: 7,
 };
 
-/** The files that build the application and start it: one module, the only one that knows all the others. */
+/** Files that build and start the application. They count as one module, the only one that knows all others. */
 const MAIN_FILES = new Set([
   'main.ts',
   'serve.ts',
@@ -49,10 +49,10 @@ const MAIN_FILES = new Set([
   'found-providers.ts',
 ]);
 
-/** HttpDeps with a table of equals: its rows never import each other. */
+/** Modules with a table whose rows never import each other. */
 const TABLES: { readonly [room: string]: { index: string; shared: readonly string[] } } = {
   dialects: { index: 'src/dialects/index.ts', shared: ['dialect.ts'] },
-  // The maker of the whole family; its own row is that maker with nothing set.
+  // The factory of the whole family; its own row is that factory without settings.
   providers: { index: 'src/providers/index.ts', shared: ['provider.ts', 'chat/openai-compatible.ts'] },
 };
 
@@ -68,16 +68,16 @@ const FORBIDDEN_NAMES = new Set([
   'lib',
 ]);
 const KEBAB = /^\.?[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?(\.ts)?$/;
-/** A query is told from a sentence that begins with "select" by its capitals. */
+/** Capital letters distinguish a query from a sentence that begins with "select". */
 const SQL_QUERY = /^\s*SELECT\s[\s\S]+\bFROM\b/;
 const SQL_COMMAND =
   /^\s*(insert\s+(or\s+\w+\s+)?into|update\s+\w+\s+set|delete\s+from|create\s+(unique\s+)?(table|index)|alter\s+table|drop\s+(table|index)|pragma\s+\w+)\b/i;
 const NET_MODULES = new Set(['node:net', 'node:tls', 'node:http', 'node:https', 'node:http2', 'node:dgram']);
-/** What `node:net` has for addresses alone. */
+/** The names of `node:net` that only concern addresses. */
 const ADDRESS_NAMES = new Set(['isIP', 'isIPv4', 'isIPv6', 'BlockList', 'SocketAddress']);
 const SQL_MODULES = new Set(['bun:sqlite', 'node:sqlite']);
 
-/** Names that only their tables know; they are compared nowhere else. */
+/** Names that only their tables know; other code must not compare with them. */
 export interface KnownNames {
   dialects: readonly string[];
   providers: readonly string[];
@@ -107,30 +107,33 @@ export function arrowFaults(files: readonly SourceFile[], names: KnownNames): Fa
 function nameFaults(path: string): Fault[] {
   const faults: Fault[] = [];
   for (const part of path.split('/')) {
-    if (FORBIDDEN_NAMES.has(part.replace(/\.ts$/, ''))) faults.push(`${path}: "${part}" says nothing of what is in it`);
+    if (FORBIDDEN_NAMES.has(part.replace(/\.ts$/, '')))
+      faults.push(`${path}: "${part}" says nothing about its content`);
     if (!KEBAB.test(part)) faults.push(`${path}: "${part}" is not kebab-case`);
   }
   if (path.endsWith('/index.ts') && !Object.values(TABLES).some(({ index }) => index === path))
-    faults.push(`${path}: a room is entered by the file that bears its name, or by its table: no barrels`);
-  if (roomOf(path) === undefined) faults.push(`${path}: its room has no rung on the ladder of check-arrows.ts`);
+    faults.push(`${path}: import a module through the file with its name, or its table: barrel files are not allowed`);
+  if (roomOf(path) === undefined) faults.push(`${path}: its module has no rung in check-arrows.ts`);
   return faults;
 }
 
-/** The module of a file of `src/`: its folder, or itself where it stands alone; `undefined` where the ladder knows none. */
+/**
+ * The module of a file in `src/`: its folder, or the file itself if it is not in a folder. `undefined` if the ladder has no such module.
+ */
 function roomOf(path: string): string | undefined {
   const name = (path.split('/')[1] ?? '').replace(/\.test\.ts$/, '.ts');
   if (MAIN_FILES.has(name)) return 'main';
   return name in RUNGS ? name : undefined;
 }
 
-/** Files that import each other are one file in several places: nobody reads one of them without the others. Types count as well. */
+/** Files that import each other can only be read together, so cycles are faults. Imports of types count. */
 function cycleFaults(imports: ReadonlyMap<string, readonly string[]>): Fault[] {
   return cyclesIn(imports).map((cycle) => `${[...cycle, cycle[0]].join(' -> ')}: a cycle of imports`);
 }
 
 interface Import {
   from: string;
-  /** The module as written, and as a path of the repository where it is relative. */
+  /** The module as written; a relative one as a path of the repository. */
   module: string;
   path: string | undefined;
   names: readonly string[];
@@ -166,7 +169,7 @@ function importsOf({ path, text }: SourceFile, { module }: Syntax): Import[] {
   ];
 }
 
-/** The rows of a table: what its index imports for its value, but for what all rows share. */
+/** The rows of a table: what its index imports as values, except the shared files. */
 function tableRows(room: string, index: SourceFile, syntax: Syntax, shared: readonly string[]): Set<string> {
   const units = importsOf(index, syntax)
     .filter(({ path, typeOnly }) => !typeOnly && path?.startsWith(`src/${room}/`))
@@ -174,7 +177,7 @@ function tableRows(room: string, index: SourceFile, syntax: Syntax, shared: read
   return new Set(units.filter((unit) => !shared.includes(unit)));
 }
 
-/** The folder or file of a table's row: the part below its module and its group (`chat/gemini`, `images/imagen.ts`). */
+/** The folder or file of a table's row: the path below its module and group (`chat/gemini`, `images/imagen.ts`). */
 const unitOf = (path: string): string =>
   path
     .replace(/\.test\.ts$/, '.ts')
@@ -201,24 +204,24 @@ function packageFault({ from, module, names }: Import): string | undefined {
 }
 
 function arrowFault(one: Import, path: string, rows: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
-  if (!/\.(ts|json)$/.test(path)) return 'say the file with its ending';
+  if (!/\.(ts|json)$/.test(path)) return 'write the file name with its extension';
   if (path === 'package.json' || (isTest(one.from) && path.startsWith('test/'))) return undefined;
-  if (!path.startsWith('src/')) return 'src/ stands by itself';
+  if (!path.startsWith('src/')) return 'src/ must not import other folders';
   const from = roomOf(one.from);
   const to = roomOf(path);
   if (from === undefined || to === undefined) return undefined;
   if (from !== to) {
-    if (to === 'config.ts' && from !== 'main') return 'only main.ts and what it is made of read config.ts';
+    if (to === 'config.ts' && from !== 'main') return 'only main.ts and the main files import config.ts';
     const [here = 0, there = 0] = [RUNGS[from], RUNGS[to]];
-    return here > there ? undefined : `${from} (rung ${here}) imports only from lower rungs, ${to} is on ${there}`;
+    return here > there ? undefined : `${from} (rung ${here}) imports only from lower rungs, ${to} is on rung ${there}`;
   }
   const table = rows.get(from);
   const [own, other] = [unitOf(one.from), unitOf(path)];
-  if (table?.has(own) && table.has(other) && own !== other) return `two rows of ${from}/ never import each other`;
+  if (table?.has(own) && table.has(other) && own !== other) return `rows of ${from}/ must not import each other`;
   return undefined;
 }
 
-/** What only one module may do, found in the tree. */
+/** Operations that only one module may do, found in the syntax tree. */
 function deedFaults({ path, text }: SourceFile, { program }: Syntax, names: KnownNames): Fault[] {
   const faults: Fault[] = [];
   const room = roomOf(path);
@@ -239,11 +242,11 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
       return undefined;
     case 'MemberExpression':
       if (room !== 'config.ts' && room !== 'main' && ENVIRONMENTS.has(nameOf(node)))
-        return `${nameOf(node)}: main.ts hands the environment to config.ts, which alone reads it`;
+        return `${nameOf(node)}: only config.ts reads the environment, which main.ts passes to it`;
       return undefined;
     case 'Literal':
     case 'TemplateElement':
-      return room !== 'store' && isSql(textOf(node)) ? 'SQL stands in store/ alone' : undefined;
+      return room !== 'store' && isSql(textOf(node)) ? 'only store/ contains SQL' : undefined;
     case 'ExportAllDeclaration':
       return 'export *: no barrels';
     default:
@@ -253,7 +256,7 @@ function deedFault(node: SyntaxNode, room: string | undefined): string | undefin
 
 const isSql = (text: string): boolean => SQL_QUERY.test(text) || SQL_COMMAND.test(text);
 
-/** http1/ over sockets; transport/ also through a proxy that the environment names, and to what clients name by address. */
+/** http1/ connects over sockets; transport/ also through a proxy, and to URLs given by clients. */
 const CONNECTING_ROOMS = new Set(['http1', 'transport']);
 const CONNECTING = new Set([
   'fetch',
@@ -266,7 +269,7 @@ const CONNECTING = new Set([
 ]);
 const ENVIRONMENTS = new Set(['process.env', 'Bun.env', 'import.meta.env']);
 
-/** The names a file may not compare: a row knows its own, a table's index all of its own kind. */
+/** Names that a file must not compare with: a row may use its own, a table's index all of its kind. */
 function namesKeptFrom(path: string, { dialects, providers, engines }: KnownNames): ReadonlySet<string> {
   const room = roomOf(path);
   const own = unitOf(path).replace(/\.ts$/, '').split('/').at(-1);
@@ -279,18 +282,18 @@ function namesKeptFrom(path: string, { dialects, providers, engines }: KnownName
 }
 
 const EQUALITY = new Set(['===', '!==', '==', '!=']);
-/** What holds such a name is called so; a `shape` or a `family` of the same word is something else. */
+/** Variables with such a name are compared; a `shape` or `family` of the same word is something else. */
 const HOLDER = /(type|name|provider|vendor|dialect|engine)$/i;
 
 function comparisonFault(node: SyntaxNode, secret: ReadonlySet<string>): string | undefined {
   for (const [held, literal] of comparisonsIn(node)) {
     if (isNode(literal) && literal.type === 'Literal' && secret.has(textOf(literal)) && HOLDER.test(nameOf(held)))
-      return `compares the name "${textOf(literal)}": ask the table for what sets it apart`;
+      return `compares the name "${textOf(literal)}": add a property to the table instead`;
   }
   return undefined;
 }
 
-/** Pairs that the node compares, each side once in either place. */
+/** Pairs that the node compares, in both orders. */
 function comparisonsIn({ type, operator, left, right, discriminant, cases }: SyntaxNode): [unknown, unknown][] {
   if (type === 'BinaryExpression' && EQUALITY.has(String(operator))) {
     return [
@@ -302,7 +305,7 @@ function comparisonsIn({ type, operator, left, right, discriminant, cases }: Syn
   return cases.map((one: SyntaxNode) => [discriminant, one.test]);
 }
 
-/** `a.b.c` of a chain of plain names; empty where it is none. */
+/** `a.b.c` of a chain of plain names; otherwise empty. */
 function nameOf(node: unknown): string {
   if (!isNode(node)) return '';
   if (node.type === 'Identifier') return String(node.name);

@@ -4,49 +4,49 @@ import { docFaults } from './check-docs.ts';
 const MAP = { path: 'ARCHITECTURE.md', text: 'The room `src/store/`.\n' };
 const PATHS = ['ARCHITECTURE.md', 'README.md', 'src/store/sqlite.ts', 'docs/decisions/0001-bun.md'];
 
-/** Faults of a README with this text, in an otherwise audio repository. */
+/** The faults of a README with this text, in a repository without other faults. */
 function readmeFaults(text: string): string[] {
   return docFaults({ documents: [MAP, { path: 'README.md', text }], paths: PATHS, sources: [] });
 }
 
-test('paths that exist pass: from the root, from src/, as a folder, as a bare file name', () => {
+test('existing paths are accepted: from the root, from src/, folders, and file names', () => {
   expect(readmeFaults('`src/store/sqlite.ts` `store/sqlite.ts` `docs/decisions/` `sqlite.ts` `src/store`')).toEqual([]);
 });
 
-test('what is no path of ours passes', () => {
+test('text that is not a path is ignored', () => {
   expect(
     readmeFaults('`application/json` `/v1/models` `store/<engine>.ts` `*.test.ts` `npm ci`\n```\n`src/x.ts`\n```'),
   ).toEqual([]);
 });
 
-test('a path that names nothing is a fault, with its line', () => {
+test('a path that does not exist is a fault with its line', () => {
   expect(readmeFaults('\n`src/store/postgres.ts`\n`store/redis.ts` and `gone.ts`')).toEqual([
-    'README.md:2: names src/store/postgres.ts, which is not there',
-    'README.md:3: names store/redis.ts, which is not there',
-    'README.md:3: names gone.ts, which is not there',
+    'README.md:2: names src/store/postgres.ts, which does not exist',
+    'README.md:3: names store/redis.ts, which does not exist',
+    'README.md:3: names gone.ts, which does not exist',
   ]);
 });
 
-test('links lead to files and headings that exist', () => {
+test('links must lead to existing files and headings', () => {
   expect(
     readmeFaults('# Run it, now\n[a](#run-it-now) [b](docs/decisions/0001-bun.md) [c](https://example.com/x)'),
   ).toEqual([]);
   expect(readmeFaults('[a](#gone) [b](docs/gone.md)')).toEqual([
     'README.md:1: links to #gone, but README.md has no such heading',
-    'README.md:1: links to docs/gone.md, which is not there',
+    'README.md:1: links to docs/gone.md, which does not exist',
   ]);
 });
 
-test('every room of src/ is on the map', () => {
+test('every module of src/ must be in ARCHITECTURE.md', () => {
   const paths = [...PATHS, 'src/ledger/ledger.ts', 'src/transport/transport.ts', 'src/transport/transport.test.ts'];
   expect(docFaults({ documents: [MAP], paths, sources: [] })).toEqual([
     'ARCHITECTURE.md: does not show `src/ledger/`',
     'ARCHITECTURE.md: does not show `src/transport/`',
   ]);
-  expect(docFaults({ documents: [], paths, sources: [] })).toEqual(['ARCHITECTURE.md is not there']);
+  expect(docFaults({ documents: [], paths, sources: [] })).toEqual(['ARCHITECTURE.md does not exist']);
 });
 
-test('every file but a test begins with a sentence on what it is', () => {
+test('every file except tests must begin with a sentence about itself', () => {
   const sources = [
     { path: 'src/a/good.ts', text: '/** What it is. */\n' },
     { path: 'src/a/tool.ts', text: '#!/usr/bin/env node\n/** What it is. */\n' },
@@ -54,17 +54,17 @@ test('every file but a test begins with a sentence on what it is', () => {
     { path: 'src/a/bad.test.ts', text: `import { a } from './a.ts';\n` },
   ];
   expect(docFaults({ documents: [MAP], paths: PATHS, sources })).toEqual([
-    'src/a/bad.ts:1: begins without a sentence on what the file is',
+    'src/a/bad.ts:1: begins without a sentence about the file',
   ]);
 });
 
-test('documents and headings that code names exist', () => {
+test('documents and headings named in code must exist', () => {
   const api = { path: 'docs/api.md', text: '## Chat completions\n' };
   const text =
     '/** As docs/api.md#chat-completions and https://a.test/docs/b.md say. */\n// docs/api.md#gone, docs/gone.md\n';
   const sources = [{ path: 'src/store/a.ts', text }];
   expect(docFaults({ documents: [MAP, api], paths: [...PATHS, 'docs/api.md'], sources })).toEqual([
     'src/store/a.ts:2: names docs/api.md#gone, but docs/api.md has no such heading',
-    'src/store/a.ts:2: names docs/gone.md, which is not there',
+    'src/store/a.ts:2: names docs/gone.md, which does not exist',
   ]);
 });

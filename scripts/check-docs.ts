@@ -1,4 +1,4 @@
-/** Documents: what they name exists, every module is on the map, every file says at its top what it is. */
+/** Checks documents: what they name exists, ARCHITECTURE.md shows every module, and every file begins with a sentence about itself. */
 import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path/posix';
 import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile } from './source-files.ts';
@@ -6,12 +6,12 @@ import { type Fault, isTest, listFiles, ROOT, readFiles, report, type SourceFile
 const MAP = 'ARCHITECTURE.md';
 const DOCUMENTS = ['README.md', MAP, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'];
 const CODE_ROOMS = ['src', 'scripts', 'bench', 'test'];
-/** A name with one of these endings is a file of ours even where no folder stands before it. */
+/** Names with these extensions are files of the repository, even without a folder. */
 const OWN_ENDINGS = /\.(ts|mjs|md)$/;
 
 export interface Repository {
   documents: readonly SourceFile[];
-  /** Every file's path. */
+  /** The path of every file. */
   paths: readonly string[];
   sources: readonly SourceFile[];
 }
@@ -36,7 +36,7 @@ function placesOf(paths: readonly string[]): ReadonlySet<string> {
   return places;
 }
 
-/** Paths in backticks that name nothing. `src/` may be left out before a module's name. */
+/** Paths in backticks that do not exist. `src/` may be omitted before a module's name. */
 function pathFaults({ path, text }: SourceFile, places: ReadonlySet<string>): Fault[] {
   const names = new Set([...places].map((place) => place.slice(place.lastIndexOf('/') + 1)));
   const faults: Fault[] = [];
@@ -46,7 +46,7 @@ function pathFaults({ path, text }: SourceFile, places: ReadonlySet<string>): Fa
     const isPath = rest.length > 0 ? places.has(first) || places.has(`src/${first}`) : OWN_ENDINGS.test(name);
     if (!isPath || !/^[\w./@-]+$/.test(name)) continue;
     const stands = rest.length > 0 ? places.has(name) || places.has(`src/${name}`) : names.has(name);
-    if (!stands) faults.push(`${path}:${line}: names ${code}, which is not there`);
+    if (!stands) faults.push(`${path}:${line}: names ${code}, which does not exist`);
   }
   return faults;
 }
@@ -73,7 +73,7 @@ function linkFaults(
       const [file = '', anchor] = link.split('#');
       const target = file === '' ? path : normalize(join(dirname(path), file)).replace(/\/$/, '');
       const linked = documents.find((document) => document.path === target);
-      if (!places.has(target)) faults.push(`${path}:${index + 1}: links to ${link}, which is not there`);
+      if (!places.has(target)) faults.push(`${path}:${index + 1}: links to ${link}, which does not exist`);
       else if (anchor !== undefined && linked && !headings(linked.text).has(anchor))
         faults.push(`${path}:${index + 1}: links to ${link}, but ${target} has no such heading`);
     }
@@ -81,7 +81,7 @@ function linkFaults(
   return faults;
 }
 
-/** The anchors of a document's headings, as the usual viewers make them. */
+/** The anchors of a document's headings, as GitHub makes them. */
 function headings(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, title = ''] of text.matchAll(/^#+ (.*)$/gm)) {
@@ -91,10 +91,10 @@ function headings(text: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** HttpDeps of `src/` that the map does not show. */
+/** Modules of `src/` that ARCHITECTURE.md does not show. */
 function roomFaults(documents: readonly SourceFile[], paths: readonly string[]): Fault[] {
   const map = documents.find(({ path }) => path === MAP);
-  if (!map) return [`${MAP} is not there`];
+  if (!map) return [`${MAP} does not exist`];
   const deps = new Set<string>();
   for (const path of paths) {
     const [top, room = '', ...rest] = path.split('/');
@@ -105,13 +105,13 @@ function roomFaults(documents: readonly SourceFile[], paths: readonly string[]):
     .map((room) => `${MAP}: does not show \`src/${room}\``);
 }
 
-/** Documents that code names, with the headings it names in them. */
+/** Documents that code names, with the headings named. */
 function citationFaults({ path, text }: SourceFile, documents: readonly SourceFile[]): Fault[] {
   const faults: Fault[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     for (const [cited, file, anchor] of line.matchAll(/(?<![\w./-])(docs\/[\w./-]+\.md)(?:#([\w-]+))?/g)) {
       const document = documents.find((one) => one.path === file);
-      if (!document) faults.push(`${path}:${index + 1}: names ${cited}, which is not there`);
+      if (!document) faults.push(`${path}:${index + 1}: names ${cited}, which does not exist`);
       else if (anchor !== undefined && !headings(document.text).has(anchor))
         faults.push(`${path}:${index + 1}: names ${cited}, but ${file} has no such heading`);
     }
@@ -121,7 +121,7 @@ function citationFaults({ path, text }: SourceFile, documents: readonly SourceFi
 
 function headFaults({ path, text }: SourceFile): Fault[] {
   const head = text.replace(/^#!.*\n/, '');
-  return /^\/\*\*\s[\s\S]*?\*\//.test(head) ? [] : [`${path}:1: begins without a sentence on what the file is`];
+  return /^\/\*\*\s[\s\S]*?\*\//.test(head) ? [] : [`${path}:1: begins without a sentence about the file`];
 }
 
 if (import.meta.main) {
@@ -130,7 +130,7 @@ if (import.meta.main) {
   const deps = [...CODE_ROOMS, 'bin', '.ci'].filter((path) => existsSync(join(ROOT, path)));
   const rootFiles = ['LICENSE', 'package.json', 'package-lock.json', 'tsconfig.json', 'biome.json', 'knip.json'];
   const code = listFiles(deps);
-  const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} is not there`);
+  const missing = DOCUMENTS.filter((path) => !present.includes(path)).map((path) => `${path} does not exist`);
   const faults = docFaults({
     documents: readFiles([...present, ...decisions.filter((path) => path.endsWith('.md'))]),
     paths: [...present, ...decisions, ...code, ...rootFiles.filter((path) => existsSync(join(ROOT, path)))],

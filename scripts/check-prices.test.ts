@@ -14,7 +14,7 @@ const ROW = {
 const faultsOf = (...models: object[]) =>
   priceFaults(JSON.stringify({ models, tools: [] }), ['openai', 'google'], '2026-11-22');
 
-test('a row that says where its price was read is right', () => {
+test('a row with its source is accepted', () => {
   expect(faultsOf(ROW)).toEqual([]);
 });
 
@@ -22,8 +22,8 @@ test.each([
   ['no source', { ...ROW, source: undefined }, 'source'],
   ['a source that is no address', { ...ROW, source: 'my memory' }, '/models/0/source'],
   ['no day', { ...ROW, asOf: undefined }, 'asOf'],
-  ['a day that is none', { ...ROW, asOf: '2026-02-39' }, '2026-02-39 is no day that has been'],
-  ['a day to come', { ...ROW, asOf: '2026-11-23' }, '2026-11-23 is no day that has been'],
+  ['a day that is none', { ...ROW, asOf: '2026-02-39' }, '2026-02-39 is not a day in the past'],
+  ['a day to come', { ...ROW, asOf: '2026-11-23' }, '2026-11-23 is not a day in the past'],
   ['a price as a number', { ...ROW, price: { input: 1 } }, '/models/0/price/input'],
   ['a price in words', { ...ROW, price: { input: 'free' } }, '/models/0/price/input'],
   ['too many decimals', { ...ROW, price: { input: '0.0000000001' } }, '/models/0/price/input'],
@@ -35,7 +35,7 @@ test.each([
   expect(faultsOf(row).join('\n')).toContain(part);
 });
 
-test('a model stands there once; what is no JSON is said to be none', () => {
-  expect(faultsOf(ROW, { ...ROW, type: 'google' })).toEqual(['src/catalog/prices.json: google/a stands there twice']);
+test('a duplicate model and invalid JSON are faults', () => {
+  expect(faultsOf(ROW, { ...ROW, type: 'google' })).toEqual(['src/catalog/prices.json: google/a occurs twice']);
   expect(priceFaults('{', [], '2026-11-22')).toHaveLength(1);
 });

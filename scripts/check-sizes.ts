@@ -1,4 +1,4 @@
-/** Sizes: a function up to 70 lines of its own, a file up to 400, a dialect's reader or writer up to 500. */
+/** Checks sizes: functions up to 70 lines without nested ones, files up to 400, a dialect's reader or writer up to 500. */
 import { type Fault, isTest, readSources, report, type SourceFile } from './source-files.ts';
 import { lineAt, parse, type SyntaxNode, walkSyntax } from './syntax.ts';
 
@@ -7,7 +7,7 @@ const FILE_LINES = 400;
 const CODEC_LINES = 500;
 const CODEC = /^src\/dialects\/[^/]+\/[^/]*(reader|writer|read|write)[^/]*\.ts$/;
 
-/** Exceptions, each with its reason: `path` or `path#function`, and the bound that holds there. */
+/** Exceptions, each with a reason: `path` or `path#function`, and its limit. */
 const EXCEPTIONS: { readonly [place: string]: number } = {};
 
 const FUNCTION_KINDS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
@@ -17,8 +17,8 @@ export function sizeFaults(files: readonly SourceFile[], exceptions = EXCEPTIONS
   for (const { path, text } of files) {
     const lines = text.split('\n').length - 1;
     const bound = exceptions[path] ?? (CODEC.test(path) ? CODEC_LINES : FILE_LINES);
-    if (lines > bound) faults.push(`${path}: ${lines} lines, at most ${bound}: give a part of it a file of its own`);
-    // A suite's callback is as long as its tests are many.
+    if (lines > bound) faults.push(`${path}: ${lines} lines, at most ${bound}: move a part of it to another file`);
+    // The callback of a suite is as long as its tests.
     if (!isTest(path)) faults.push(...functionFaults(path, text, exceptions));
   }
   return faults;
@@ -33,7 +33,7 @@ function functionFaults(path: string, text: string, exceptions: typeof EXCEPTION
     const lines = lineAt(text, node.end) - lineAt(text, node.start) + 1;
     ownLines.set(node, lines);
     names.set(node, nameOf(node, around.at(-1)));
-    // A closure's functions count for themselves, not for the function that makes them.
+    // Nested functions count for themselves, not for the outer one.
     const outer = around.findLast((candidate) => FUNCTION_KINDS.has(candidate.type));
     if (outer && lines > 1) ownLines.set(outer, (ownLines.get(outer) ?? 0) - lines);
   });
@@ -45,7 +45,7 @@ function functionFaults(path: string, text: string, exceptions: typeof EXCEPTION
   return faults;
 }
 
-/** The name a reader would call the function by. */
+/** The name by which a reader refers to the function. */
 function nameOf(node: SyntaxNode, parent: SyntaxNode | undefined): string {
   for (const candidate of [node.id, parent?.id, parent?.key]) {
     const name = (candidate as { name?: unknown } | undefined | null)?.name;

@@ -6,7 +6,7 @@ const WORDS = [
   { word: 'on sale', instead: 'available' },
 ];
 
-test('retired words in the prose of documents are faults; examples, names and addresses are not', () => {
+test('retired words in the text of documents are faults; examples, names and URLs are exempt', () => {
   const text = 'Two Pictures.\n`picture` [a](picture.md) picture-a\n```\npicture\n```\nModels on sale.\n';
   expect(wordFaults([{ path: 'a.md', text }], [], WORDS)).toEqual([
     'a.md:1: says "Pictures": write image',
@@ -14,7 +14,7 @@ test('retired words in the prose of documents are faults; examples, names and ad
   ]);
 });
 
-test('retired words in sentences of the code are faults; names, comments and statements are not', () => {
+test('retired words in sentences of the code are faults; names, comments and database statements are exempt', () => {
   const text = [
     '// a picture',
     "const picture = 'picture';",

@@ -1,21 +1,22 @@
 /**
- * Public text uses the words of docs/glossary.md: fails where a document, or a sentence in src/ that users may read (errors, warnings,
- * command line, descriptions), has a retired word. The words are in `retired-words.json`. Decisions and the changelog are history.
+ * Checks that public text uses the words of docs/glossary.md: retired words must not occur in documents, nor in sentences of src/ that
+ * users may read (errors, warnings, command line, descriptions). `retired-words.json` lists them. Decisions and the changelog are history
+ * and exempt.
  */
 import { parseSync } from 'oxc-parser';
 import retired from './retired-words.json' with { type: 'json' };
 import { type Fault, isTest, listFiles, readFiles, readSources, report, type SourceFile } from './source-files.ts';
 
 export interface Retired {
-  /** A regular expression for the whole word. */
+  /** A regular expression for the complete word. */
   word: string;
   instead: string;
 }
 
-/** Decisions are history; conformance.md is written by a script, with the labels of its code. */
+/** Decisions are history; a script writes conformance.md with labels of the code. */
 const EXEMPT = ['docs/decisions/', 'docs/reference/conformance.md'];
 const DOCUMENTS = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-/** Statements of databases, in SQL and Lua. */
+/** Database statements in SQL and Lua. */
 const STATEMENT = /\b(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|local|ARGV)\b/;
 
 export function wordFaults(
@@ -45,7 +46,7 @@ function faultsIn({ path }: SourceFile, lines: Iterable<Line>, words: readonly R
   return faults;
 }
 
-/** A document without its examples, names in backticks, and addresses. */
+/** A document without its examples, names in backticks, and URLs. */
 function* proseOf(text: string): Generator<Line> {
   let fenced = false;
   for (const [index, line] of text.split('\n').entries()) {
@@ -54,7 +55,7 @@ function* proseOf(text: string): Generator<Line> {
   }
 }
 
-/** The texts of several words in a source file. */
+/** Texts of several words in a source file. */
 function* sentencesOf({ path, text }: SourceFile): Generator<Line> {
   const found: { at: number; text: string }[] = [];
   collect(parseSync(path, text).program, found);

@@ -6,13 +6,13 @@ const STEPS = [
   { name: 'tests', command: ['test'] },
 ];
 
-test('--no-tests leaves the tests out; anything else is refused in a sentence', () => {
+test('--no-tests leaves the tests out, and other arguments are refused', () => {
   expect(chooseSteps(STEPS, [])).toEqual(STEPS);
   expect(chooseSteps(STEPS, ['--no-tests'])).toEqual(STEPS.slice(0, 1));
-  expect(chooseSteps(STEPS, ['--fast'])).toBe('unknown argument --fast: there is only --no-tests');
+  expect(chooseSteps(STEPS, ['--fast'])).toBe('unknown argument --fast: only --no-tests is supported');
 });
 
-test('a step is one line; a failed one adds what it said', () => {
+test('each step is one line, and a failed step adds its output', () => {
   expect(writeOutcome({ name: 'types', exitCode: 0, milliseconds: 1234, output: 'noise' })).toBe(
     'ok   types      1.2 s',
   );

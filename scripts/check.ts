@@ -1,9 +1,9 @@
-/** `npm run check`: every check in turn, a line each; `--no-tests` leaves the tests out. */
+/** `npm run check`: runs every check and prints one line each; `--no-tests` leaves the tests out. */
 import { ROOT } from './source-files.ts';
 
 export interface Step {
   name: string;
-  /** Arguments of Bun: a script of ours or a package's program. */
+  /** Arguments for Bun: a script of this repository or a package's program. */
   command: readonly string[];
 }
 
@@ -20,10 +20,10 @@ const STEPS: readonly Step[] = [
   { name: 'tests', command: ['scripts/test.ts', '--all'] },
 ];
 
-/** The steps these arguments ask for; a sentence where an argument is none of ours. */
+/** The requested steps, or an error message for an unknown argument. */
 export function chooseSteps(steps: readonly Step[], args: readonly string[]): readonly Step[] | string {
   const unknown = args.find((arg) => arg !== '--no-tests');
-  if (unknown !== undefined) return `unknown argument ${unknown}: there is only --no-tests`;
+  if (unknown !== undefined) return `unknown argument ${unknown}: only --no-tests is supported`;
   return args.includes('--no-tests') ? steps.filter(({ name }) => name !== 'tests') : steps;
 }
 
@@ -34,7 +34,7 @@ export interface Outcome {
   output: string;
 }
 
-/** `ok   types    1.2 s`, and what a failed step had to say. */
+/** `ok   types    1.2 s`, and the output of a failed step. */
 export function writeOutcome({ name, exitCode, milliseconds, output }: Outcome): string {
   const line = `${exitCode === 0 ? 'ok  ' : 'FAIL'} ${name.padEnd(8)}${(milliseconds / 1000).toFixed(1).padStart(6)} s`;
   return exitCode === 0 ? line : `${line}\n${output.trimEnd().replace(/^/gm, '     ')}`;

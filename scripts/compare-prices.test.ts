@@ -11,7 +11,7 @@ const THEIRS: { [name: string]: TheirPrice } = {
 };
 const compare = (...rows: Row[]) => comparePrices(rows, (provider, model) => THEIRS[`${provider}/${model}`]);
 
-test('prices are compared by component, and those of long inputs too', () => {
+test('prices are compared by component, including those of long inputs', () => {
   const price = { input: '1', output: '2' };
   expect(compare({ type: 'openai', model: 'a', price })).toMatchObject({ same: ['openai/a'], differences: [] });
   expect(
@@ -26,6 +26,6 @@ test('prices are compared by component, and those of long inputs too', () => {
   ]);
 });
 
-test('what they do not have is named', () => {
+test('models that the other table does not have are listed', () => {
   expect(compare({ type: 'openai', model: 'z', price: { input: '1' } }).missing).toEqual(['openai/z']);
 });

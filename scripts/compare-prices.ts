@@ -1,6 +1,6 @@
 /**
- * `node bin/bun.mjs scripts/compare-prices.ts`: our list prices beside those of @pydantic/genai-prices, for somebody who keeps
- * prices.json. It is fetched into a temporary folder, without its install scripts; nothing else here depends on it.
+ * `node bin/bun.mjs scripts/compare-prices.ts`: compares our list prices with those of @pydantic/genai-prices, to help maintain
+ * prices.json. The package is fetched into a temporary folder without install scripts; nothing else depends on it.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { PRICE_LIST } from '../src/catalog/price-list.ts';
 
 const PACKAGE = '@pydantic/genai-prices@0.1.8';
 
-/** Their names of providers that are not ours. */
+/** Provider names of that package that differ from ours. */
 const PROVIDER_IDS: { readonly [type: string]: string } = { xai: 'x-ai', voyage: 'voyageai' };
 
-/** Our components of a price, and theirs: USD per million tokens. */
+/** Components of a price in our table and in theirs: USD per million tokens. */
 const COMPONENTS = {
   input: 'input_mtok',
   cachedInput: 'cache_read_mtok',
@@ -28,7 +28,7 @@ const COMPONENTS = {
 } as const;
 type Component = keyof typeof COMPONENTS;
 
-/** What they say of a model: a number, or a base with tiers that begin above so many tokens. */
+/** A price in that package: a number, or a base with tiers that begin above a number of tokens. */
 export interface TheirPrice {
   readonly [component: string]: number | Tiered | undefined;
 }
@@ -54,11 +54,11 @@ export interface Difference {
 export interface Comparison {
   same: string[];
   differences: Difference[];
-  /** Models they do not have. */
+  /** Models that the package does not have. */
   missing: string[];
 }
 
-/** Components that only one side names are no difference: many are told by one of them alone. */
+/** Components that only one table has are ignored. */
 export function comparePrices(
   rows: readonly Row[],
   theirPrice: (provider: string, model: string) => TheirPrice | undefined,

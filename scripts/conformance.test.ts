@@ -11,6 +11,9 @@ test.each([
   expect(orderOf(args)).toEqual(order as ReturnType<typeof orderOf>);
 });
 
-test.each([[['--show']], [['--accept', 'all']], [['--show', 'a', '--as']], [['gemini']]])('%p is no order', (args) => {
-  expect(orderOf(args)).toBeUndefined();
-});
+test.each([[['--show']], [['--accept', 'all']], [['--show', 'a', '--as']], [['gemini']]])(
+  '%p is not a valid argument',
+  (args) => {
+    expect(orderOf(args)).toBeUndefined();
+  },
+);

@@ -1,4 +1,4 @@
-/** `npm run conformance`: how much of the golden grid is right; shows a translation, accepts what changed, writes the document. */
+/** `npm run conformance`: reports how much of the golden grid is correct, shows a translation, accepts changes, and writes the document. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acceptDigests, acceptedDigests, changesIn, digestsOf } from '../test/conformance/digests.ts';
@@ -14,7 +14,7 @@ const DOCUMENT = join(ROOT, 'docs/reference/conformance.md');
 
 export type Order = { kind: 'print' | 'write' | 'accept' } | { kind: 'show'; file: string; as?: string };
 
-/** What the arguments ask for; `undefined` where they are none of ours. */
+/** The command in the arguments, or `undefined` if they are invalid. */
 export function orderOf(args: readonly string[]): Order | undefined {
   const [first, file, as, format] = args;
   if (first === undefined) return { kind: 'print' };
@@ -77,7 +77,7 @@ async function run(order: Order): Promise<number> {
 if (import.meta.main) {
   const order = orderOf(process.argv.slice(2));
   if (!order || !hasFixtures) {
-    console.error(order ? 'There are no recordings here: MODELPORT_FIXTURES names their folder.' : USAGE);
+    console.error(order ? 'There are no recordings here: set MODELPORT_FIXTURES to their folder.' : USAGE);
     process.exit(2);
   }
   process.exit(await run(order));

@@ -1,10 +1,10 @@
-/** The long run of the HTTP fuzzer: `npm run fuzz -- [cases] [seed]`. Ends with 1 where it finds a difference that is not on purpose. */
+/** Runs the HTTP fuzzer for long: `npm run fuzz -- [cases] [seed]`. Exits with 1 if it finds an unintended difference. */
 import { fuzz } from '../src/http1/fuzz/fuzz.ts';
 import { node, startNode } from '../src/http1/fuzz/node-peer.ts';
 
 const [cases = 100_000, seed = Math.floor(Date.now() / 86_400_000)] = process.argv.slice(2).map(Number);
 if (!node) {
-  console.error('fuzz: node, the other reader, is not installed');
+  console.error('fuzz: node, the reference, is not installed');
   process.exit(1);
 }
 const peer = startNode(node);

@@ -1,6 +1,6 @@
-/** Finds cycles in a graph of imports. */
+/** Finds import cycles. */
 
-/** One cycle for each group of files that reach each other: the shortest through the first of them. */
+/** One cycle for each group of files that import each other: the shortest through the first file. */
 export function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();
@@ -14,7 +14,7 @@ export function cyclesIn(imports: ReadonlyMap<string, readonly string[]>): strin
   return cycles;
 }
 
-/** The shortest way from the file back to itself; breadth first. */
+/** The shortest path from the file back to itself, by breadth-first search. */
 function shortestCycle(file: string, imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const ways = [[file]];
   const seen = new Set<string>();

@@ -1,4 +1,7 @@
-/** `node bin/bun.mjs scripts/openapi-examples.ts`: runs every operation of the description against the sandbox, and keeps the answers as its examples. */
+/**
+ * `node bin/bun.mjs scripts/openapi-examples.ts`: runs every operation of the OpenAPI document against the sandbox, and stores the
+ * responses as its examples.
+ */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Json } from '../src/canonical/json.ts';
@@ -9,14 +12,14 @@ import { ROOT } from './source-files.ts';
 const FILE = join(ROOT, 'src/http/openapi/replies.json');
 const LONGEST_TEXT = 120;
 const LONGEST_LIST = 2;
-/** Members whose values are shown once, to one person. */
+/** Members that are secrets. */
 const SECRETS: { readonly [member: string]: string } = {
   key: 'sk-example',
   code: 'mp-4J7K-9Q2M-XW3T',
   secret: 'whsec_example',
 };
 
-/** Enough of it to see what it is. */
+/** Shortens a value to a readable example. */
 function shortened(value: Json, member = ''): Json {
   if (typeof value === 'string') {
     if (SECRETS[member] !== undefined && value.length > LONGEST_TEXT / 10) return SECRETS[member];
@@ -27,7 +30,7 @@ function shortened(value: Json, member = ''): Json {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortened(inner, name)]));
 }
 
-/** An event that carries some of the answer. */
+/** An event that contains a part of the answer. */
 function eventOf(events: readonly Json[]): Json | undefined {
   return events[Math.min(events.length - 1, 4)];
 }
@@ -50,7 +53,7 @@ try {
   }
   const text = JSON.stringify(examples, undefined, 2).replaceAll(gateway.url, 'https://gateway.example');
   writeFileSync(FILE, `${text}\n`);
-  // As the linter would have it.
+  // In the format that the linter requires.
   Bun.spawnSync([join(ROOT, 'node_modules/.bin/biome'), 'format', '--write', FILE]);
   console.log(`${Object.keys(examples).length} examples are in ${FILE}.`);
 } finally {

@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test';
 import { withTable } from './reference-docs.ts';
 
-test('a table stands between its marks, and nothing else of the page is touched', () => {
+test('a table replaces the text between its marks, and the rest of the page stays', () => {
   const page = 'before\n<!-- table: x -->\nold\n<!-- end -->\nafter\n';
   const written = withTable(page, 'x', '| a |');
   expect(written).toBe('before\n<!-- table: x -->\n\n| a |\n\n<!-- end -->\nafter\n');
   expect(withTable(written ?? '', 'x', '| a |')).toBe(written);
 });
 
-test('a page without the place is told', () => {
+test('a page without the marks is reported', () => {
   expect(withTable('nothing', 'x', '')).toBeUndefined();
   expect(withTable('<!-- table: x -->', 'x', '')).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: writes the tables of the reference pages that follow from the code: providers, commands, metrics. `--check` (a step of
- * `npm run check`) only says where a page differs. What is written stands between `<!-- table: NAME -->` and `<!-- end -->`.
+ * `npm run docs`: writes the tables of the reference pages that are derived from the code: providers, commands, metrics. `--check` (a step
+ * of `npm run check`) only reports differences. A table is between `<!-- table: NAME -->` and `<!-- end -->`.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,13 +59,13 @@ async function commandsText(): Promise<string> {
 async function help(command?: string): Promise<string[]> {
   const lines: string[] = [];
   const terminal = { out: (line: string) => void lines.push(line), err: (line: string) => void lines.push(line) };
-  // Help opens nothing.
+  // Help needs no modules.
   const open = { terminal, version: '', close: () => Promise.resolve() } as unknown as Parameters<typeof runCommand>[1];
   await runCommand(['help', ...(command === undefined ? [] : [command])], open);
   return lines;
 }
 
-/** From what `/metrics` writes after one call, so that every label is there. */
+/** Taken from `/metrics` after one call, so that every label occurs. */
 async function metricsTable(): Promise<string> {
   const metrics = createMetrics(0);
   const call = { model: 'm', outcome: 'disputed', errorCode: 'e', provider: 'p', attempts: 1, durationMs: 1, cost: 1n };
@@ -85,7 +85,7 @@ async function metricsTable(): Promise<string> {
 const START = (name: string) => `<!-- table: ${name} -->`;
 const END = '<!-- end -->';
 
-/** The page with the table in its place; `undefined` where the page has no place for it. */
+/** The page with the table, or `undefined` if the page has no marks for it. */
 export function withTable(page: string, name: string, table: string): string | undefined {
   const from = page.indexOf(START(name));
   const to = page.indexOf(END, from);
@@ -100,9 +100,8 @@ if (import.meta.main) {
     const path = join(ROOT, page);
     const before = readFileSync(path, 'utf8');
     const after = withTable(before, name, await write());
-    if (after === undefined) faults.push(`${page}: has no place for the table "${name}"`);
-    else if (check && after !== before)
-      faults.push(`${page}: the table "${name}" is not what the code says: npm run docs`);
+    if (after === undefined) faults.push(`${page}: has no marks for the table "${name}"`);
+    else if (check && after !== before) faults.push(`${page}: the table "${name}" is outdated: run npm run docs`);
     else if (!check) writeFileSync(path, after);
   }
   report('reference docs', faults);

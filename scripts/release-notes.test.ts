@@ -7,14 +7,14 @@ import { ROOT } from './source-files.ts';
 const CHANGELOG =
   '# Changelog\n\n## Unreleased\n\n- c\n\n## 1.1.0 - 2027-01-31\n\n- b\n\n## 1.0.0 - 2027-01-01\n\n- a\n';
 
-test('the notes of a release are its section; without a date there is none', () => {
+test('the notes of a release are its section, and a section without a date is not found', () => {
   expect(notesOf(CHANGELOG, '1.1.0')).toBe('- b');
   expect(notesOf(CHANGELOG, '1.0.0')).toBe('- a');
   expect(notesOf(CHANGELOG, '1.0')).toBeUndefined();
   expect(notesOf(CHANGELOG.replace(' - 2027-01-31', ''), '1.1.0')).toBeUndefined();
 });
 
-test('our changelog has unreleased changes and dated versions only', () => {
+test('the changelog has only unreleased changes and dated versions', () => {
   expect(wrongHeadings(CHANGELOG.replace(' - 2027-01-31', ' soon'))).toEqual(['1.1.0 soon']);
   const changelog = readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8');
   expect(wrongHeadings(changelog)).toEqual([]);

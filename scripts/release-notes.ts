@@ -1,9 +1,12 @@
-/** `node bin/bun.mjs scripts/release-notes.ts 1.2.3`: the changelog's section of a version; fails where it has none, or package.json another. */
+/**
+ * `node bin/bun.mjs scripts/release-notes.ts 1.2.3`: prints the changelog's section of a version. Fails if there is none, or if
+ * package.json has another version.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './source-files.ts';
 
-/** The text below `## VERSION - DATE`, up to the next version; `undefined` where there is no such heading. */
+/** The text below `## VERSION - DATE`, up to the next version, or `undefined`. */
 export function notesOf(changelog: string, version: string): string | undefined {
   const sections = changelog.split(/^## /m).slice(1);
   const section = sections.find((text) => {
@@ -13,7 +16,7 @@ export function notesOf(changelog: string, version: string): string | undefined 
   return section?.slice(section.indexOf('\n')).trim();
 }
 
-/** Headings that are neither `Unreleased` nor a version with its date. */
+/** Headings that are neither `Unreleased` nor a version with a date. */
 export function wrongHeadings(changelog: string): string[] {
   const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading = '']) => heading);
   return headings.filter((heading) => heading !== 'Unreleased' && !/^\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d$/.test(heading));

@@ -1,21 +1,21 @@
-/** The repository's own text files, read once, and the way every check tells its faults. */
+/** Reads the repository's own text files, and prints faults for every check. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A file of the repository; `path` is relative to its root, with forward slashes. */
+/** A file of the repository. `path` is relative to the root, with forward slashes. */
 export interface SourceFile {
   path: string;
   text: string;
 }
 
-/** One sentence that says where and what: `src/a.ts:3: …`. */
+/** One sentence with position and fault: `src/a.ts:3: …`. */
 export type Fault = string;
 
 export const ROOT = dirname(import.meta.dir);
 
 const IGNORED = new Set(['node_modules', 'data', 'results', '.git']);
 
-/** Paths of all files below these folders and files of the repository, sorted. */
+/** Sorted paths of these files and of all files below these folders. */
 export function listFiles(entries: readonly string[]): string[] {
   const found: string[] = [];
   for (const entry of entries) {
@@ -34,7 +34,7 @@ function context(folder: string, found: string[]): void {
   }
 }
 
-/** The TypeScript files below these folders, with their text. */
+/** The TypeScript files below these folders with their text. */
 export function readSources(folders: readonly string[]): SourceFile[] {
   return readFiles(listFiles(folders).filter((path) => path.endsWith('.ts')));
 }
@@ -45,7 +45,7 @@ export function readFiles(paths: readonly string[]): SourceFile[] {
 
 export const isTest = (path: string): boolean => path.endsWith('.test.ts');
 
-/** Prints the faults and ends the process: 0 where there are none, else 1. */
+/** Prints the faults and exits with 0 if there are none, otherwise 1. */
 export function report(name: string, faults: readonly Fault[]): never {
   for (const fault of faults) console.error(fault);
   if (faults.length > 0) console.error(`${name}: ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}`);

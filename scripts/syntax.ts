@@ -1,7 +1,7 @@
-/** A file's syntax tree, walked without knowing its grammar. */
+/** Parses a file and walks its syntax tree. */
 import { type EcmaScriptModule, parseSync } from 'oxc-parser';
 
-/** Any node of the tree: its kind, where it stands, and whatever its kind has. */
+/** Any node of the tree. */
 export interface SyntaxNode {
   type: string;
   start: number;
@@ -14,7 +14,7 @@ export interface Syntax {
   module: EcmaScriptModule;
 }
 
-/** Throws a sentence where the file cannot be read as TypeScript. */
+/** Throws an Error if the file is not valid TypeScript. */
 export function parse(path: string, text: string): Syntax {
   const { program, module, errors } = parseSync(path, text);
   const [error] = errors;
@@ -22,7 +22,7 @@ export function parse(path: string, text: string): Syntax {
   return { program: program as unknown as SyntaxNode, module };
 }
 
-/** Calls `visit` for every node, outer ones first, with the nodes around it (nearest last). */
+/** Calls `visit` for every node, parents first, with the node's ancestors (nearest last). */
 export function walkSyntax(
   node: SyntaxNode,
   visit: (node: SyntaxNode, around: readonly SyntaxNode[]) => void,

@@ -1,4 +1,4 @@
-/** Opens the modules on one database and wires them together. */
+/** Opens all modules on one database and connects them. */
 import { type Access, createAccess } from './access/access.ts';
 import { auditRow } from './access/audit.ts';
 import { createRanges, readRange } from './access/cidr.ts';
@@ -59,16 +59,16 @@ export interface App {
   metrics: Metrics;
   videos: VideoTasks;
   files: Files;
-  /** Looks after the tasks until it is stopped. */
+  /** Processes tasks until it is stopped. */
   runTasks(): Runner;
-  /** `actor`: the admin key that asks for it; `cli`, `start` where none does. */
+  /** `actor`: the id of the admin key, or `cli` or `start`. */
   apply(form: CatalogueForm, actor: string, keepExisting?: boolean): Promise<CatalogueChanges>;
-  /** The same of a file, which says what it changed. `key`: the admin key that sent it. */
+  /** The same for a file; reports what it changed. `key`: the admin key that sent it. */
   applyFile(form: CatalogueForm, file: ConfigFile, key?: string): Promise<AppliedFile>;
   reportError(sentence: string, cause: unknown): void;
-  /** From now on providers have the keys and addresses of this configuration. */
+  /** Applies the keys and URLs of this configuration to providers. */
   reconfigure(config: Config): Promise<void>;
-  /** Lets go of what calls use beside the database: Redis, the tokenizer. */
+  /** Closes what calls use besides the database: Redis, the tokenizer. */
   close(): void;
 }
 
@@ -78,12 +78,12 @@ export function openDatabase(config: Config): Promise<Store> {
   return openStore({ dataDir, databaseUrl, connections, sync, sealing: createSealing(secretKeys(config)) });
 }
 
-/** The transport of this application: the sandbox answers in this process. */
+/** The transport, with the sandbox as a local upstream. */
 export function openTransport(proxied: boolean): Transport {
   return createTransport({ local: { [new URL(SANDBOX_BASE_URL).origin]: createSandbox() }, proxied });
 }
 
-/** What fetches for clients: from public addresses, and from those the operator allows. */
+/** Fetches for clients, from public addresses and those that the operator allows. */
 function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFetch {
   const ranges = createRanges(fetchAllowed.flatMap((text) => readRange(text) ?? []));
   return createGuardedFetch({ allows: ranges.has, maxBytes: maxFetchBytes, timeoutMs: fetchMs });
@@ -91,7 +91,7 @@ function openGuard({ fetchAllowed, maxFetchBytes, fetchMs }: Config): GuardedFet
 
 const ALONE: Standing = { index: 0, count: 1 };
 
-/** Every module on this store. `store` is migrated; `standing`: which of how many processes of this machine this is. */
+/** Connects every module. `store` must be migrated. `standing`: the index of this process and the number of processes. */
 export function openApp(config: Config, store: Store, transport: Transport, log: Log, standing = ALONE): App {
   const now = () => Date.now();
   const owner = newOwner();
@@ -201,7 +201,7 @@ export function openApp(config: Config, store: Store, transport: Transport, log:
   };
 }
 
-/** A model names its price's version; the record of changes says the price. */
+/** Adds the price to the audit row of a model, which itself names only the price version. */
 const withPrice = (row: object, components: string | undefined): object =>
   components === undefined ? row : { ...row, price: writePeoplesPrice(readComponents(components)) };
 
@@ -216,7 +216,7 @@ function openVerifier(
       return ledgerKey ?? ledgerKeyOf(dataDir);
     } catch (thrown) {
       reportError(
-        'There is no place for ledger.key: set MODELPORT_LEDGER_KEY, or every verification reads all.',
+        'ledger.key cannot be written: set MODELPORT_LEDGER_KEY, or every verification reads everything.',
         thrown,
       );
       return undefined;
@@ -225,7 +225,7 @@ function openVerifier(
   return createVerifier({ store, owner, key, now: Date.now, reportError });
 }
 
-/** Only who knows where clients reach it can give them addresses that hold. */
+/** Without a public URL the gateway cannot give images lasting URLs. */
 function openShelf({ publicUrl, keepImagesMs: keepMs }: Config, files: Files): ImageShelf | undefined {
   return publicUrl === undefined ? undefined : createImageShelf(files, { publicUrl, keepMs, now: Date.now });
 }
@@ -262,13 +262,13 @@ function openCatalog(defaults: ReturnType<typeof providerDefaults>, store: Store
   });
 }
 
-/** What may be under way at once, in this process. */
+/** The bounds on concurrent work in this process. */
 function openWork({ memoryBytes: set, accountCalls, accountBytes }: Config, { count }: Standing): WorkBounds {
   const memoryBytes = memoryBudget(set, count);
   return createWorkBounds({ accountCalls, accountBytes: accountBytes || memoryBytes / 4, memoryBytes });
 }
 
-/** Who counts calls by the minute: this process, or Redis for all processes. */
+/** The rate limits: counted in this process, or in Redis for all processes. */
 function openLimits(config: Config, log: Log, standing: Standing): Limits {
   const { redisUrl, redisPrefix, redisTimeoutMs, limitsWithoutRedis } = config;
   if (redisUrl === undefined) return standing.count === 1 ? createLocalLimits() : createDividedLimits(standing);
@@ -282,7 +282,7 @@ function openLimits(config: Config, log: Log, standing: Standing): Limits {
       if (isUp) log.info('Redis answers again: limits are counted over all processes.', {});
       else if (limitsWithoutRedis === 'open') {
         log.error(
-          'Redis does not answer: limits are counted in this process alone. It lets in its part of them.',
+          'Redis does not answer: this process enforces its part of the limits by itself.',
           errorMembers(cause),
         );
       } else log.error('Redis does not answer: calls of limited keys are refused.', errorMembers(cause));
@@ -290,16 +290,16 @@ function openLimits(config: Config, log: Log, standing: Standing): Limits {
   });
 }
 
-/** What the operator has to decide. */
+/** Warns the operator of a call that needs a decision. */
 function warnOfDispute(log: Log, { outcome, id, account, model, provider, cost, usage }: CallRow): void {
   if (outcome !== 'disputed') return;
   log.warn(
-    `The provider's report of a call was not believed: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
+    `The provider's usage report of a call is implausible: its hold was charged. Decide with "modelport disputes accept" or "reject" and its id.`,
     { id, account, model, provider, charged: writeMoney(cost), claimed: usage?.claimed?.cost },
   );
 }
 
-/** A call as a line of the log: never a prompt, a reply or a secret. Members that are undefined would make the line twice as dear. */
+/** The log line of a call, without prompts, replies or secrets. Undefined members would double its cost. */
 function callMembers(call: CallRow, lost: number, cause: unknown): object {
   const members: { [name: string]: Json | Usage } = {
     id: call.id,
@@ -330,7 +330,7 @@ function requiredDialect(name: string) {
   return dialect;
 }
 
-/** Addresses and keys by provider type: keys of the environment never enter the database. A sandbox that is off is not called. */
+/** URLs and keys by provider type. Keys from the environment never enter the database. A disabled sandbox is not called. */
 function providerDefaults(config: Config): { [type: string]: ProviderDefaults } {
   const defaults: { [type: string]: ProviderDefaults } = {};
   for (const provider of PROVIDERS.values()) {

@@ -1,4 +1,4 @@
-/** Applies a file of providers and models, and says what that changed and whose file it undid. */
+/** Applies a file of providers and models, and reports what changed and which other file's changes it reverted. */
 import { hash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { basename } from 'node:path';
@@ -8,10 +8,10 @@ import { type PeoplesPrice, priceLine } from './catalog/price-text.ts';
 import type { ConfigFileRow } from './store/config-files.ts';
 import type { AuditRow, Store } from './store/store.ts';
 
-/** A file as the record of changes knows it: what it says, not where it lies. */
+/** A file as the audit log names it: by name and content, not by path. */
 export interface ConfigFile {
   name: string;
-  /** Of its contents, variables filled in. */
+  /** A hash of its contents with variables replaced. */
   fingerprint: string;
 }
 
@@ -20,7 +20,7 @@ export interface RecordedChange {
   row: AuditRow;
 }
 
-/** Applies as this actor, and tells of each change that was put on record. */
+/** Applies as this actor, and reports each audited change. */
 export type Apply = (
   form: CatalogueForm,
   actor: string,
@@ -28,9 +28,9 @@ export type Apply = (
   changed?: (change: RecordedChange) => void,
 ) => Promise<CatalogueChanges>;
 
-/** A change that another file made so lately was hardly meant to be undone. */
+/** A change that another file made within this time was probably not meant to be reverted. */
 const LATELY_MS = 10 * 60_000;
-/** Processes show every few seconds which file they were started with. */
+/** How often a process records the file it was started with. */
 export const SHOW_FILE_MS = 10_000;
 const LIVES_MS = 3 * SHOW_FILE_MS;
 
@@ -38,16 +38,16 @@ export function configFile(path: string, form: CatalogueForm): ConfigFile {
   return { name: basename(path), fingerprint: hash('sha256', JSON.stringify(form), 'hex').slice(0, 8) };
 }
 
-/** As the record of changes names who did it. */
+/** The actor in the audit log. */
 const actorOf = ({ name, fingerprint }: ConfigFile, key: string | undefined) =>
   `file ${name} ${fingerprint}${key === undefined ? '' : ` by ${key}`}`;
 
-/** Shows other processes that one lives which was started with this file. */
+/** Records that a process with this file is running. */
 export function showFile(store: Store, { name, fingerprint }: ConfigFile, now: number): Promise<void> {
   return store.sawConfigFile({ fingerprint, name, host: hostname(), seenAt: now });
 }
 
-/** `key`: the admin key that sent it; absent: this process was started with it. */
+/** `key`: the admin key that sent it. Absent: this process was started with it. */
 export async function applyFile(
   store: Store,
   apply: Apply,
@@ -58,7 +58,7 @@ export async function applyFile(
 ): Promise<AppliedFile> {
   const recorded = new Map<string, RecordedChange>();
   const changes = await apply(form, actorOf(file, key), false, (change) => {
-    // A transaction that collided is run again: the last time is the one that counts.
+    // After a collision a transaction runs again: the last run counts.
     recorded.set(`${change.what} ${change.row.subject}`, change);
   });
   const others = recorded.size > 0 ? await store.configFiles(now - LIVES_MS) : [];
@@ -103,10 +103,10 @@ function textOf(member: string, value: unknown): string {
 
 /** `file NAME FINGERPRINT`, or `file NAME FINGERPRINT by KEY`. */
 const FILE_ACTOR = /^file (.+) ([0-9a-f]{8})(?: by \S+)?$/;
-/** How far back whoever changed it before is looked for. */
+/** How many audit rows are searched for an earlier change. */
 const LOOKED_THROUGH = 20;
 
-/** What this file has changed may be what another file had just set, or sets whenever its own process starts. */
+/** Finds the other file whose change was reverted: it was set recently, or a running process was started with that file. */
 async function undoneBy(
   store: Store,
   { what, row }: RecordedChange,
@@ -125,7 +125,7 @@ async function undoneBy(
   const where = alive ? `, with which a process on ${alive.host} runs` : '';
   return {
     isWarning: true,
-    message: `${file.name} (${file.fingerprint}) undid what ${name} (${fingerprint}) set for ${what} "${row.subject}" at ${when}${where}: give every process of one database the same file.`,
+    message: `${file.name} (${file.fingerprint}) reverted what ${name} (${fingerprint}) set for ${what} "${row.subject}" at ${when}${where}: give every process of one database the same file.`,
     members: { ...membersOfFile(file), [what]: row.subject, otherFile: name, otherFingerprint: fingerprint },
   };
 }

@@ -1,4 +1,4 @@
-/** The first start on an empty database: an account with credit, one caller key and one admin key, told once. */
+/** Bootstraps an empty database: an account with credit, one caller key and one admin key, shown once. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { auditOf, auditRow } from './access/audit.ts';
@@ -11,31 +11,31 @@ import { startingCredit } from './ledger/starting-credit.ts';
 import type { AccountRow, KeyKind, KeyRow, Store } from './store/store.ts';
 
 const ACCOUNT = 'default';
-/** As the record of changes names who did it. */
+/** The actor in the audit log. */
 const ACTOR = 'start';
 
 export interface FirstStartOptions {
-  /** Keys given by the operator; absent: random ones. */
+  /** Keys given by the operator. Absent: random keys. */
   apiKey: string | undefined;
   adminKey: string | undefined;
   credit: Money;
   now: number;
 }
 
-/** Where random keys are written when nobody reads the terminal; removed again where this was no first start after all. */
+/** The file for random keys when output is not a terminal; removed if the database was not empty. */
 export interface KeyFile {
   readonly path: string;
   write(keys: FirstKeys): void;
   remove(): void;
 }
 
-/** The random keys; those that the operator gave are not told again. */
+/** The random keys. Keys given by the operator are not shown. */
 export interface FirstKeys {
   apiKey: string | undefined;
   adminKey: string | undefined;
 }
 
-/** In the form that a shell reads, for the owner alone. */
+/** In the form of a shell script, readable by the owner only. */
 export function keyFileIn(folder: string): KeyFile {
   const path = join(folder, FIRST_KEYS_FILE);
   return {
@@ -45,7 +45,7 @@ export function keyFileIn(folder: string): KeyFile {
       const lines = [apiKey && `MODELPORT_KEY=${apiKey}`, adminKey && `MODELPORT_ADMIN_KEY=${adminKey}`];
       try {
         mkdirSync(folder, { recursive: true, mode: 0o700 });
-        // A file that is there already keeps its mode: it must not be one.
+        // Overwriting would keep the mode of an existing file, so it is removed first.
         rmSync(path, { force: true });
         writeFileSync(path, `${lines.filter(Boolean).join('\n')}\n`, { mode: 0o600, flag: 'wx' });
       } catch (cause) {
@@ -58,7 +58,7 @@ export function keyFileIn(folder: string): KeyFile {
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause));
 
-/** Furnishes an empty database and returns its keys; `undefined` where there are accounts already. Of several at once one does it. */
+/** Bootstraps an empty database and returns its keys; `undefined` if there are accounts. If several processes start, one does it. */
 export async function firstStart(
   store: Store,
   options: FirstStartOptions & { file?: KeyFile | undefined },
@@ -73,7 +73,7 @@ export async function firstStart(
     apiKey: options.apiKey === undefined ? caller.key : undefined,
     adminKey: options.adminKey === undefined ? admin.key : undefined,
   };
-  // Before they open anything: keys that nobody can read again would lock everybody out.
+  // Before the keys are stored: keys that nobody can read would lock everybody out.
   file?.write(random);
   const row: AccountRow = { id: account, name: ACCOUNT, balance: 0n, held: 0n, createdAt: now };
   const begun = await store.begin({
@@ -95,7 +95,7 @@ export async function firstStart(
   }
 }
 
-/** The keys an operator gives in the environment open the gateway at every start, also after they were changed there. */
+/** Keys given in the environment work after every start, even if they were changed. */
 export async function ensureKeys(store: Store, options: Omit<FirstStartOptions, 'credit'>): Promise<void> {
   const account = await store.account(ACCOUNT);
   if (!account) return;

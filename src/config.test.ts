@@ -19,7 +19,7 @@ const VENDORS = [
   { type: 'vllm', credentialVariable: 'VLLM_API_KEY', baseUrlVariable: 'VLLM_BASE_URL' },
 ];
 
-/** The sentence a wrong setting is refused with. */
+/** The message with which an invalid setting is refused. */
 function refusal(run: () => unknown): string {
   try {
     run();
@@ -36,7 +36,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('without any setting everything has its default, and nothing can be changed afterwards', () => {
+test('without settings everything has its default, and the Config is frozen', () => {
   const config = load();
   expect(config).toEqual({
     host: '127.0.0.1',
@@ -141,7 +141,7 @@ test('each setting is read from its variable', () => {
   });
 });
 
-test('the settings in force are those with a value, secrets marked', () => {
+test('settingsInForce lists settings that have a value, and marks secrets', () => {
   const env = { PORT: '9000', MODELPORT_API_KEY: GIVEN_KEY };
   const inForce = settingsInForce(load(env), env);
   expect(inForce).toContainEqual({ name: 'HOST', value: '127.0.0.1', secret: false });
@@ -165,33 +165,30 @@ test.each([
     { MODELPORT_STARTING_CREDIT: '-1' },
     'MODELPORT_STARTING_CREDIT must be an amount in USD such as 10 or 2.50, not "-1".',
   ],
-  [{ MODELPORT_API_KEY: 'sk-admin-x' }, 'MODELPORT_API_KEY must begin with sk- and hold no blanks.'],
+  [{ MODELPORT_API_KEY: 'sk-admin-x' }, 'MODELPORT_API_KEY must begin with sk- and have no spaces.'],
   [
     { MODELPORT_API_KEY: 'sk-1' },
-    'MODELPORT_API_KEY has 4 characters and must have at least 24: take sk- and 48 random ones.',
+    'MODELPORT_API_KEY has 4 characters and must have at least 24: use sk- and 48 random ones.',
   ],
   [
     { MODELPORT_ADMIN_LISTEN: '9090' },
     'MODELPORT_ADMIN_LISTEN must be a host and a port such as 127.0.0.1:9090 or [::1]:9090, not "9090".',
   ],
   [{ MODELPORT_METRICS: 'public' }, 'MODELPORT_METRICS must be one of key, open, not "public".'],
-  [{ MODELPORT_ADMIN_KEY: 'sk-x' }, 'MODELPORT_ADMIN_KEY must begin with sk-admin- and hold no blanks.'],
-  [{ DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be an address such as postgres://user@host/name.'],
-  [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL must be an address such as redis://host:6379.'],
-  [
-    { VLLM_BASE_URL: 'localhost:8000' },
-    'VLLM_BASE_URL must be an http or https address such as http://127.0.0.1:8000/v1.',
-  ],
+  [{ MODELPORT_ADMIN_KEY: 'sk-x' }, 'MODELPORT_ADMIN_KEY must begin with sk-admin- and have no spaces.'],
+  [{ DATABASE_URL: 'mysql://u:secret@h/d' }, 'DATABASE_URL must be a URL such as postgres://user@host/name.'],
+  [{ REDIS_URL: 'cache:6379' }, 'REDIS_URL must be a URL such as redis://host:6379.'],
+  [{ VLLM_BASE_URL: 'localhost:8000' }, 'VLLM_BASE_URL must be an http or https URL such as http://127.0.0.1:8000/v1.'],
   [{ MODELPORT_SANDBOXX: 'on' }, 'MODELPORT_SANDBOXX is not a setting: did you mean MODELPORT_SANDBOX?'],
   [
     { MODELPORT_TIMEOUT_CONNECT_MS: '1' },
     'MODELPORT_TIMEOUT_CONNECT_MS is not a setting: did you mean MODELPORT_CONNECT_TIMEOUT_MS?',
   ],
-] as [Environment, string][])('%j is refused in one sentence', (env, sentence) => {
+] as [Environment, string][])('%j is refused with one sentence', (env, sentence) => {
   expect(refusal(() => load(env))).toBe(sentence);
 });
 
-test("a cloud's key may have parts, be a file, and come with settings", () => {
+test("a cloud's key can have parts, be a file, and have settings", () => {
   const rows = [
     {
       type: 'bedrock',
@@ -228,7 +225,7 @@ test("a cloud's key may have parts, be a file, and come with settings", () => {
   ]);
 });
 
-test('a provider is on by its key, a server of one’s own by its address', () => {
+test('a provider is enabled by its key, a self-hosted server by its URL', () => {
   expect(load({ OPENAI_API_KEY: ' sk-o ', VLLM_API_KEY: 'v' }).vendors).toEqual([
     { type: 'openai', credential: 'sk-o' },
   ]);
@@ -265,7 +262,7 @@ test('modelport.yaml in the folder is read, and its variables come from the envi
   });
 });
 
-test('a file is refused in one sentence that names it', () => {
+test('an invalid file is refused with one sentence that names it', () => {
   const read = (text: string) => refusal(() => readCatalogueFile(file('x.yaml', text), {}));
   expect(read('providers:\n  - { name: p, type: openai, credential: ${NO_SUCH} }')).toBe(
     'x.yaml: providers[0].credential needs the environment variable NO_SUCH, which is not set.',
@@ -273,15 +270,13 @@ test('a file is refused in one sentence that names it', () => {
   expect(read('models:\n  - { name: m, targets: [{ provider: p }] }')).toBe(
     'x.yaml: models[0].price is missing: the model "m" needs a price, { input: 0, output: 0 } if it is free.',
   );
-  expect(read('modles: []')).toBe(
-    'x.yaml has the member "modles", which is not known: the members are providers and models.',
-  );
+  expect(read('modles: []')).toBe('x.yaml has the unknown member "modles": the members are providers and models.');
   expect(read('- a')).toBe('x.yaml must be an object with the members providers and models.');
   expect(read('a: [')).toStartWith('x.yaml is not valid YAML: ');
   expect(refusal(() => load({ MODELPORT_CONFIG: 'nowhere.yaml' }))).toContain('nowhere.yaml cannot be read');
 });
 
-test('an empty file puts nothing on sale', () => {
+test('an empty file adds nothing', () => {
   expect(readCatalogueFile(file('empty.yaml', '# nothing yet\n'), {})).toEqual({});
 });
 
@@ -292,18 +287,18 @@ test('docs/reference/configuration.md describes every setting with its default, 
   expect(Object.fromEntries(rows.map(([, name, fallback = '']) => [name, fallback]))).toEqual({ ...SETTINGS });
 });
 
-test('the file shown in docs/reference/configuration.md can be read', () => {
+test('the example file in docs/reference/configuration.md is valid', () => {
   const docs = readFileSync(join(import.meta.dir, '../docs/reference/configuration.md'), 'utf8');
   const shown = /```yaml\n([\s\S]*?)```/.exec(docs)?.[1] ?? '';
   const path = file('shown.yaml', shown);
   expect(Object.keys(readCatalogueFile(path, { OPENAI_API_KEY: 'sk-x' }))).toEqual(['providers', 'models']);
 });
 
-test('the name under which the README has people export their key does not stop a start', () => {
+test('the variable that the README exports for clients does not prevent a start', () => {
   expect(load({ MODELPORT_KEY: 'sk-1234' })).toEqual(load());
 });
 
-test('every secret may stand in a file', () => {
+test('every secret can be in a file', () => {
   const path = join(folder, 'secret');
   writeFileSync(path, `${GIVEN_KEY}\n`);
   const secrets = load({ MODELPORT_API_KEY_FILE: path, OPENAI_API_KEY_FILE: path });

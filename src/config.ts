@@ -1,4 +1,4 @@
-/** Environment and file to one frozen Config; a wrong setting is a sentence at boot. */
+/** Reads environment and file into one frozen Config. An invalid setting throws SettingError. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MAX_JSON_DEPTH } from './canonical/json.ts';
@@ -31,18 +31,18 @@ import type { BucketPlace } from './files/files.ts';
 import type { Certificate } from './http1/server.ts';
 import type { TimeLimits } from './transport/time-limits.ts';
 
-/** The variables that switch a provider on. */
+/** The variables that enable a provider. */
 export interface VendorVariables {
   type: string;
   credentialVariable?: string;
-  /** Variables of a key's parts, where that one is not set; the first two must be. */
+  /** Variables with the parts of a key, if that one is not set; the first two are required. */
   credentialVariables?: readonly string[];
   baseUrlVariable?: string;
-  /** For each setting the variables that say it, the first that is set. */
+  /** For each setting its variables; the first that is set is used. */
   settingVariables?: { readonly [setting: string]: readonly string[] };
 }
 
-/** A provider that the environment switches on. */
+/** A provider enabled by the environment. */
 export interface Vendor {
   type: string;
   credential?: string;
@@ -51,117 +51,117 @@ export interface Vendor {
   settings?: { readonly [name: string]: string };
 }
 
-/** Everything that can be set. docs/reference/configuration.md describes each setting for people. */
+/** All settings. docs/reference/configuration.md describes each. */
 export interface Config {
   host: string;
   /** 0: any free port. */
   port: number;
-  /** Clients speak TLS with this certificate. */
+  /** The certificate for TLS. */
   tls?: Certificate;
-  /** Absolute. */
+  /** An absolute path. */
   dataDir: string;
-  /** How many processes serve together; `auto`: one for each core. */
+  /** The number of processes; `auto`: one per core. */
   processes: number | 'auto';
-  /** Postgres; absent: SQLite in `dataDir`. */
+  /** Postgres. Absent: SQLite in `dataDir`. */
   databaseUrl?: string;
-  /** How many connections each process may open to it. */
+  /** Connections of each process to the database. */
   databaseConnections: number;
-  /** Records of calls older than this are dropped, their sums stay; 0: none are. */
+  /** Call records are removed after this time, their sums are kept; 0: never. */
   keepCallsDays: number;
-  /** How far a commit of SQLite has gone when it counts: `full` survives a loss of power as well as a crash. */
+  /** When a commit of SQLite counts: `full` survives a power failure, `normal` a crash of the process. */
   sqliteSync: 'normal' | 'full';
-  /** Limits and caches shared between processes; absent: each process has its own. */
+  /** Redis for limits over all processes. Absent: each process counts for itself. */
   redisUrl?: string;
-  /** Before every key in Redis. */
+  /** The prefix of every key in Redis. */
   redisPrefix: string;
   /** How long a call waits for Redis to count it. */
   redisTimeoutMs: number;
-  /** What becomes of limited calls where Redis does not answer: counted in this process alone, or refused. */
+  /** What happens to limited calls when Redis does not answer: counted in this process, or refused. */
   limitsWithoutRedis: 'open' | 'closed';
-  /** What verified books are signed with; absent: a key that is made in `dataDir`. */
+  /** The key that signs verification checkpoints. Absent: a key made in `dataDir`. */
   ledgerKey?: string;
-  /** Keys for the first start on an empty database; absent: random ones. */
+  /** Keys for the bootstrap of an empty database. Absent: random ones. */
   apiKey?: string;
   adminKey?: string;
-  /** What providers' credentials are encrypted with, and what they were before; absent: a key of a file. */
+  /** The current and previous key for providers' credentials. Absent: a key in a file. */
   secretKey?: string;
   secretKeyPrevious?: string;
-  /** What the account of the first start is given. */
+  /** The balance of the account that the bootstrap creates. */
   startingCredit: Money;
-  /** `auto`: on while no other provider is configured. */
+  /** `auto`: enabled while no other provider is configured. */
   sandbox: 'on' | 'off' | 'auto';
   timeLimits: TimeLimits;
-  /** Silence in a stream after which something harmless is sent. */
+  /** After this silence a stream sends a keep-alive. */
   keepAliveMs: number;
   maxBodyBytes: number;
-  /** What a process may use of memory; 0: what the machine has decides. */
+  /** The memory limit of a process; 0: derived from the machine's memory. */
   memoryBytes: number;
-  /** What one account may have under way in a process: calls, and bytes of their bodies (0: a quarter of the memory). */
+  /** Concurrent work of one account in a process: calls, and bytes of their bodies (0: a quarter of the memory). */
   accountCalls: number;
   accountBytes: number;
-  /** How long a request's body may take to arrive, and what it must bring a second on average; 0: anything. */
+  /** The time limit of a request body, and its minimum average rate per second; 0: none. */
   bodyMs: number;
   bodyBytesPerSecond: number;
-  /** What a body of JSON may hold. */
+  /** Limits on the structure of JSON bodies. */
   jsonBounds: { depth: number; values: number; members: number; membersOfOne: number };
-  /** Images a call may ask for. */
+  /** The maximum of images per call. */
   maxImages: number;
   unpricedExtras: 'refuse' | 'tools' | 'allow';
-  /** Addresses and ranges that are not public and may be fetched from for a client all the same. */
+  /** Private addresses and ranges that may be fetched for clients. */
   fetchAllowed: readonly string[];
-  /** The largest medium fetched for a client, and how long that may take. */
+  /** Size and time limits of media fetched for clients. */
   maxFetchBytes: number;
   fetchMs: number;
-  /** The model of a video where its client names none. */
+  /** The model for video requests without one. */
   videoModel?: string;
-  /** How long a video task may take. */
+  /** The maximum duration of a video task. */
   videoMs: number;
-  /** When a video task is first polled; 0: when it suits its provider. */
+  /** The first poll interval of a video task; 0: the provider's default. */
   videoPollMs: number;
-  /** Where finished works are kept, how long, and how large they may be. */
+  /** Storage of results: where, how long, and the maximum size. */
   files: { folder: string } | BucketPlace;
   keepFilesMs: number;
   maxFileBytes: number;
-  /** Where clients reach the gateway, without a trailing slash; absent: where they asked. */
+  /** The gateway's public URL, without a trailing slash. Absent: the host of the request. */
   publicUrl?: string;
-  /** How long images are kept that are asked for by their address. */
+  /** How long images requested as URLs are stored. */
   keepImagesMs: number;
-  /** How long another process's lease on the database holds without being renewed. */
+  /** How long another process's lease on the database is valid without renewal. */
   leaseMs: number;
-  /** How long a stop waits for calls under way. */
+  /** How long a stop waits for active calls. */
   drainMs: number;
-  /** A process whose event loop has not turned for so long is ended; 0: never. */
+  /** A process whose event loop is blocked for this long is ended; 0: never. */
   stallMs: number;
-  /** For models that do not say it themselves. */
+  /** The default for models that do not set it. */
   onDisconnect: 'abort' | 'drain';
-  /** How long an upstream is read on after its client has left, where the policy is `drain`. */
+  /** How long an upstream is read after its client disconnected, with the policy `drain`. */
   disconnectDrainMs: number;
   logLevel: (typeof LOG_LEVELS)[number];
-  /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+  /** Addresses and ranges of proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: readonly string[];
-  /** Opens `/metrics` beside the admin keys. */
+  /** A token for `/metrics`, besides the admin keys. */
   metricsToken?: string;
-  /** `open`: everybody may read `/metrics`. */
+  /** `open`: `/metrics` needs no key. */
   metrics: 'key' | 'open';
-  /** Where the admin API and the metrics are served instead of on the main address, and under which host names. */
+  /** A separate address for the admin API and the metrics, and its host names. */
   adminListen?: ListenPlace;
   adminHosts: readonly string[];
-  /** How long responses and proofs of thinking are kept; 0: not at all. */
+  /** How long responses and reasoning signatures are stored; 0: not at all. */
   kept: { responsesMs: number; proofsMs: number };
-  /** What modelport.yaml puts available; readable, for `applyCatalogue`. */
+  /** The contents of modelport.yaml, for `applyCatalogue`. */
   file: CatalogueForm;
-  /** Where that was read from; absent: there is no file. */
+  /** Its path. Absent: there is no file. */
   filePath?: string;
   vendors: readonly Vendor[];
 }
 
-/** A process shows that it lives every second. */
+/** Processes renew their leases every second. */
 const SHORTEST_LEASE_MS = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const FILE_NAME = 'modelport.yaml';
 
-/** Reads the environment and the file beside it; throws SettingError. `folder` is where relative paths begin. */
+/** Reads the environment and the file; throws SettingError. `folder`: the base of relative paths. */
 export function loadConfig(
   given: Environment,
   vendorVariables: readonly VendorVariables[],
@@ -243,7 +243,7 @@ function readTimeLimits(env: Environment): TimeLimits {
   };
 }
 
-/** Who reads the metrics, where the operator's surface is, and what the books are signed with. */
+/** Settings for metrics, the operator's address, and the checkpoint key. */
 function readOperator(
   env: Environment,
 ): Pick<Config, 'metricsToken' | 'metrics' | 'adminListen' | 'adminHosts' | 'ledgerKey'> {
@@ -281,7 +281,7 @@ function secretNames(vendorVariables: readonly VendorVariables[]): Set<string> {
   return new Set([...SECRETS, ...ofVendors]);
 }
 
-/** What a request may ask for. */
+/** Settings that limit requests. */
 function readAskable(env: Environment): Pick<Config, 'maxImages' | 'unpricedExtras'> {
   return {
     maxImages: readWhole(env, 'MODELPORT_MAX_IMAGES', 1, 1000),
@@ -294,7 +294,7 @@ function readVideoTimes(env: Environment): Pick<Config, 'videoMs' | 'videoPollMs
   return { videoMs, videoPollMs: readWhole(env, 'MODELPORT_VIDEO_POLL_MS', 0, LONGEST_MS) };
 }
 
-/** The settings in force that have a value, in the order of SETTINGS; secret ones say so and are not to be shown whole. */
+/** Settings that have a value, in the order of SETTINGS. Secrets are marked and must not be shown completely. */
 export function settingsInForce(
   config: Config,
   given: Environment,
@@ -316,7 +316,7 @@ function readFile(env: Environment, folder: string): { file: CatalogueForm; file
   return named || existsSync(path) ? { file: readCatalogueFile(path, env), filePath: path } : { file: {} };
 }
 
-/** A server of one's own is on when its address is named, a provider when its key is. */
+/** A self-hosted server is enabled by its URL, a provider by its key. */
 function readVendors(env: Environment, rows: readonly VendorVariables[], folder: string): Vendor[] {
   const vendors: Vendor[] = [];
   for (const row of rows) {
@@ -325,7 +325,7 @@ function readVendors(env: Environment, rows: readonly VendorVariables[], folder:
     const baseUrl = baseUrlVariable && env[baseUrlVariable]?.trim();
     if (!(baseUrlVariable ? baseUrl : credential)) continue;
     if (baseUrlVariable && baseUrl && !/^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) {
-      throw new SettingError(`${baseUrlVariable} must be an http or https address such as http://127.0.0.1:8000/v1.`);
+      throw new SettingError(`${baseUrlVariable} must be an http or https URL such as http://127.0.0.1:8000/v1.`);
     }
     const settings = settingsOf(env, row);
     vendors.push({
@@ -354,7 +354,7 @@ function settingsOf(env: Environment, { settingVariables = {} }: VendorVariables
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
-/** Of one object: more names than any request has, fewer than cost much. */
+/** Of one object: more names than any request has, few enough to be cheap. */
 const MOST_MEMBERS_OF_ONE = 10_000;
 const MOST_PROCESSES = 256;
 

@@ -18,7 +18,7 @@ const probed = (
 };
 const baseUrl = `http://127.0.0.1:${server.port}`;
 
-test('a cloud that answers is well, by its own key, its settings or the environment', async () => {
+test('a cloud that answers is reported as reachable, with its own key, its settings or the environment', async () => {
   const well = { credential: 'there', answers: true } as const;
   expect(await probed({ type: 'bedrock', baseUrl, credential: 'api-key' })).toEqual(well);
   const settings = { region: 'us-east-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 's' };
@@ -27,7 +27,7 @@ test('a cloud that answers is well, by its own key, its settings or the environm
   expect(await probed({ type: 'vertex', baseUrl, credential: 'ya29.token' })).toEqual(well);
 });
 
-test('what is missing is said, and what a credential is refused for', async () => {
+test('a missing setting and a refused credential are reported', async () => {
   expect(await probed({ type: 'bedrock' }, KEYS)).toMatchObject({
     answers: false,
     reportError: expect.stringContaining('region'),

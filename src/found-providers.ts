@@ -1,4 +1,4 @@
-/** Providers that the environment or the database names: put available, asked for their models, probed. */
+/** Providers configured by environment or database: their catalogue entries, model lists, and probes. */
 import type { Kind } from './canonical/call.ts';
 import { asGatewayError, type GatewayError } from './canonical/errors.ts';
 import { isObject } from './canonical/json.ts';
@@ -16,12 +16,12 @@ import { Cancellation } from './transport/cancellation.ts';
 import type { TimeLimits } from './transport/time-limits.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** A start does not wait longer than this for a server of one's own to name its models. */
+/** The start waits at most this long for a self-hosted server to list its models. */
 const ASKING: TimeLimits = { connectMs: 2000, headersMs: 2000, firstTokenMs: 2000, silenceMs: 2000, wholeMs: 3000 };
 const LARGEST_LIST_BYTES = 4 << 20;
 const LOCAL_PRICE = { input: 0, output: 0 };
 
-/** The variables of the environment that the providers are switched on by. */
+/** The environment variables of all providers. */
 export function vendorVariables(): VendorVariables[] {
   return [...PROVIDERS.values()].map((provider) => {
     const { name, credentialVariable, credentialVariables, baseUrlVariable, settingVariables } = provider;
@@ -35,7 +35,7 @@ export function vendorVariables(): VendorVariables[] {
   });
 }
 
-/** What the application itself sells: honest about being a sandbox, priced small but not zero. */
+/** The sandbox's models, with small prices that are not zero. */
 export const SANDBOX_CATALOGUE: CatalogueForm = {
   providers: [{ name: 'sandbox', type: 'sandbox' }],
   models: [
@@ -60,7 +60,7 @@ function sandboxModel(name: string, kind: Kind, more: object) {
   return { name, kind, ownedBy: 'modelport', ...more, targets: [{ provider: 'sandbox', model: name }] };
 }
 
-/** What the providers of the environment sell, at their list prices; servers of one's own are asked, and cost nothing. */
+/** Models of the providers in the environment, at list prices. Self-hosted servers are asked for theirs, which cost nothing. */
 export async function vendorCatalogue({ vendors }: Config, transport: Transport): Promise<CatalogueForm> {
   const listed = listedCatalogue(vendors.map(({ type }) => type));
   const own = await Promise.all(
@@ -69,7 +69,9 @@ export async function vendorCatalogue({ vendors }: Config, transport: Transport)
   return { ...listed, models: firstOfEachName([...listed.models, ...own.flat()]) };
 }
 
-/** Two providers may have a model of the same name, and a server of one's own any name: the first is sold, and no blank is. */
+/**
+ * Two providers may have a model of the same name, and a self-hosted server any name: the first is used, and names with spaces are dropped.
+ */
 function firstOfEachName<M extends { name: string }>(models: readonly M[]): M[] {
   const byName = new Map<string, M>();
   for (const model of models) if (!/\s/.test(model.name) && !byName.has(model.name)) byName.set(model.name, model);
@@ -86,7 +88,7 @@ async function ownModels(vendor: Vendor, baseUrl: string, transport: Transport) 
   }));
 }
 
-/** Whether a configured provider could be called. */
+/** Whether a configured provider can be called. */
 export async function probe(row: ProviderRow, { vendors }: Config, transport: Transport): Promise<Probed> {
   const provider = providerOf(row.type);
   if (!provider) return { credential: 'unneeded', answers: false, reportError: `its type ${row.type} is not known` };
@@ -103,7 +105,7 @@ export async function probe(row: ProviderRow, { vendors }: Config, transport: Tr
 }
 
 function noAddress({ addressOf }: Provider): string {
-  return addressOf ? 'it has no address: set its baseUrl, or the settings that say it (region …)' : 'it has no address';
+  return addressOf ? 'it has no URL: set its baseUrl, or the settings that determine it (region …)' : 'it has no URL';
 }
 
 interface Asked {
@@ -113,7 +115,7 @@ interface Asked {
   settings: { readonly [name: string]: string };
 }
 
-/** The model list of an OpenAI-compatible server; `reportError` where nothing answered. */
+/** The model list of an OpenAI-compatible server; `reportError` is set if it did not answer. */
 async function ask(
   { type, ...target }: Asked,
   transport: Transport,
@@ -130,7 +132,7 @@ async function ask(
   }
 }
 
-/** The operator is told what clients are not: a cause in words. */
+/** The message with its cause, for the operator only. */
 function troubleOf({ message, cause }: GatewayError): string {
   return typeof cause === 'string' ? `${message} (${cause})` : message;
 }

@@ -11,32 +11,32 @@ function told(first: FirstTime | undefined): string {
 const keys = { apiKey: 'sk-random', adminKey: 'sk-admin-random' };
 const FIRST: FirstTime = { keys, file: undefined, model: 'sandbox-chat' };
 
-test('a start says where it listens', () => {
+test('a start prints its address', () => {
   expect(told(undefined)).toBe(
     'Modelport listens on http://[::1]:8080\nThe admin API and the metrics are on http://127.0.0.1:9090',
   );
 });
 
-test('a terminal is shown random keys once, with a line to paste', () => {
+test('on a terminal random keys are shown once, with a command to paste', () => {
   const text = told(FIRST);
   expect(text).toContain('  caller key  sk-random\n  admin key   sk-admin-random\n');
   expect(text).toContain('curl -N http://[::1]:8080/v1/chat/completions \\\n  -H "Authorization: Bearer sk-random"');
 });
 
-test('where nobody reads, the keys are in a file', () => {
+test('otherwise the keys are in a file', () => {
   const text = told({ ...FIRST, file: '/data/first keys.env' });
   expect(text).not.toContain('sk-');
   expect(text).toContain("\n. '/data/first keys.env'\ncurl ");
   expect(text).toContain('Bearer $MODELPORT_KEY');
 });
 
-test('keys that were given are named by their setting', () => {
+test('keys given by the operator are referred to by their setting', () => {
   const text = told({ ...FIRST, keys: { apiKey: undefined, adminKey: undefined } });
   expect(text).not.toContain('sk-');
   expect(text).toContain('caller key  the one in MODELPORT_API_KEY');
   expect(text).toContain('Bearer $MODELPORT_API_KEY');
 });
 
-test('without a model there is nothing to try', () => {
+test('without a model no command is suggested', () => {
   expect(told({ ...FIRST, model: undefined })).not.toContain('curl');
 });

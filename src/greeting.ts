@@ -1,25 +1,25 @@
-/** What a start says on the terminal: where it listens, and on the first start how to begin. */
+/** The output of a start: addresses, and on the first start how to begin. */
 
 import type { FirstKeys } from './bootstrap.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import type { Config } from './config.ts';
 
-/** The ports that are listened on. */
+/** The ports in use. */
 export interface Ports {
   main: number;
   admin: number | undefined;
 }
 
-/** What a first start has to tell. */
+/** What the first start shows. */
 export interface FirstTime {
   keys: FirstKeys;
-  /** The file that the keys stand in; `undefined`: they are shown. */
+  /** The file with the keys; `undefined`: they are shown. */
   file: string | undefined;
-  /** A model to try; `undefined`: there is none. */
+  /** A model for the example; `undefined`: there is none. */
   model: string | undefined;
 }
 
-/** The sandbox's where it is offered. */
+/** The sandbox's model if available. */
 export function modelToTry(catalog: Pick<Catalog, 'find' | 'list'>): string | undefined {
   return catalog.find('sandbox-chat')?.name ?? catalog.list().find(({ kind }) => kind === 'chat')?.name;
 }
@@ -63,11 +63,11 @@ function introduce({ keys, file, model }: FirstTime, address: string, out: (line
   out('');
 }
 
-/** Keys that the operator gave are never shown. */
+/** Keys given by the operator are never shown. */
 function where(key: string | undefined, file: string | undefined, setting: string): string {
   if (key === undefined) return `the one in ${setting}`;
   return file === undefined ? key : `in ${file}`;
 }
 
-/** A path as a shell takes it. */
+/** Quotes a path for a shell. */
 const quoted = (path: string) => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -18,7 +18,7 @@ function logged(say: (log: ReturnType<typeof createLog>) => void, process?: numb
     .map((line) => JSON.parse(line));
 }
 
-test('a line of JSON an event, in their order, with its members', () => {
+test('each event is a line of JSON, in order, with its members', () => {
   const lines = logged((log) => {
     log.info('first', { id: 'a', none: undefined });
     log.warn('"second"\n');
@@ -33,7 +33,7 @@ test('a line of JSON an event, in their order, with its members', () => {
   ]);
 });
 
-test('what cannot be written takes no other line with it', () => {
+test('an event that cannot be written does not affect other lines', () => {
   const lines = logged((log) => {
     log.info('before');
     log.error('broken', { amount: 1n });
@@ -42,7 +42,7 @@ test('what cannot be written takes no other line with it', () => {
   expect(lines).toMatchObject([{ msg: 'before' }, { msg: 'broken', unwritten: expect.any(String) }, { msg: 'after' }]);
 });
 
-test('what is below the level is not written, and what is written is gathered first', async () => {
+test('events below the level are dropped, and others are buffered', async () => {
   const written: string[] = [];
   const log = createLog('warn', (lines) => written.push(lines), Date.now);
   log.info('never');

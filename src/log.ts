@@ -1,19 +1,22 @@
-/** The log: one line of JSON per event, in the shape pino writes and its tools read. Never a prompt, a reply or a secret. */
+/** The log: one line of JSON per event, in pino's format. Never prompts, replies or secrets. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 const NUMBERS: { [level in LogLevel]: number } = { debug: 20, info: 30, warn: 40, error: 50, silent: 100 };
-/** Events are gathered this long, then written at once: a system call a line would cost more than the line, and a line between two calls costs three times one of many. */
+/**
+ * Events are collected for this time and written at once: a system call costs more than a line, and a line between two calls costs three
+ * times one in a batch.
+ */
 const GATHER_MS = 50;
 
-/** What a line holds beside its message, or what gives it when the line is written: nobody changes it any more. */
+/** The members of a line besides its message, or a function that returns them when the line is written. They must not change any more. */
 export type Members = object | (() => object);
 
 export interface Log {
   info(message: string, members?: Members): void;
   warn(message: string, members?: Members): void;
   error(message: string, members?: Members): void;
-  /** Writes what has been gathered. */
+  /** Writes what was collected. */
   flush(): void;
 }
 
@@ -24,7 +27,7 @@ interface Event {
   members: Members | undefined;
 }
 
-/** `write` receives whole lines; they say which of several processes wrote them. */
+/** `write` receives complete lines with the number of the process, if there are several. */
 export function createLog(
   level: LogLevel,
   write: (lines: string) => void,
@@ -60,7 +63,7 @@ function lineOf({ level, time, message, members }: Event, from: string): string 
   return `${head}${rest === '}' ? rest : `,${rest}`}\n`;
 }
 
-/** What cannot be written takes no other line with it. */
+/** Members that cannot be written must not affect other lines. */
 function written(members: Members): string {
   try {
     return JSON.stringify(typeof members === 'function' ? members() : members);
@@ -69,7 +72,7 @@ function written(members: Members): string {
   }
 }
 
-/** A failure as members of a line, causes included. */
+/** An error as members of a line, with its causes. */
 export function errorMembers(thrown: unknown): object {
   if (!(thrown instanceof Error)) return { err: thrown };
   const { name, message, cause } = thrown;

@@ -1,4 +1,4 @@
-/** The program `modelport`: hands its commands the modules; the only place that knows them all. */
+/** The program `modelport`: passes the modules to its commands. */
 
 import { version } from '../package.json';
 import { openApp, openDatabase, openTransport } from './app.ts';
@@ -17,9 +17,9 @@ import { askServer } from './transport/ask-server.ts';
 
 const env = Bun.env;
 const proxied = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].some((variable) => env[variable]);
-/** The launcher's process, where it started this one itself. */
+/** The launcher's process, if it started this one. */
 const launcher = Number(env.MODELPORT_LAUNCHER) === process.ppid ? process.ppid : undefined;
-/** Which of how many processes this is; the one that started them says so. */
+/** The index of this process among several, set by the process that started them. */
 const worker = env.MODELPORT_WORKER === undefined ? undefined : Number(env.MODELPORT_WORKER);
 const workers = Number(env.MODELPORT_WORKERS ?? 1);
 const out = (line: string) => void process.stdout.write(`${line}\n`);
@@ -73,7 +73,7 @@ const opener: Opener = {
   probe: (row) => probe(row, config(), openTransport(proxied)),
 };
 
-/** Who reads no more (`modelport audit | head -1`) has seen enough: a command ends, the service goes on without a log. */
+/** If the reader closed the pipe (`modelport audit | head -1`), a command ends, and the service continues without a log. */
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: Error & { code?: string }) => {
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;

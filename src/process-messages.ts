@@ -1,40 +1,40 @@
-/** What the processes of one service tell each other, and how a worker of it speaks. */
+/** Messages between the processes of one service, and the worker's side of them. */
 
 export type FromWorker =
   | { type: 'ready' }
-  /** Its event loop turns. */
+  /** The event loop is running. */
   | { type: 'alive' }
-  /** Somebody wants the metrics of all processes. */
+  /** The metrics of all processes are requested. */
   | { type: 'gather'; scrape: number }
   | { type: 'scraped'; scrape: number; text: string };
 
 export type FromSupervisor =
   | { type: 'scrape'; scrape: number }
   | { type: 'gathered'; scrape: number; text: string }
-  /** The configuration is to be read again. */
+  /** The configuration must be read again. */
   | { type: 'reload' };
 
-/** The metrics of one process, in Prometheus' text form. */
+/** The metrics of one process in the Prometheus text format. */
 export interface Scraped {
   process: number;
   text: string;
 }
 
 export interface WorkerLink {
-  /** This process listens. */
+  /** This process is listening. */
   ready(): void;
   /** The metrics of all processes. */
   gather(): Promise<string>;
-  /** Runs when the configuration is to be read again. */
+  /** Sets the function that reads the configuration again. */
   onReload(reload: () => void): void;
-  /** An open way keeps the process alive. */
+  /** Closes the channel, which otherwise keeps the process alive. */
   close(): void;
 }
 
-/** How often a worker is to say that its event loop turns. */
+/** How often a worker reports that its event loop is running. */
 export const ALIVE_MS = 1000;
 
-/** The way to the process that started this one; `own` writes this one's metrics. */
+/** The channel to the process that started this one. `own`: writes the metrics of this process. */
 export function openWorkerLink(own: () => Promise<string>): WorkerLink {
   const waiting = new Map<number, (text: string) => void>();
   let asked = 0;
@@ -72,7 +72,7 @@ export function openWorkerLink(own: () => Promise<string>): WorkerLink {
 
 const SERIES = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 
-/** One text of many: each series says its process, each family stands together, as Prometheus wants it. */
+/** Merges the metrics: each series gets a process label, and each family stays together, as Prometheus requires. */
 export function mergeMetrics(scraped: readonly Scraped[]): string {
   const families = new Map<string, { head: string[]; series: string[] }>();
   for (const { process, text } of scraped) {

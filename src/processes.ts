@@ -1,4 +1,6 @@
-/** Several processes that serve one port: started once, replaced when they die, stopped together, their output and metrics one. */
+/**
+ * Runs several processes that share one port: starts them, replaces dead ones, stops them together, and merges their output and metrics.
+ */
 import { availableParallelism } from 'node:os';
 import { cannotListen } from './config/cannot-listen.ts';
 import { SettingError } from './config/setting-error.ts';
@@ -8,27 +10,27 @@ import { errorMembers, type Log } from './log.ts';
 import { ALIVE_MS, type FromSupervisor, type FromWorker, mergeMetrics, type Scraped } from './process-messages.ts';
 
 export interface ProcessesOptions {
-  /** How this program is started: the path of its main file. */
+  /** The path of the program's main file. */
   main: string;
   env: { readonly [variable: string]: string | undefined };
   log: Log;
-  /** Writes to the terminal what a worker has written: whole lines. */
+  /** Writes complete lines of a worker to the terminal. */
   write(lines: string): void;
-  /** Every process listens on these ports. */
+  /** Called when every process listens on these ports. */
   ready(ports: Ports): void;
-  /** `reload` is run when the configuration is to be read again. */
+  /** Sets the function that reads the configuration again. */
   onReload(reload: () => void): void;
-  /** Resolves when the service is to stop. */
+  /** Resolves when the service must stop. */
   stopAsked(): Promise<void>;
 }
 
-/** A process that lived so long has started well: the next one in its place is started at once. */
+/** If a process has run this long, its replacement is started at once. */
 const WELL_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** How long a scrape waits for processes that do not answer. */
+/** How long a metrics request waits for processes that do not answer. */
 const SCRAPE_MS = 1000;
-/** Beyond the drain: to settle and to close. */
+/** Added to the drain time, for settling and closing. */
 const STOP_SLACK_MS = 5000;
 
 type Child = ReturnType<typeof Bun.spawn>;
@@ -38,7 +40,7 @@ interface Worker {
   child: Child;
   startedMs: number;
   pauseMs: number;
-  /** Looks since it last said that its event loop turns; absent until it has said so once. */
+  /** Checks since its last sign of life; absent before the first one. */
   silentLooks?: number | undefined;
 }
 
@@ -46,7 +48,7 @@ export function processCount(asked: number | 'auto'): number {
   return asked === 'auto' ? availableParallelism() : asked;
 }
 
-/** Resolves with the exit code when all have ended; throws a sentence where one of them could not begin. */
+/** Resolves with the exit code when all have ended. Throws an Error if one could not start. */
 export async function serveProcesses(config: Config, count: number, options: ProcessesOptions): Promise<number> {
   const { log } = options;
   const { adminListen } = config;
@@ -86,7 +88,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     workers.delete(number);
     if (stopping || !worker) return;
     if (!readyNumbers.has(number)) {
-      failed.reject(new SettingError(`Process ${number} could not begin: see above.`));
+      failed.reject(new SettingError(`Process ${number} could not start: see above.`));
       return;
     }
     const livedMs = performance.now() - worker.startedMs;
@@ -96,12 +98,12 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     setTimeout(() => !stopping && start(number, nextPauseMs), pauseMs);
   }
 
-  /** Looks are counted, not time: where this process itself was stopped for a while, it has looked as seldom. */
+  /** Checks are counted instead of time: if this process itself was stopped, it has checked less often. */
   function watch(): void {
     for (const worker of workers.values()) {
       if (config.stallMs === 0 || worker.silentLooks === undefined || ++worker.silentLooks * ALIVE_MS < config.stallMs)
         continue;
-      log.error('a process whose event loop does not turn is ended', { process: worker.number });
+      log.error('a process with a blocked event loop is ended', { process: worker.number });
       worker.silentLooks = undefined;
       worker.child.kill('SIGKILL');
     }
@@ -109,7 +111,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
 
   async function received(number: number, message: FromWorker): Promise<void> {
     const worker = workers.get(number);
-    // One that is still starting is not watched: it may have a large database to bring up to date.
+    // A process that is still starting is not watched: it may be migrating a large database.
     if (worker && (message.type === 'ready' || message.type === 'alive')) worker.silentLooks = 0;
     if (message.type === 'ready') {
       readyNumbers.add(number);
@@ -126,7 +128,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     try {
       worker?.child.send(message);
     } catch (thrown) {
-      log.warn('a process could not be told', { process: worker?.number, ...errorMembers(thrown) });
+      log.warn('a message to a process failed', { process: worker?.number, ...errorMembers(thrown) });
     }
   }
 
@@ -158,7 +160,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
     }, config.drainMs + STOP_SLACK_MS);
     await Promise.all(children.map((child) => child.exited));
     clearTimeout(late);
-    // Who was still starting had nothing to settle, and no ear for the signal yet.
+    // A process that was still starting had nothing to settle and did not handle the signal yet.
     return children.every(({ exitCode, signalCode }) => exitCode === 0 || signalCode === 'SIGTERM') ? 0 : 1;
   }
 
@@ -180,7 +182,7 @@ export async function serveProcesses(config: Config, count: number, options: Pro
   return stopAll();
 }
 
-/** Nobody else may have the port: processes that share one share it with anybody who asks to. */
+/** Reserves the port: processes with a shared port would share it with any other program that asks for it. */
 function exclusivePort({ host, port }: { host: string; port: number }): number {
   try {
     const server = Bun.serve({ hostname: host, port, fetch: () => new Response() });
@@ -192,7 +194,7 @@ function exclusivePort({ host, port }: { host: string; port: number }): number {
   }
 }
 
-/** Lines of several processes do not mix. */
+/** Lines of different processes are not mixed. */
 async function copyLines(stream: ReadableStream<Uint8Array>, write: (lines: string) => void): Promise<void> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -1,4 +1,4 @@
-/** What a SIGHUP changes while calls go on: providers and models of the file, keys that stand in files, the certificate. */
+/** Reloads the configuration on SIGHUP while calls continue: providers and models of the file, keys in files, the certificate. */
 
 import type { App } from './app.ts';
 import { configFile, showFile } from './apply-file.ts';
@@ -7,7 +7,7 @@ import { SANDBOX_CATALOGUE, vendorCatalogue } from './found-providers.ts';
 import type { Log } from './log.ts';
 import type { Servers } from './servers.ts';
 
-/** Puts available what the configuration says: the sandbox, providers whose keys are there, the file. */
+/** Applies the configured catalogue: the sandbox, providers with keys, the file. */
 export async function putOnSale(config: Config, app: App, log: Log): Promise<void> {
   const { store, transport } = app;
   if (config.sandbox !== 'off') await app.apply(SANDBOX_CATALOGUE, 'start', true);
@@ -23,15 +23,15 @@ export interface ReloadOptions {
   app: App;
   servers: Servers;
   log: Log;
-  /** Of several processes one alone writes to the database. */
+  /** Only one of several processes writes to the database. */
   isFirst: boolean;
-  /** The settings as they are now. Throws a sentence where one is wrong. */
+  /** Reads the settings again. Throws an Error if one is invalid. */
   readAgain(): Config;
-  /** The configuration is in force. */
+  /** Called when the configuration is in use. */
   done(config: Config): void;
 }
 
-/** Reloads once at a time; what is wrong is told to the operator, and the old configuration goes on. */
+/** Reloads one at a time. Errors are reported to the operator, and the old configuration stays. */
 export function createReload({ app, servers, log, isFirst, readAgain, done }: ReloadOptions): () => void {
   let last = Promise.resolve();
   async function reload(): Promise<void> {
@@ -46,7 +46,7 @@ export function createReload({ app, servers, log, isFirst, readAgain, done }: Re
       done(config);
       log.info('configuration reloaded');
     } catch (thrown) {
-      app.reportError('The configuration could not be reloaded: the old one goes on.', thrown);
+      app.reportError('The configuration could not be reloaded: the old one stays in use.', thrown);
     }
   }
   return () => {

@@ -1,8 +1,8 @@
-/** Encrypts providers' credentials with a new key; may be cut short anywhere and run again. */
+/** Encrypts providers' credentials with a new key. Can be interrupted at any point and run again. */
 import { forgetOldKey, rotateKeyFile, type SecretKeySettings } from './config/secret-key.ts';
 import type { Store } from './store/store.ts';
 
-/** Longer than a change of a provider takes that another process has begun with the old key. */
+/** Longer than another process takes to finish a change of a provider that it began with the old key. */
 const SETTLING_MS = 1000;
 
 export async function rotateSecrets(
@@ -10,7 +10,7 @@ export async function rotateSecrets(
   store: Pick<Store, 'providers' | 'resealProviders'>,
   sleep: (ms: number) => Promise<unknown> = Bun.sleep,
 ): Promise<{ from: string; providers: number }> {
-  // All can be opened, or nothing is begun.
+  // Starts only if every credential can be decrypted.
   await store.providers();
   const isFile = rotateKeyFile(settings);
   let providers = await store.resealProviders();

@@ -1,4 +1,4 @@
-/** Runs the service: first start, what is available, the listening server, and the graceful stop. */
+/** Runs the service: bootstrap, catalogue, server, and the graceful stop. */
 
 import { type App, openApp, openDatabase, openTransport } from './app.ts';
 import { configFile, SHOW_FILE_MS, showFile } from './apply-file.ts';
@@ -22,38 +22,38 @@ import { startWatchdog } from './watchdog.ts';
 /** How long the tokens of calls that a stop has cut off may be counted. */
 const COUNTING_MS = 500;
 
-/** How often changes by other processes are looked for, and this one shows that it lives. */
+/** How often changes by other processes are looked for and the lease is renewed. */
 const WATCH_MS = 1000;
 const TIDY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 
 const DIVIDED_LIMITS =
-  'Limits per minute and of calls at once are divided among the processes, each of which lets in its part: set REDIS_URL to count them over all.';
+  'Limits are divided among the processes, and each enforces its part: set REDIS_URL to count them over all processes.';
 
 export interface ServeOptions {
   version: string;
-  /** Upstreams are reached through a proxy that the environment names. */
+  /** Upstreams are reached through a proxy from the environment. */
   proxied: boolean;
-  /** The process that started this one and passes its signals on; absent: nobody does. */
+  /** The process that started this one and passes its signals on, if any. */
   launcher: number | undefined;
-  /** The number of this process where it is one of several that serve together. */
+  /** The index of this process, if there are several. */
   worker: number | undefined;
-  /** How many serve together. */
+  /** The number of processes. */
   workers: number;
-  /** How this program is started, for others of its kind. */
+  /** The path of the program's main file, to start workers. */
   main: string;
   env: { readonly [variable: string]: string | undefined };
-  /** Somebody reads what is written, and nothing keeps it. */
+  /** The output is a terminal, so it is read and not stored. */
   isTerminal: boolean;
   /** Writes one line to the terminal. */
   out(line: string): void;
-  /** The settings as they are now. Throws a sentence where one is wrong. */
+  /** Reads the settings again. Throws an Error if one is invalid. */
   readAgain(): Config;
 }
 
-/** Serves until SIGTERM or SIGINT, and resolves with the exit code. Throws a sentence where it cannot begin. */
+/** Serves until SIGTERM or SIGINT and resolves with the exit code. Throws an Error if it cannot start. */
 export async function serve(config: Config, count: number, options: ServeOptions): Promise<number> {
-  // From now on it does not end the process.
+  // From now on SIGHUP does not end the process.
   process.on('SIGHUP', () => hungUp());
   const write = (lines: string) => void process.stdout.write(lines);
   const log = createLog(config.logLevel, write, Date.now, options.worker);
@@ -84,10 +84,10 @@ export async function serve(config: Config, count: number, options: ServeOptions
   }
 }
 
-/** What a SIGHUP does; a worker is told by the process that started it. */
+/** The handler of SIGHUP; a worker is told by the process that started it. */
 let hungUp = () => {};
 
-/** The whole service in this process, or one of the processes that share it. */
+/** The whole service in this process, or one of several workers. */
 async function serveAlone(
   config: Config,
   app: App,
@@ -140,7 +140,7 @@ async function serveAlone(
   clearInterval(showing);
   clearInterval(tidying);
   await Promise.all([stop(config, app, servers, log), tasks.stop(config.drainMs)]);
-  // Calls that a stop waits for are alive: others must see that.
+  // Calls that a stop waits for keep the lease: others must not settle them.
   clearInterval(watch);
   app.close();
   stopWatchdog?.();
@@ -148,7 +148,7 @@ async function serveAlone(
   return 0;
 }
 
-/** What a start puts in order: keys, models available, what killed processes left behind. */
+/** The work of a start: keys, catalogue, and holds that dead processes left. */
 async function furnish(config: Config, app: App, isTerminal: boolean, log: Log): Promise<FirstTime | undefined> {
   const { store, catalog } = app;
   const now = Date.now();
@@ -165,36 +165,36 @@ async function furnish(config: Config, app: App, isTerminal: boolean, log: Log):
   return { keys, file: areRandom ? keyFile?.path : undefined, model: modelToTry(catalog) };
 }
 
-/** Other processes may have another file, and want to know whose they undo. */
+/** Other processes may have another file and want to know whose changes they revert. */
 async function show({ filePath, file }: Config, { store, reportError }: App): Promise<void> {
   if (filePath === undefined) return;
   try {
     await showFile(store, configFile(filePath, file), Date.now());
   } catch (thrown) {
-    reportError('The file of providers and models could not be shown to other processes.', thrown);
+    reportError('The configuration file could not be announced to other processes.', thrown);
   }
 }
 
-/** Room for the records of calls to come, and an end for those older than they are kept; and for images whose time is over. */
+/** Hourly work: storage for the next days, removal of old call records and expired images. */
 async function tidy({ keepCallsDays }: Config, { store, files, reportError }: App): Promise<void> {
   const now = Date.now();
-  // Nothing waits for a bucket: it may be far away, or down.
-  clearShelf(files, now).catch((thrown) => reportError('Images whose time is over could not be removed.', thrown));
+  // Not awaited: a bucket may be slow or unreachable.
+  clearShelf(files, now).catch((thrown) => reportError('Expired images could not be removed.', thrown));
   try {
     await store.tidy(now, keepCallsDays > 0 ? now - keepCallsDays * DAY_MS : undefined);
   } catch (thrown) {
-    reportError('The records of calls could not be tidied.', thrown);
+    reportError('Call records could not be cleaned up.', thrown);
   }
 }
 
-/** The database may answer while this process has no lease on it. */
+/** The database may answer although this process has no lease. */
 async function readinessOf({ store, ledger }: App): Promise<Readiness> {
   return ledger.isFenced()
     ? notReady('This process has not renewed its lease in time and takes no calls.')
     : store.ready();
 }
 
-/** The lease is renewed every second whatever else takes its time; the rest is done once at a time. */
+/** The lease is renewed every second, whatever the other work takes; that runs once at a time. */
 function startWatch(app: App): ReturnType<typeof setInterval> {
   let watching: Promise<void> | undefined;
   return setInterval(() => {
@@ -210,7 +210,7 @@ function startWatch(app: App): ReturnType<typeof setInterval> {
 
 let seenGeneration = -1;
 
-/** Notices what other processes have changed, shows that this one lives, and resolves what dead ones left. */
+/** Notices changes of other processes, renews the lease, and resolves holds of dead processes. */
 async function watchOver({ store, access, catalog, ledger, memory, reportError }: App): Promise<void> {
   try {
     await ledger.sweep(Date.now(), processStatusOf);
@@ -222,7 +222,7 @@ async function watchOver({ store, access, catalog, ledger, memory, reportError }
     }
     await memory.sweep(Date.now());
   } catch (thrown) {
-    reportError('The database could not be looked after.', thrown);
+    reportError('The periodic database work failed.', thrown);
   }
 }
 
@@ -237,11 +237,11 @@ function stopAsked(launcher: number | undefined): Promise<void> {
   });
 }
 
-/** Nothing new is accepted, what is under way is finished within a bound, everything is settled. */
+/** Stops accepting requests, waits for active calls up to the limit, and settles everything. */
 async function stop({ drainMs }: Config, app: App, servers: Servers, log: Log): Promise<void> {
   log.info('stopping', { active: app.gateway.active });
   const closing = servers.stop();
-  // Calls that are cut off then are settled without waiting for their tokens to be counted.
+  // Calls that are then cut off are settled without waiting for token counts.
   const hurry = setTimeout(() => app.close(), drainMs + COUNTING_MS);
   await Promise.all([app.gateway.drain(drainMs), app.videos.drain(drainMs)]);
   clearTimeout(hurry);

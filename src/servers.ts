@@ -1,4 +1,4 @@
-/** The addresses that one process serves: the main one, and the operator's own where it is set. */
+/** The servers of one process: the main address and, if configured, the operator's own. */
 import { cannotListen } from './config/cannot-listen.ts';
 import type { Config } from './config.ts';
 import type { Ports } from './greeting.ts';
@@ -10,14 +10,14 @@ import { listen, type Server } from './http1/server.ts';
 
 export interface Servers {
   ports: Ports;
-  /** As one server's: no more requests; resolves when those under way are answered. */
+  /** Accepts no more requests. Resolves when the current ones are answered. */
   stop(): Promise<unknown>;
   kill(): void;
-  /** New connections are shown the certificate of this configuration; open ones go on. */
+  /** New connections use the certificate of this configuration; open ones continue. */
   renew(config: Config): void;
 }
 
-/** Listens everywhere; `shared`: other processes listen on the same ports. Throws a sentence where it cannot. */
+/** Listens on all addresses. `shared`: other processes listen on the same ports. Throws an Error if it cannot. */
 export function openServers(config: Config, deps: HttpDeps, shared: boolean): Servers {
   const { adminListen, adminHosts, host, port, bodyMs, bodyBytesPerSecond, tls } = config;
   const timeouts = { ...PATIENCE, bodyMs, bodyBytesPerSecond };

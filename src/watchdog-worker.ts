@@ -1,4 +1,4 @@
-/** The thread that watches the event loop of its process, and ends the process when that no longer turns. */
+/** The thread that watches its process's event loop, and ends the process when the loop is blocked. */
 import type { Watched } from './watchdog.ts';
 
 declare const self: Worker;
@@ -11,7 +11,7 @@ self.onmessage = ({ data }: MessageEvent<Watched>) => {
     const now = Atomics.load(turns, 0);
     still = now === seen ? still + 1 : 0;
     seen = now;
-    // Looks are counted, not time: a machine that slept, or a process that was stopped as a whole, has looked as seldom.
+    // Checks are counted instead of time: a suspended machine or stopped process has checked less often.
     if (still * everyMs < stallMs) return;
     process.stderr.write(`The event loop has not turned for ${stallMs} ms: the process ends itself.\n`);
     process.kill(process.pid, 'SIGKILL');

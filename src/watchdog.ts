@@ -1,16 +1,19 @@
-/** Ends this process when its event loop does not turn: what it holds is settled by others, and whoever started it can start it anew. */
+/** Ends this process when its event loop is blocked: other processes settle its calls, and a supervisor can restart it. */
 
 export interface Watched {
-  /** Its first element changes whenever the loop turns. */
+  /** The first element changes with every turn of the loop. */
   turns: Int32Array;
   stallMs: number;
   everyMs: number;
 }
 
-/** So many looks make a stall. */
+/** The number of checks until a stall is assumed. */
 const LOOKS = 30;
 
-/** Watches from a thread of its own, 6 MB; the function stops it. Where several processes serve, the one that started them watches instead. */
+/**
+ * Watches from a thread, which takes 6 MB. The returned function stops it. With several processes, the one that started them watches
+ * instead.
+ */
 export function startWatchdog(stallMs: number): () => void {
   const everyMs = Math.max(1, Math.ceil(stallMs / LOOKS));
   const turns = new Int32Array(new SharedArrayBuffer(4));

@@ -1,4 +1,4 @@
-/** A client's request as the server would hand it on, without a connection behind it. */
+/** Makes a client's request as the server would pass it on, without a connection. */
 import { ClientRequest } from '../src/http1/client-request.ts';
 
 export interface Arrived {

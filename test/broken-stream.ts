@@ -1,10 +1,10 @@
-/** All that came of a stream, though the connection may break behind it: so ends a broken one in some formats. */
+/** Reads everything of a stream even if its connection breaks at the end, as some formats signal errors. */
 export async function textOf({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   try {
     for await (const chunk of body ?? []) chunks.push(chunk);
   } catch {
-    // It says in its last words that it broke off.
+    // The text itself says that the stream failed.
   }
   return Buffer.concat(chunks).toString();
 }

@@ -1,4 +1,4 @@
-/** For tests: an S3-compatible object store on the loopback that verifies each request's signature and keeps to the service's own limits. */
+/** For tests: a local S3-compatible object store that verifies signatures and enforces the limits of S3. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { verifySignature } from './signature-v4.ts';
@@ -7,13 +7,13 @@ export interface Bucket {
   /** `http://127.0.0.1:port` */
   readonly endpoint: string;
   readonly settings: { bucket: string; region: string; accessKeyId: string; secretAccessKey: string };
-  /** What is in it, by key. */
+  /** Its objects by key. */
   readonly objects: ReadonlyMap<string, Uint8Array>;
-  /** Uploads in parts that were neither completed nor given up. */
+  /** Multipart uploads that were neither completed nor aborted. */
   readonly openUploads: number;
-  /** Each request's method and path with its query, and the status it was answered with. */
+  /** Method, path with query, and response status of each request. */
   readonly journal: readonly { method: string; path: string; status: number }[];
-  /** Every request from now on is answered with this status instead; `undefined`: well again. */
+  /** Answers every request with this status from now on; `undefined` ends that. */
   fail(status: number | undefined): void;
   close(): Promise<void>;
 }
@@ -29,9 +29,9 @@ interface Reply {
   body?: Uint8Array | string;
 }
 
-/** The service takes no smaller part, but for the last. */
+/** The minimum size of a part, except the last. */
 const SMALLEST_PART = 5 << 20;
-/** Names a listing holds: few, so that tests see several pages. */
+/** Names per page of a listing: few, so that tests get several pages. */
 const PAGE = 3;
 const SETTINGS = { bucket: 'videos', region: 'eu-test-1', accessKeyId: 'AKIDTEST', secretAccessKey: 'not-a-secret' };
 
@@ -77,7 +77,7 @@ export async function startBucket(): Promise<Bucket> {
     return { status: range === undefined ? 200 : 206, headers, ...(withBody && { body: part }) };
   }
 
-  /** A page of the names, in the order of the alphabet. */
+  /** A page of names in alphabetical order. */
   function list(query: URLSearchParams): Reply {
     const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? ''];
     const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();

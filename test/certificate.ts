@@ -1,4 +1,4 @@
-/** Certificates for tests: made by openssl, for this machine alone. */
+/** Makes certificates for tests with openssl, valid for this machine only. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface MadeCertificate {
   key: string;
 }
 
-/** Signed by itself, in the folder, in the place of an earlier one; `name` is who it says it is. */
+/** Makes a self-signed certificate in the folder, replacing an earlier one. `name`: its subject. */
 export function makeCertificate(folder: string, name: string): MadeCertificate {
   const [certPath, keyPath] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
   const how = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];

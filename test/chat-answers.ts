@@ -1,4 +1,4 @@
-/** Literal answers of an OpenAI-format upstream, for tests that need no recording. */
+/** Fixed answers of an OpenAI-format upstream, for tests without recordings. */
 import type { Answer } from './upstream/answer.ts';
 
 export const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
@@ -7,14 +7,14 @@ export const USED = { input: 11, output: 7 };
 
 const BASE = { id: 'chatcmpl-upstream', created: 1_790_000_000, model: 'upstream-model' };
 
-/** A whole reply with `USAGE`. */
+/** A non-streaming response with `USAGE`. */
 export function wholeAnswer(text: string, more: Answer = {}): Answer {
   const message = { role: 'assistant', content: text, refusal: null };
   const choices = [{ index: 0, message, finish_reason: 'stop', logprobs: null }];
   return { json: { ...BASE, object: 'chat.completion', choices, usage: USAGE }, ...more };
 }
 
-/** A stream: one event with the role, one per text, one with the finish, one with `USAGE`, then `[DONE]`. */
+/** A stream: an event with the role, one per text, one with the finish reason, one with `USAGE`, then `[DONE]`. */
 export function streamAnswer(texts: readonly string[], more: Answer = {}): Answer {
   const chunk = (choices: unknown[], rest = {}) => ({ ...BASE, object: 'chat.completion.chunk', choices, ...rest });
   const delta = (value: object, finish: string | null = null) =>
@@ -28,7 +28,7 @@ export function streamAnswer(texts: readonly string[], more: Answer = {}): Answe
   return { events, ...more };
 }
 
-/** An error body of the OpenAI format. */
+/** An error body in the OpenAI format. */
 export function errorAnswer(status: number, message: string, more: Answer = {}): Answer {
   return { status, json: { error: { message, type: 'vendor_type', param: null, code: 'vendor_code' } }, ...more };
 }

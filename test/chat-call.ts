@@ -1,4 +1,4 @@
-/** A conversation call of which a test names only what it is about. */
+/** Makes a chat call from the members that a test is about. */
 import type { ChatCall } from '../src/canonical/call.ts';
 
 export function chatCall(members: Partial<ChatCall> = {}): ChatCall {

@@ -1,12 +1,12 @@
-/** A way to a database that a test can cut: bytes stop, connections stay open, as where a network fails. */
+/** A connection to a database that a test can interrupt: bytes stop while connections stay open, as in a network failure. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface DatabaseLink {
-  /** The database's address, over this link. */
+  /** The database's URL over this link. */
   url: string;
-  /** From now on nothing passes, in either direction. */
+  /** Stops all traffic in both directions. */
   cut(): void;
-  /** New connections pass; `resumed`: those of before too, with what was held back; `reset`: they are broken off. */
+  /** New connections work again. `resumed`: earlier ones continue with the bytes held back; `reset`: earlier ones are closed. */
   mend(former: 'resumed' | 'reset'): void;
   close(): Promise<void>;
 }

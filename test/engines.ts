@@ -1,4 +1,4 @@
-/** The engines that a Store runs over, each with databases of its own: what runs over the store runs over every one of them. */
+/** The database engines, with a database for each test. What runs over the store runs on both. */
 import { Database } from 'bun:sqlite';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { hasPostgres, testPostgres, whenGone } from './postgres.ts';
 
-/** A database as the settings name it, and a way in that does not go through the Store. */
+/** A database by its settings, and direct access to it. */
 export interface TestDatabase {
   settings: { dataDir: string; databaseUrl?: string };
   tamper(text: string): Promise<void>;
@@ -54,12 +54,12 @@ const postgres: Engine = {
   },
 };
 
-// Here, and not in the first test that needs it: a cluster takes seconds to make.
+// Started here, not in the first test that needs it: creating a cluster takes seconds.
 if (hasPostgres) await testPostgres();
 
 export const ENGINES: readonly Engine[] = [sqlite, ...(hasPostgres ? [postgres] : [])];
 
-/** A migrated store over a database of its own. */
+/** A migrated store with its own database. */
 export async function freshStore(engine: Engine): Promise<TestDatabase & { store: Store }> {
   const database = await engine.freshDatabase();
   const store = await openStore(database.settings);

@@ -1,11 +1,11 @@
-/** Holds docs/reference/errors.md and the table of errors equal, both ways. */
+/** Checks that docs/reference/errors.md equals the table of errors. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { ERRORS } from '../src/canonical/errors.ts';
 
 const ROW = /^\| `(\w+)` \| (\d+) \| (yes|no) \| (\S+) \| (\S+) \| (\S+) \| (.+) \|$/gm;
 
-test('docs/reference/errors.md lists every code as the table has it, and no other', async () => {
+test('docs/reference/errors.md lists every error code of the table and no other', async () => {
   const text = await Bun.file(join(import.meta.dir, '../docs/reference/errors.md')).text();
   const documented: { [code: string]: object } = {};
   for (const [, code = '', status, retried, openai, anthropic, google] of text.matchAll(ROW)) {

@@ -1,4 +1,4 @@
-/** Packs messages of AWS's binary event stream, as the provider would send them: recordings keep only what stood in them. */
+/** Encodes messages of AWS's binary event stream: recordings contain only their payloads. */
 import { crc32 } from 'node:zlib';
 
 export function packMessage(headers: { [name: string]: string }, payload: string | Uint8Array): Buffer {
@@ -31,7 +31,7 @@ export function packException(type: string, message: string): Buffer {
   return packMessage(headers, JSON.stringify({ message }));
 }
 
-/** One event of a model's own format, as Bedrock wraps it. */
+/** One event of a model's own format in Bedrock's envelope. */
 export function packChunk(event: object | string): Buffer {
   const text = typeof event === 'string' ? event : JSON.stringify(event);
   return packEvent('chunk', { bytes: Buffer.from(text).toString('base64'), p: 'abc' });

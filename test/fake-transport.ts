@@ -1,11 +1,11 @@
-/** For tests: a transport without a network. What is sent waits here until the test answers it; time limits run by the test's clock. */
+/** For tests: a transport without a network. Requests wait until the test answers them; time limits use the test's clock. */
 import type { Cancellation } from '../src/transport/cancellation.ts';
 import { ExchangeState } from '../src/transport/exchange.ts';
 import type { TimeLimits, Watched } from '../src/transport/time-limits.ts';
 import type { Sending, Transport } from '../src/transport/transport.ts';
 import type { Answer } from './upstream/answer.ts';
 
-/** A request that has been sent, and the other end of its exchange. */
+/** A sent request and the other end of its exchange. */
 export class SentRequest {
   readonly sending: Sending;
   readonly exchange: ExchangeState;
@@ -17,7 +17,7 @@ export class SentRequest {
     this.exchange = exchange;
   }
 
-  /** The host it went to. */
+  /** The host of the URL. */
   get host(): string {
     return new URL(this.sending.url).host;
   }
@@ -26,7 +26,7 @@ export class SentRequest {
     return JSON.parse(Buffer.from(this.sending.body ?? []).toString());
   }
 
-  /** A connection takes the request. */
+  /** A connection accepts the request. */
   take(): void {
     this.exchange.from({
       pause: () => {
@@ -41,12 +41,12 @@ export class SentRequest {
     });
   }
 
-  /** The answer's head. */
+  /** Sends the head of the response. */
   begin(status = 200, headers: { [name: string]: string } = {}): void {
     this.exchange.begin(status, new Headers(headers));
   }
 
-  /** The head of a stream. */
+  /** Sends the head of a stream. */
   beginStream(): void {
     this.begin(200, { 'content-type': 'text/event-stream' });
   }
@@ -55,18 +55,18 @@ export class SentRequest {
     this.exchange.push(Buffer.from(text));
   }
 
-  /** One event of a stream each. */
+  /** Sends events of a stream. */
   pushEvents(...events: unknown[]): void {
     for (const event of events) this.push(`data: ${JSON.stringify(event)}\n\n`);
   }
 
-  /** The end of a stream. */
+  /** Ends a stream. */
   pushDone(): void {
     this.push('data: [DONE]\n\n');
     this.exchange.finish();
   }
 
-  /** All of a literal answer at once. */
+  /** Sends a complete answer. */
   answer({ json, events, status = 200, headers = {} }: Answer): void {
     if (events) {
       this.begin(status, { 'content-type': 'text/event-stream', ...headers });
@@ -81,13 +81,13 @@ export class SentRequest {
 }
 
 export interface FakeTransport extends Transport {
-  /** All that has been sent. */
+  /** All sent requests. */
   readonly sent: SentRequest[];
-  /** What requests are answered from now on, one each, before they are waited for with `next`. */
+  /** Answers for the next requests, one each; only others reach `next`. */
   script(...answers: (Answer | ((request: SentRequest) => void))[]): void;
-  /** The next request that no script answers, taken by a connection. */
+  /** The next request without a scripted answer, accepted by a connection. */
   next(): Promise<SentRequest>;
-  /** Time limits are looked at as if so long had gone by. */
+  /** Checks time limits as if this time had passed. */
   pass(ms: number): void;
 }
 

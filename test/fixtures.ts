@@ -1,9 +1,9 @@
-/** Recorded provider traffic, read in place: the recordings stay outside the repository. */
+/** Reads recorded provider traffic, which is outside the repository. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packEvent } from './event-stream.ts';
 
-/** One recorded reply, as the manifest beside the recordings describes it. */
+/** One recorded reply, as described by the manifest of the recordings. */
 export interface RecordedCase {
   file: string;
   request_file?: string;
@@ -19,13 +19,13 @@ export interface RecordedCase {
   turn?: number;
   parallel_group?: string;
   response_headers?: { [name: string]: string };
-  /** What the official library of the same format makes of the recording itself. */
+  /** What the official library of the same format reads of the recording itself. */
   native_sdk?: { raw?: string; helper?: string };
 }
 
 const FOLDER = process.env.MODELPORT_FIXTURES ?? join(import.meta.dir, '../../shared/fixtures');
 
-/** Whether the recordings are there; suites over them are skipped where they are not. */
+/** Whether the recordings are available; suites that need them are skipped otherwise. */
 export const hasFixtures = existsSync(join(FOLDER, 'manifest.json'));
 
 if (!hasFixtures) console.warn('No recorded fixtures (MODELPORT_FIXTURES): the suites over recordings are skipped.');
@@ -40,7 +40,7 @@ export function recordedCases(wire: string): RecordedCase[] {
   return manifest.entries.filter((entry) => entry.wire === wire);
 }
 
-/** The one case whose file name ends so. */
+/** The one case whose file name ends with this. */
 export function recordedCase(fileEnd: string): RecordedCase {
   const found = manifest.entries.filter((entry) => entry.file.endsWith(fileEnd));
   if (found.length !== 1 || !found[0]) throw new Error(`${found.length} recorded cases end in ${fileEnd}.`);
@@ -62,11 +62,11 @@ export function replyContentType(recorded: RecordedCase): string {
   return recorded.response_headers?.['content-type'] ?? (recorded.stream ? ofStream : 'application/json');
 }
 
-/** The request that produced the reply, where it was recorded. */
+/** The request of the reply, if it was recorded. */
 export function requestBytes(recorded: RecordedCase): Uint8Array | undefined {
   if (recorded.request_file === undefined) return undefined;
   const bytes = readFileSync(join(FOLDER, recorded.request_file));
-  // A body that the recorder could not read is kept as `null`.
+  // A body that the recorder could not read is stored as `null`.
   return bytes.toString().trim() === 'null' ? undefined : bytes;
 }
 
@@ -77,7 +77,7 @@ function linesOf(bytes: Buffer): string[] {
     .filter((line) => line.trim() !== '');
 }
 
-/** Puts the envelope back around payloads that were kept one to a line. */
+/** Puts payloads that were stored one per line back into their envelope. */
 function framed(wire: string, payloads: readonly string[]): Uint8Array {
   switch (wire) {
     case 'openai-chat':
@@ -98,7 +98,7 @@ function framed(wire: string, payloads: readonly string[]): Uint8Array {
   }
 }
 
-/** `bytes` cut at places that `seed` draws; the same seed cuts alike. Seed 0: all at once; 1: byte by byte. */
+/** Splits `bytes` at positions derived from `seed`. Seed 0: one piece; 1: byte by byte. */
 export function cutBytes(bytes: Uint8Array, seed: number): Uint8Array[] {
   if (seed === 0) return [bytes];
   const chunks: Uint8Array[] = [];

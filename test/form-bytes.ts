@@ -1,4 +1,4 @@
-/** Forms as clients write them: their parts in any order. */
+/** Forms as clients write them, with parts in any order. */
 import type { FormPart } from '../src/dialects/wire/multipart.ts';
 
 export function formBytes(parts: readonly FormPart[], boundary: string): Buffer<ArrayBuffer> {

@@ -1,4 +1,7 @@
-/** For tests: the way of a call in one process. Database, ledger, catalog and access are real ones; the transport and the clock are the test's. */
+/**
+ * For tests: a complete call in one process. Database, ledger, catalogue and access are real; transport and clock are controlled by the
+ * test.
+ */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +29,7 @@ import { createGuardedFetch } from '../src/transport/guarded-fetch.ts';
 import { createFakeTransport, type FakeTransport } from './fake-transport.ts';
 import { whenGone } from './postgres.ts';
 
-/** USD per million tokens: a token of input costs 1000 nano-USD, one of output 4000. */
+/** USD per million tokens: an input token costs 1000 nano-USD, an output token 4000. */
 export const PRICE = { input: 1, cachedInput: 0.5, output: 4 };
 const NOON = Date.UTC(2026, 4, 5, 12);
 const TEN_USD = 10_000_000_000n;
@@ -43,14 +46,14 @@ export const SETTINGS: GatewaySettings = {
 };
 
 export interface CaseSetup {
-  /** How many targets the model has, in order. */
+  /** The number of targets, in order. */
   targets?: number;
-  /** How many credentials each of their providers has. */
+  /** The number of credentials per provider. */
   credentials?: number;
   type?: string;
-  /** What else the model's row says. */
+  /** Other members of the model's row. */
   model?: { [member: string]: unknown };
-  /** What else the key's row says. */
+  /** Other members of the key's row. */
   key?: Partial<KeyRow>;
   /** In nano-USD. */
   balance?: bigint;
@@ -58,7 +61,7 @@ export interface CaseSetup {
   deps?: Partial<GatewayDeps>;
 }
 
-/** A client that waits until it leaves. */
+/** A client that waits until it disconnects. */
 export class FakeClient {
   hasLeft = false;
   onLeave: (() => void) | undefined;
@@ -69,12 +72,12 @@ export class FakeClient {
   }
 }
 
-/** Where a stream is written. */
+/** Receives a stream. */
 export class FakeSink implements ByteSink {
   text = '';
-  /** What it says to every write. */
+  /** Its answer to every write. */
   takes = true;
-  /** `ended`: complete; `failed`: broken off. */
+  /** `ended`: complete; `failed`: incomplete. */
   readonly over: Promise<'ended' | 'failed'>;
   end!: (bytes?: Uint8Array) => void;
   fail!: () => void;
@@ -95,7 +98,7 @@ export class FakeSink implements ByteSink {
   }
 }
 
-/** One model, one caller, and the way between them and the transport. */
+/** One model, one caller, and the gateway with its transport. */
 export interface GatewayCase {
   readonly model: string;
   readonly caller: Caller;
@@ -103,14 +106,14 @@ export interface GatewayCase {
   readonly gateway: Gateway;
   readonly transport: FakeTransport;
   readonly client: FakeClient;
-  /** The calls on record, in their order. */
+  /** Recorded calls in order. */
   readonly calls: CallRow[];
   readonly troubles: string[];
-  /** Loads that have not been given back, and forms not yet released. */
+  /** Loads that were not returned, and forms that were not released. */
   readonly loads: Set<Load>;
   readonly underWay: Set<CallContext>;
   readonly unreleased: () => number;
-  /** Turns the wall clock on. */
+  /** Advances the wall clock. */
   turn(ms: number): void;
   /** A call in this format, read from its body. */
   entrant(body: object, dialect?: string, headers?: { [name: string]: string }): Entrant;
@@ -166,7 +169,7 @@ export async function startGatewayBench(): Promise<GatewayBench> {
       provider: providerOf,
       dialect: vendorDialect,
       signing: createSigning(transport, now),
-      // A letter is a token.
+      // Each letter is a token.
       countTexts: (texts) => Promise.resolve(texts.map(({ length }) => length)),
       settings: { ...SETTINGS, ...setup.settings },
       now,

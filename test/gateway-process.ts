@@ -1,4 +1,4 @@
-/** The gateway as a real process, started as its users start it, seen only from outside. */
+/** The gateway as a real process, started as by its users and seen only from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -10,7 +10,7 @@ export interface ProviderSetting {
   type: string;
   baseUrl: string;
   credential?: string;
-  /** Instead of one. */
+  /** Instead of `credential`. */
   credentials?: string[];
   settings?: { [name: string]: string };
 }
@@ -28,13 +28,13 @@ export interface GatewaySetup {
   providers?: readonly ProviderSetting[];
   models?: readonly ModelSetting[];
   environment?: { [name: string]: string };
-  /** A command that runs the gateway: in another namespace, for one. */
+  /** A command that runs the gateway, for example in another namespace. */
   under?: readonly string[];
-  /** The folder of an earlier process, to go on from; a fresh one unless given. */
+  /** The data folder of an earlier process; by default a new one. */
   dataFolder?: string;
 }
 
-/** A key of its own on an account of its own, so that a test sees its own calls and its own money only. */
+/** A key with its own account, so that a test sees only its own calls and money. */
 export interface TestCaller {
   account: string;
   key: string;
@@ -69,19 +69,19 @@ export interface GatewayProcess {
   readonly dataFolder: string;
   /** Everything it has printed. */
   log(): string;
-  /** An answer of the admin API. Throws where it is no success. */
+  /** A response of the admin API. Throws if it is an error. */
   admin<T>(method: string, path: string, body?: unknown): Promise<T>;
   newCaller(amount?: string): Promise<TestCaller>;
   balance(caller: TestCaller): Promise<{ available: string; held: string }>;
   calls(caller: TestCaller): Promise<CallView[]>;
   verify(): Promise<VerifyView>;
-  /** In Prometheus' text form. */
+  /** In the Prometheus text format. */
   metrics(): Promise<string>;
-  /** SIGTERM; resolves with the exit code. Deletes the data unless told to keep it. */
+  /** Sends SIGTERM and resolves with the exit code. Deletes the data folder unless `keep` is given. */
   stop(keep?: 'keep'): Promise<number | null>;
-  /** Stops the whole process tree where it is, or lets it go on. */
+  /** Stops or continues the whole process tree. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
-  /** SIGKILL to the whole process tree; the data stays. */
+  /** Kills the whole process tree; the data folder stays. */
   kill(): Promise<void>;
   /** Resolves with the exit code when the process ends by itself. */
   readonly exited: Promise<number | null>;
@@ -99,7 +99,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
   const dataFolder = setup.dataFolder ?? mkdtempSync(join(tmpdir(), 'modelport-test-'));
   const configFile = join(dataFolder, 'modelport.yaml');
   const { providers = [], models = [] } = setup;
-  // JSON is YAML.
+  // JSON is valid YAML.
   writeFileSync(configFile, JSON.stringify({ providers, models }, undefined, 2));
   const port = await freePort();
   const settings = {
@@ -110,7 +110,7 @@ export async function startGateway(setup: GatewaySetup = {}): Promise<GatewayPro
     MODELPORT_API_KEY: API_KEY,
     MODELPORT_ADMIN_KEY: ADMIN_KEY,
     MODELPORT_VIDEO_POLL_MS: '200',
-    // Gateways that share a database share the key of what is encrypted in it.
+    // Gateways that share a database share its encryption key.
     ...(setup.environment?.DATABASE_URL && { MODELPORT_SECRET_KEY: 'the key of every test gateway on one database' }),
     MODELPORT_SANDBOX: 'on',
     ...setup.environment,
@@ -182,10 +182,10 @@ export interface Serving {
   killTree(): void;
 }
 
-/** In a POSIX shell, and by Node elsewhere. */
+/** For POSIX shells, and for Node elsewhere. */
 type Launcher = 'modelport' | 'modelport.mjs';
 
-/** The command as its users have it. */
+/** Runs the command as users have it. */
 export function spawnModelport(
   args: readonly string[],
   environment: { [name: string]: string },
@@ -201,7 +201,7 @@ export function spawnNpmStart(environment: { [name: string]: string }): Serving 
   return spawnServing('npm', ['start', '--prefix', ROOT], environment);
 }
 
-/** In a process group of its own, with nothing of our environment but the path. */
+/** In its own process group, with only PATH of our environment. */
 function spawnServing(command: string, args: readonly string[], environment: { [name: string]: string }): Serving {
   const child = spawn(command, args, {
     cwd: tmpdir(),

@@ -1,4 +1,4 @@
-/** For tests: an edge over real modules and a database in a temporary folder, listening on this machine alone. */
+/** For tests: the HTTP edge with real modules and a database in a temporary folder, on a local address. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ import type { TestDatabase } from './engines.ts';
 export const MAX_BODY_BYTES = 100_000;
 
 export interface Loopback {
-  /** Where it listens. */
+  /** Its URL. */
   address: string;
   /** Of its database. */
   settings: TestDatabase['settings'];
@@ -36,11 +36,11 @@ export interface Loopback {
   account: string;
   callerKey: string;
   adminKey: string;
-  /** What an operator was told. */
+  /** What was reported to the operator. */
   troubles: string[];
-  /** With the caller's key unless `key` says otherwise; `null`: none. A body that is no string is sent as JSON. */
+  /** Sends a request with the caller's key unless `key` is given; `null`: no key. A body other than text is sent as JSON. */
   ask(method: string, path: string, options?: AskOptions): Promise<Response>;
-  /** The same with the admin's key; the answer as JSON. */
+  /** The same with the admin key; returns the response as JSON. */
   admin(method: string, path: string, body?: unknown, headers?: { [name: string]: string }): Promise<AdminAnswer>;
   issue(kind: KeyKind, more?: Partial<KeyRow>): Promise<string>;
   stop(): Promise<void>;
@@ -61,7 +61,7 @@ interface AdminAnswer {
 const noVideos = () => Promise.reject(new Error('no videos'));
 const NO_VIDEOS: VideoTasks = { create: noVideos, find: noVideos, list: noVideos, remove: noVideos, drain: noVideos };
 
-/** `database`: one there is, instead of SQLite in a folder of its own. */
+/** `database`: an existing one instead of SQLite in a new folder. */
 export async function startLoopback(database?: TestDatabase['settings']): Promise<Loopback> {
   const folder = await mkdtemp(join(tmpdir(), 'modelport-http-'));
   const settings = database ?? { dataDir: folder };
@@ -87,7 +87,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
     access,
     catalog,
     memory: createMemory(store.kept, { responsesMs: 30 * 86_400_000, proofsMs: 86_400_000 }),
-    // These routes need none: a call that arrives here is the gateway's own fault.
+    // These routes need no gateway: a call that arrives here is a fault.
     gateway: { serve: () => Promise.reject(new Error('no gateway')), active: 0, drain: () => Promise.resolve() },
     dialect: dialectNamed,
     files: openFiles({ folder: join(folder, 'files') }),
@@ -171,7 +171,7 @@ export async function startLoopback(database?: TestDatabase['settings']): Promis
   };
 }
 
-/** Two chat models and a provider, as a modelport.yaml has them. */
+/** Two chat models and a provider, in the form of modelport.yaml. */
 export const CATALOGUE = {
   providers: [
     { name: 'main', type: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1', credential: 'secret-abcdefgh1234' },

@@ -1,4 +1,4 @@
-/** Calls on their real way up to the transport: what would be sent, and what is held for it. */
+/** Runs calls up to the transport: what would be sent, and what is held for it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,18 +36,18 @@ export const modelOf = ([type, kind, upstreamModel]: Target) =>
   `${type}-${kind}-${upstreamModel}`.replace(/[^\w-]/g, '_');
 
 export interface OutgoingCalls {
-  /** The bodies that the last call would have sent, a form as the object of its fields; none where it was refused. */
+  /** The bodies that the last call would have sent, a form as an object of its fields; empty if it was refused. */
   sent: string[];
-  /** Nano-USD held for it. */
+  /** The hold in nano-USD. */
   held: bigint;
-  /** The error of ours with which the last call was refused before anything was sent. */
+  /** The gateway's error, if the last call was refused before anything was sent. */
   refused: GatewayError | undefined;
-  /** Its model's catalogue name is `model`. A form has no body. */
+  /** `model`: its catalogue name. A form has no body. */
   run(format: string, model: string, asked: { text: string } | { form: Form }): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `models`: the members of each kind's models in the catalogue, prices among them. */
+/** `models`: members of each kind's models in the catalogue, including prices. */
 export async function startOutgoing(
   targets: readonly Target[],
   members: { readonly [kind in Kind]?: object },

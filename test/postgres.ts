@@ -1,4 +1,4 @@
-/** A Postgres of the tests' own: a fresh cluster in a temporary folder, reached over loopback, gone when the tests are. */
+/** Postgres for tests: a new cluster in a temporary folder, on a local address, removed after the tests. */
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import { SQL } from 'bun';
 
 export interface TestPostgres {
-  /** The address of a new, empty database. */
+  /** The URL of a new, empty database. */
   freshDatabase(): Promise<string>;
-  /** Stops as told (`fast` ends sessions, `immediate` is a crash) and starts again. */
+  /** Stops (`fast` ends sessions, `immediate` is a crash) and starts again. */
   stop(mode: 'fast' | 'immediate'): void;
   start(): void;
-  /** Stops all its processes where they are, or lets them go on: connections stay open, nobody answers. */
+  /** Stops or continues all its processes: connections stay open without an answer. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
 }
 
-/** The programs of an installed Postgres; `undefined` where there is none, or nobody it could run as. */
+/** The programs of an installed Postgres; `undefined` if there is none, or no user that could run it. */
 interface Installed {
   folder: string;
-  /** Postgres refuses to run as root: the command that makes another user of it. */
+  /** Postgres does not run as root: the command that changes the user. */
   as: readonly string[];
   owner: { uid: number; gid: number } | undefined;
 }
@@ -41,13 +41,12 @@ function findPostgres(): Installed | undefined {
 
 const installed = findPostgres();
 
-/** Tests of Postgres are left out, and say so, where there is none. */
+/** Without Postgres its tests are skipped with a message. */
 export const hasPostgres = installed !== undefined;
 if (!hasPostgres) console.warn('Postgres is not installed: its tests are skipped.');
 
 /**
- * The cluster that all test files of one run share: each test has databases of its own in it.
- * A test that stops Postgres needs a cluster of its own: `startPostgres`.
+ * The cluster that all test files of a run share; each test has its own databases. A test that stops Postgres uses `startPostgres` instead.
  */
 export async function testPostgres(): Promise<Pick<TestPostgres, 'freshDatabase'>> {
   sharing ??= sharedCluster();
@@ -56,13 +55,13 @@ export async function testPostgres(): Promise<Pick<TestPostgres, 'freshDatabase'
 
 let sharing: Promise<Pick<TestPostgres, 'freshDatabase'>> | undefined;
 
-/** With `bun test --parallel` the files run in several processes of one parent: the first of them makes the cluster, the others wait for it. */
+/** With `bun test --parallel` the files run in several processes of one parent: the first makes the cluster, the others wait for it. */
 async function sharedCluster(): Promise<Pick<TestPostgres, 'freshDatabase'>> {
   const parallel = process.env.BUN_TEST_WORKER_ID !== undefined;
   if (!parallel) return startPostgres();
   const portFile = join(tmpdir(), `modelport-postgres-of-${process.ppid}`);
   try {
-    // `wx`: only one process makes the file.
+    // `wx`: only one process creates the file.
     writeFileSync(portFile, '', { flag: 'wx' });
   } catch {
     return databasesAt(await portIn(portFile));
@@ -84,7 +83,7 @@ async function portIn(portFile: string): Promise<number> {
   throw new Error('Postgres did not start in time');
 }
 
-/** A cluster of one's own, gone when the process of this id is. */
+/** A separate cluster, removed when the process of this id ends. */
 export async function startPostgres(pid = process.pid): Promise<TestPostgres & { port: number }> {
   if (!installed) throw new Error('Postgres is not installed');
   const { folder, as, owner } = installed;
@@ -106,7 +105,7 @@ export async function startPostgres(pid = process.pid): Promise<TestPostgres & {
   whenGone(`${stopCommand}; rm -rf ${home}`, pid);
   const signal = (name: NodeJS.Signals) => {
     const main = Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    // The first is stopped first, and goes on last: it would start others, or take those that stand still for dead.
+    // The parent is stopped first and continued last: otherwise it would start other processes, or assume that stopped ones are dead.
     const all = [main, ...childrenOf(main)];
     for (const one of name === 'SIGSTOP' ? all : all.reverse()) process.kill(one, name);
   };
@@ -128,7 +127,7 @@ function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {
     async freshDatabase() {
       const name = `test_${process.pid}_${Date.now().toString(36)}_${++databases}`;
       const sql = new SQL({ url: `postgres://${USER}@127.0.0.1:${port}/postgres`, max: 1 });
-      // Two copies of one template at once are refused: the lock makes them wait for each other.
+      // Postgres refuses two concurrent copies of a template, so a lock makes them wait.
       await sql.unsafe(`SELECT pg_advisory_lock(1)`);
       await sql.unsafe(`CREATE DATABASE ${name} TEMPLATE template0`);
       await sql.close();
@@ -137,7 +136,7 @@ function databasesAt(port: number): Pick<TestPostgres, 'freshDatabase'> {
   };
 }
 
-/** A shell command for when a process is no more, however it ends: the test runner does not tell that it exits. */
+/** Runs a shell command when a process has ended in any way: the test runner has no hook for its exit. */
 export function whenGone(command: string, pid = process.pid): void {
   const watch = `while kill -0 ${pid} 2>/dev/null; do sleep 1; done; ${command}`;
   spawn('sh', ['-c', watch], { detached: true, stdio: 'ignore' }).unref();

@@ -1,4 +1,4 @@
-/** Properties. One that a busy machine does not get through in time has held for the cases that it came to. */
+/** Property tests with a time limit: on a busy machine a property passes with the cases that were run in time. */
 import fc from 'fast-check';
 
 fc.configureGlobal({ interruptAfterTimeLimit: 15_000 });

@@ -1,4 +1,4 @@
-/** For tests of the server: servers of one answer, and a client that says and sees bytes. */
+/** For tests of the server: servers with one answer, and a client that sends and shows raw bytes. */
 import { afterAll } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import type { Answer, ByteSink, ByteSource } from '../src/http1/answer.ts';
@@ -8,7 +8,7 @@ import type { RequestFault } from '../src/http1/request-fault.ts';
 import { listen, type Server } from '../src/http1/server.ts';
 
 const servers: Server[] = [];
-/** What the operator was told. */
+/** What was reported to the operator. */
 export const troubles: string[] = [];
 afterAll(() => {
   for (const server of servers) server.kill();
@@ -52,13 +52,13 @@ export async function readAll({ body }: ClientRequest): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** Says what it was asked, with its body. */
+/** Answers with the request and its body. */
 export const echo: Answering = async (request) => {
   const { method, target, headers } = request;
   return text(`${method} ${target} ${headers.get('x-one') ?? '-'} ${await readAll(request)}`);
 };
 
-/** A raw client: what it has received is `seen`, the varying date left out. */
+/** A raw client. `seen`: everything received, without the changing date. */
 export async function open({ port }: Server) {
   const socket: Socket = connect({ port, host: '127.0.0.1' });
   let seen = '';
@@ -77,7 +77,7 @@ export async function open({ port }: Server) {
     get seen() {
       return seen.replace(/date: [^\r]*\r\n/g, '').replaceAll('\r\n', '\n');
     },
-    /** What has come when it holds, within two seconds. */
+    /** Resolves with what was received when the condition holds, within two seconds. */
     async until(holds: (seen: string, isClosed: boolean) => boolean): Promise<string> {
       for (const end = performance.now() + 4000; performance.now() < end; ) {
         if (holds(this.seen, isClosed)) return this.seen;
@@ -98,7 +98,7 @@ export const GET = 'GET /a HTTP/1.1\nhost: x\n\n';
 export const answered = (body: string, more = '') =>
   `HTTP/1.1 200 OK\nx-is: text\ncontent-length: ${body.length}\n${more}\n${body}`;
 
-/** Brings these pieces, each when the one before has been taken. */
+/** A source of these pieces; each is written when the previous one was accepted. */
 export function source(pieces: readonly (string | Uint8Array)[], log: string[] = []): ByteSource {
   const left = [...pieces];
   let sink: ByteSink;

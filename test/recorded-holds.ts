@@ -1,4 +1,4 @@
-/** Every recorded request with its reply: the call, what its provider reported and what was delivered by our count. */
+/** Every recorded request with its reply: the call, the provider's reported usage, and the gateway's own count. */
 import type { Call } from '../src/canonical/call.ts';
 import { GatewayError } from '../src/canonical/errors.ts';
 import type { Usage } from '../src/canonical/usage.ts';
@@ -16,7 +16,7 @@ export interface RecordedHold {
 }
 
 const NAMES: { readonly [wire: string]: string } = { 'gemini-generatecontent': 'gemini' };
-/** English has rather more. */
+/** English text has slightly more. */
 const CHARACTERS_PER_TOKEN = 4;
 const count = async (texts: readonly string[]) => texts.map((text) => Math.ceil(text.length / CHARACTERS_PER_TOKEN));
 
@@ -36,7 +36,7 @@ export async function* recordedHolds(): AsyncGenerator<RecordedHold> {
 
 type ReadCall = NonNullable<ReturnType<typeof dialectNamed>>['readCall'];
 
-/** `undefined` where the request was not recorded, or is refused at the door. */
+/** `undefined` if the request was not recorded, or is refused. */
 function callOf(recorded: RecordedCase, readCall: ReadCall): Call | undefined {
   const body = requestBytes(recorded);
   if (!body) return undefined;

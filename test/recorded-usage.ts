@@ -1,4 +1,4 @@
-/** What a recording in OpenAI's format says it consumed, read without any code of the gateway. */
+/** Reads the usage of a recording in OpenAI's format without any code of the gateway. */
 import { type RecordedCase, replyBytes } from './fixtures.ts';
 
 export interface RecordedUsage {
@@ -11,7 +11,7 @@ interface WireUsage {
   prompt_tokens?: number;
   completion_tokens?: number;
   total_tokens?: number;
-  /** Names of the share read from a cache at DeepSeek, Mistral and Moonshot. */
+  /** DeepSeek's, Mistral's and Moonshot's names of cached input tokens. */
   prompt_cache_hit_tokens?: number;
   num_cached_tokens?: number;
   cached_tokens?: number;
@@ -20,7 +20,7 @@ interface WireUsage {
 }
 type Carrier = { usage?: WireUsage | null; x_groq?: { usage?: WireUsage | null } | null };
 
-/** `undefined` where the provider reported none. The last report counts. */
+/** `undefined` if the provider reported none. The last report counts. */
 export function recordedUsage(recorded: RecordedCase): RecordedUsage | undefined {
   const usage = carriers(recorded)
     .map((carrier) => carrier.usage ?? carrier.x_groq?.usage)
@@ -29,7 +29,7 @@ export function recordedUsage(recorded: RecordedCase): RecordedUsage | undefined
   if (usage?.prompt_tokens === undefined) return undefined;
   const { prompt_tokens: input, completion_tokens = 0, total_tokens = 0 } = usage;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens ?? 0;
-  // xAI counts reasoning beside the completion, Google's compatible endpoint tells it by the total alone.
+  // xAI counts reasoning in addition to the completion; Google's compatible endpoint includes it only in the total.
   const beside = total_tokens === input + completion_tokens + reasoning || recorded.provider === 'google-openai-compat';
   const output = beside && total_tokens > input + completion_tokens ? total_tokens - input : completion_tokens;
   const { prompt_tokens_details: details, prompt_cache_hit_tokens, num_cached_tokens, cached_tokens } = usage;

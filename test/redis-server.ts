@@ -1,4 +1,4 @@
-/** A Redis of the tests' own on a free port, or none where the machine has no `redis-server` (Debian: apt-get install redis-server). */
+/** Redis for tests on a free port, or none if `redis-server` is not installed (Debian: apt-get install redis-server). */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,9 +11,9 @@ if (!hasRedis) console.log('redis-server is not installed: the tests of shared l
 
 export interface RedisServer {
   readonly url: string;
-  /** A command over a connection of the tests' own. */
+  /** Runs a command over a separate connection. */
   command(name: string, ...args: string[]): Promise<unknown>;
-  /** SIGKILL: what it held is lost. */
+  /** SIGKILL: its data is lost. */
   kill(): Promise<void>;
   /** Starts it again on the same port, empty. */
   restart(): Promise<void>;

@@ -1,4 +1,4 @@
-/** For tests: one command as a process of its own runs it, with its own way to the server and its own connection to the database. */
+/** For tests: runs one command as in a separate process, with its own server settings and database connection. */
 import type { Opener, Probed } from '../src/cli/cli-deps.ts';
 import { runCommand } from '../src/cli/run-command.ts';
 import type { Ledger } from '../src/ledger/ledger.ts';
@@ -15,7 +15,7 @@ export interface Ran {
   err: string;
 }
 
-/** Asks the edge, or the server that `--url` names. */
+/** Sends requests to the edge, or to the server in `--url`. */
 export async function runAsProcess(
   edge: Pick<Loopback, 'address' | 'adminKey' | 'settings'>,
   changes: Partial<Opener>,

@@ -1,14 +1,14 @@
-/** What a model says, free of any provider's format. */
+/** The output of a model, independent of any provider's format. */
 export interface Said {
   thought?: string;
   texts?: readonly string[];
   /** Gemini's calls need no id. */
   calls?: readonly { id: string; name: string; args: object }[];
-  /** Pages of the web that the text rests on, all of it. */
+  /** Web pages that support the whole text. */
   sources?: readonly { url: string; title: string }[];
-  /** Why it ends where it does not end by itself: out of tokens, held back, or at a stop sequence. */
+  /** The finish reason, if it does not end by itself: token limit, filter, or a stop sequence. */
   ends?: 'length' | 'filtered' | { stop: string };
-  /** `USED` tokens unless told. */
+  /** `USED` tokens by default. */
   tokens?: Tokens;
 }
 
@@ -22,7 +22,7 @@ export interface Tokens {
 
 export const FEW: Tokens = { input: 11, cachedInput: 0, output: 7, reasoning: 0 };
 
-/** The provider's word for the end of a reply. */
+/** The provider's finish reason. */
 export function endOf<Word extends string | undefined>(
   { calls = [], ends }: Said,
   words: { over: Word; calls: Word; length: Word; filtered: Word; stop: Word },

@@ -1,4 +1,4 @@
-/** A running gateway with the scripted upstream behind it; every test gets models, an account and money of its own. */
+/** A running gateway with a scripted upstream. Every test gets its own models, account and money. */
 import { expect } from 'bun:test';
 import {
   type CallView,
@@ -10,50 +10,50 @@ import {
 import type { Answer } from './upstream/answer.ts';
 import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from './upstream/scripted-upstream.ts';
 
-/** USD per million tokens: a token of input costs 1000 nano-USD. */
+/** USD per million tokens: an input token costs 1000 nano-USD. */
 export const PRICE = { input: 1, cachedInput: 0.5, output: 4 };
 const NANO_PER_TOKEN = { input: 1000n, cachedInput: 500n, output: 4000n };
 
 export interface StageSetup {
-  /** A provider of the providers table; `openai-compatible` unless given. */
+  /** A provider type; `openai-compatible` by default. */
   type?: string;
-  /** What kind of model it is; `chat` unless given. */
+  /** The kind of the model; `chat` by default. */
   kind?: string;
   /** The provider's name of the model. */
   upstreamModel?: string;
   /** The public name. */
   model?: string;
-  /** The key of all its providers, and what else they are told. */
+  /** The credential of all its providers, and their other members. */
   credential?: string;
   settings?: { [name: string]: string };
-  /** How many targets the model has, in order; each has a queue of its own. */
+  /** The number of targets, in order; each has its own queue of answers. */
   targets?: number;
   /** Instead of the scripted upstream. */
   baseUrls?: readonly string[];
   onDisconnect?: 'abort' | 'drain';
-  /** `PRICE` unless given. */
+  /** `PRICE` by default. */
   price?: { [component: string]: unknown };
-  /** The model's window. */
+  /** The context window. */
   contextTokens?: number;
-  /** What a reply may be long, in tokens; 1000 unless given. */
+  /** The token limit of a reply; 1000 by default. */
   maxOutputTokens?: number;
-  /** Of images a call may ask for. */
+  /** The maximum of images per call. */
   maxImages?: number;
   amount?: string;
 }
 
-/** What one test sees of the world: a model nobody else calls, and a key whose account nobody else spends. */
+/** The environment of one test: a model and a key that nobody else uses. */
 export interface Stage {
   readonly model: string;
   readonly caller: TestCaller;
-  /** Where an official library is pointed to, and with what. */
+  /** The base URL and key for an official library. */
   readonly at: { baseURL: string; apiKey: string };
   /** Appends answers to the queue of a target. */
   script(...answers: Answer[]): void;
   scriptTarget(target: number, ...answers: Answer[]): void;
-  /** What arrived upstream, at all targets. */
+  /** Requests received upstream, by all targets. */
   journal(): JournalEntry[];
-  /** The calls on record once no money is held any more; proves that the balance is what they left. */
+  /** The recorded calls once nothing is held any more. Checks that they explain the balance. */
   settled(): Promise<CallView[]>;
   /** The one call, settled. */
   settledCall(): Promise<CallView>;
@@ -64,13 +64,13 @@ export interface Scene {
   readonly gateway: GatewayProcess;
   readonly upstream: ScriptedUpstream;
   stage(setup?: StageSetup): Promise<Stage>;
-  /** No open hold, a clean ledger, nothing unhandled in the log. */
+  /** Checks that there are no open holds, no ledger faults, and no unhandled errors in the log. */
   assertClean(): Promise<void>;
-  /** `assertClean`, and the process ends well. */
+  /** `assertClean`, and checks that the process ends normally. */
   close(): Promise<void>;
 }
 
-/** The first count of a text waits for the tokenizer to be loaded, which takes seconds on a busy machine. */
+/** The first token count waits for the tokenizer, which takes seconds to load on a busy machine. */
 const SETTLED_WITHIN_MS = 15_000;
 
 export async function startScene(setup: GatewaySetup = {}): Promise<Scene> {
@@ -172,14 +172,14 @@ async function settledCalls(gateway: GatewayProcess, caller: TestCaller, amount:
   return calls.reverse();
 }
 
-/** A decimal string of USD in nano-USD. */
+/** Converts a decimal string of USD to nano-USD. */
 export function nanoOf(usd: string): bigint {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(usd) ?? [];
   if (whole === '') throw new Error(`${usd} is no amount`);
   return BigInt(`${sign}${whole}${fraction.padEnd(9, '0')}`);
 }
 
-/** What so many tokens cost at `PRICE`. */
+/** The cost of these tokens at `PRICE`. */
 export function costOf(tokens: { input: number; output: number; cachedInput?: number }): bigint {
   const cached = BigInt(tokens.cachedInput ?? 0);
   return (

@@ -1,4 +1,4 @@
-/** One check over many cases, several at a time; all that fail are named. */
+/** Runs one check for many cases, several at a time, and reports all failures. */
 
 const AT_A_TIME = 6;
 

@@ -1,9 +1,9 @@
-/** Verifies Signature Version 4 as the service does, AWS or Volcengine: from what arrived on the wire, with nothing of the signer's code. */
+/** Verifies Signature Version 4 as AWS and Volcengine do: from the received request, without the signer's code. */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface Arrived {
   method: string;
-  /** Path and query as they stood in the request line. */
+  /** Path and query as in the request line. */
   path: string;
   /** By lower-case name. */
   headers: { [name: string]: string };
@@ -15,7 +15,7 @@ const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', ke
 const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** What the two services call things. */
+/** The names that the two services use. */
 const AWS = { algorithm: 'AWS4-HMAC-SHA256', date: 'x-amz-date', keyPrefix: 'AWS4' };
 export const VOLCENGINE: typeof AWS = { algorithm: 'HMAC-SHA256', date: 'x-date', keyPrefix: '' };
 
@@ -43,7 +43,7 @@ export function verifySignature(
     ...signed.map((name) => `${name}:${(arrived.headers[name] ?? '').trim().replace(/ +/g, ' ')}`),
     '',
     names,
-    // Object stores take a body that is not signed; one that is, is what the header says.
+    // Object stores accept unsigned bodies; a signed one has the hash in the header.
     arrived.headers['x-amz-content-sha256'] === 'UNSIGNED-PAYLOAD' ? 'UNSIGNED-PAYLOAD' : sha256(arrived.body),
   ].join('\n');
   const toSign = [algorithm, arrived.headers[date], scope, sha256(canonical)].join('\n');

@@ -1,4 +1,4 @@
-/** Books of a few accounts, keys and calls, written by the ledger itself. */
+/** A small ledger of some accounts, keys and calls, written by the ledger itself. */
 import { HOUR_MS } from '../src/store/call-sums.ts';
 import type { CallRow, HoldRow, LedgerStep, Store } from '../src/store/store.ts';
 
@@ -7,7 +7,7 @@ const MODELS = ['m', 'n'];
 
 export interface SmallBooks {
   accounts: readonly string[];
-  /** Records more calls, the ones after those there are. */
+  /** Records more calls, later than the existing ones. */
   calls(count: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export async function smallBooks(store: Store, accounts = ['acc_a', 'acc_b']): P
   };
 }
 
-/** Every third call costs nothing; eleven fall into an hour. */
+/** Every third call is free; an hour has eleven calls. */
 function callSteps(number: number, accounts: readonly string[]): LedgerStep[] {
   const account = accounts[number % accounts.length] ?? '';
   const at = FIRST + Math.floor(number / 11) * HOUR_MS + number;

@@ -1,16 +1,16 @@
-/** For tests: a SQLite database that stalls in the middle of one statement of a gateway's, until that gateway is killed. */
+/** For tests: blocks a gateway in the middle of one SQLite statement, until that gateway is killed. */
 import { Database } from 'bun:sqlite';
 import { join } from 'node:path';
 
-/** A trigger's place and condition: `UPDATE ON tasks WHEN NEW.body LIKE '%…%'`. */
+/** A trigger's event and condition: `UPDATE ON tasks WHEN NEW.body LIKE '%…%'`. */
 export type StallPoint = string;
 
 const PATIENCE_MS = 20_000;
-/** So often in a row nobody else may write. */
+/** After this many failures in a row to get the write lock, the gateway is blocked. */
 const BUSY_LOOKS = 10;
 const LOOK_MS = 40;
 
-/** Runs `work` on the database below. */
+/** Runs `work` with the database in this folder. */
 export function inDatabase<T>(dataFolder: string, work: (file: Database) => T): T {
   const file = new Database(join(dataFolder, 'modelport.db'));
   try {
@@ -21,7 +21,7 @@ export function inDatabase<T>(dataFolder: string, work: (file: Database) => T): 
   }
 }
 
-/** From now on whoever comes to this point stays there, with the transaction open. */
+/** From now on a process that reaches this point is blocked with its transaction open. */
 export function layStall(dataFolder: string, point: StallPoint): void {
   inDatabase(dataFolder, (file) => {
     file.run(
@@ -31,7 +31,7 @@ export function layStall(dataFolder: string, point: StallPoint): void {
   });
 }
 
-/** Somebody has come there. */
+/** Resolves when a process is blocked. */
 export async function stalled(dataFolder: string): Promise<void> {
   const file = new Database(join(dataFolder, 'modelport.db'));
   file.run('PRAGMA busy_timeout = 0');

@@ -1,4 +1,4 @@
-/** For tests: the modules of tasks, real ones on a database and a folder of their own, under a clock that the test turns. */
+/** For tests: the modules of tasks with a real database and folder, and a clock that the test advances. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,14 +32,14 @@ export interface TaskBench {
   readonly dataFolder: string;
   readonly calls: CallRow[];
   readonly troubles: string[];
-  /** The host `hook.test` leads there. */
+  /** Resolves the host `hook.test` to this address. */
   hookLeadsTo(address: string): void;
   now(): number;
   turn(ms: number): void;
   /** A task of four seconds of video, 0.40 USD, at the provider below `/NAME/v1`. */
   create(name: string, more?: Partial<Submission['ask']>): Promise<Task>;
   task(id: string): Promise<Task>;
-  /** Looks after whatever is due, for so long by the clock, as a runner would. */
+  /** Processes due tasks for this time on the clock, as a runner would. */
   lookAfter(ms: number): Promise<void>;
   /** Of the account, in nano-USD. */
   held(): Promise<bigint>;
@@ -135,7 +135,7 @@ export async function startTaskBench(names: readonly string[]): Promise<TaskBenc
       );
       if (rows.length > 0) continue;
       const next = Math.min(...(await every()));
-      // What is due and leased waits for the end of its lease.
+      // A due task with a lease waits for the end of the lease.
       clock = next > clock ? next : clock + 1000;
       if (clock > end) break;
     }

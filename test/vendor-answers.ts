@@ -1,4 +1,4 @@
-/** The same reply as each provider writes it, whole and streamed, for tests of every format before every provider. */
+/** The same reply in the format of each provider, streaming and non-streaming, for tests of all pairs of formats. */
 import { endOf, FEW, type Said } from './said.ts';
 import type { Answer } from './upstream/answer.ts';
 
@@ -13,7 +13,7 @@ export interface Vendor {
 
 export type VendorName = 'chat' | 'messages' | 'gemini' | 'responses';
 
-/** A proof that only its own provider takes back. */
+/** A signature that only its own provider accepts. */
 export const SEAL = 'c2VhbGVkLWJ5LXRoZS12ZW5kb3I=';
 
 const openaiError = (status: number, message: string): Answer => ({
@@ -306,7 +306,7 @@ const responseItems = ({ thought, texts, calls = [], ...said }: Said) => [
 
 const responses: Vendor = {
   type: 'openai',
-  // One that takes tools on Responses alone.
+  // A model that supports tools only in Responses.
   upstreamModel: 'gpt-6-astra',
   whole: (said) => ({ json: responseOf(said, responseItems(said)) }),
   stream(said) {

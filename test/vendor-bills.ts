@@ -1,8 +1,11 @@
-/** What each provider would bill for a recorded reply, computed from its raw usage object by the provider's own rule; no code of the gateway but its price's form. */
+/**
+ * What each provider would bill for a recorded reply, computed from its raw usage by the provider's own rule. Uses no code of the gateway
+ * except the type of prices.
+ */
 import type { Price } from '../src/canonical/price.ts';
 import { type RecordedCase, replyBytes } from './fixtures.ts';
 
-/** Pico-USD per token, each another prime, so that no two mistakes cancel out. */
+/** Pico-USD per token; different primes, so that errors do not cancel out. */
 const RATES = {
   input: 3_000_017n,
   cachedInput: 300_007n,
@@ -16,7 +19,7 @@ const RATES = {
   imageOutput: 40_000_003n,
 };
 
-/** What vectors and rankings are sold by beside tokens: pico-USD a character, nano-USD a search. */
+/** Other units of embeddings and rankings: pico-USD per character, nano-USD per search. */
 const OTHER_RATES = { perCharacter: 25_013n, perCall: 2_000_003n };
 
 type Raw = { readonly [member: string]: unknown };
@@ -28,7 +31,7 @@ export interface VendorBill {
   amount: bigint;
 }
 
-/** `undefined` where the provider reported nothing. */
+/** `undefined` if the provider reported nothing. */
 export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
   const counts = countsOf(recorded);
   if (!counts) return undefined;
@@ -38,14 +41,14 @@ export function vendorBill(recorded: RecordedCase): VendorBill | undefined {
   return { price: priceOf(counts), amount: (pico + 999n) / 1000n + BigInt(perCall) * OTHER_RATES.perCall };
 }
 
-/** Conversations are sold by every kind of token, all else by what its provider reports. */
+/** Chat is priced by all kinds of tokens, everything else by what its provider reports. */
 function priceOf(counts: Counts): Price {
   if (counts.output !== undefined) return RATES;
   const all = { ...RATES, ...OTHER_RATES };
   return Object.fromEntries(Object.entries(all).filter(([rate]) => rate in counts));
 }
 
-/** Whether any figure of what was consumed stands in the reply, in whichever provider's words. */
+/** Whether the reply contains any usage figure, under any provider's names. */
 export function reportsUsage(recorded: RecordedCase): boolean {
   return USAGE_WORDS.test(Buffer.from(replyBytes(recorded)).toString('latin1'));
 }
@@ -53,7 +56,7 @@ export function reportsUsage(recorded: RecordedCase): boolean {
 const USAGE_WORDS =
   /"(usage|usageMetadata|billed_units|input_?tokens|total_?tokens|inputTextTokenCount|billableCharacterCount)"\s*:\s*[{\d]/i;
 
-/** What xAI says it has billed, in its ticks of 1e-10 USD. */
+/** The cost that xAI reports, in ticks of 1e-10 USD. */
 export function ticksOf(recorded: RecordedCase): { model: string; ticks: bigint; usesTools: boolean } | undefined {
   const reply = payloads(recorded)
     .map((payload) => record(payload.response) ?? payload)
@@ -67,7 +70,7 @@ export function ticksOf(recorded: RecordedCase): { model: string; ticks: bigint;
   };
 }
 
-/** OpenRouter's prices of the models in its recordings, in pico-USD per token. */
+/** OpenRouter's prices of the recorded models, in pico-USD per token. */
 const sonnet = { input: 3_000_000n, cachedInput: 300_000n, cacheWrite: 3_750_000n, output: 15_000_000n };
 const haiku = { input: 1_000_000n, cachedInput: 100_000n, cacheWrite: 1_250_000n, output: 5_000_000n };
 const OPENROUTER_PRICES: readonly [model: RegExp, price: Price][] = [
@@ -81,7 +84,7 @@ const OPENROUTER_PRICES: readonly [model: RegExp, price: Price][] = [
   [/^qwen\/qwen3-30b/, { input: 100_000n, output: 300_000n }],
 ];
 
-/** What OpenRouter says it has billed for the tokens, searches of the web aside; `undefined` where it says nothing. */
+/** The cost that OpenRouter reports for tokens, without web searches; `undefined` if it reports none. */
 export function openrouterBill(recorded: RecordedCase): VendorBill | undefined {
   const reply = payloads(recorded)
     .map((payload) => record(payload.response) ?? payload)
@@ -129,7 +132,7 @@ function countsOf(recorded: RecordedCase): Counts | undefined {
   }
 }
 
-/** OpenAI: cached, written, audio and image tokens are inside the prompt; reasoning and audio inside the completion. */
+/** OpenAI: the prompt includes cached, written, audio and image tokens; the completion includes reasoning and audio. */
 function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   const prompt = number(usage.prompt_tokens) || number(usage.input_tokens);
@@ -137,25 +140,25 @@ function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Count
   const inside = record(usage.prompt_tokens_details) ?? record(usage.input_tokens_details) ?? {};
   const made = record(usage.completion_tokens_details) ?? record(usage.output_tokens_details) ?? {};
   const beyond = number(usage.total_tokens) - prompt - completion;
-  // xAI's chat counts reasoning beside the completion; Google's copy of the format shows thinking in the total alone.
+  // xAI's chat counts reasoning in addition to the completion; Google's compatible format includes it only in the total.
   let reasoning = number(made.reasoning_tokens);
   if (provider === 'xai' && beyond > 0) completion += reasoning;
   if (provider === 'google-openai-compat' && beyond > 0) {
     reasoning = beyond;
     completion += beyond;
   }
-  // DeepSeek, Moonshot and Mistral have names of their own beside OpenAI's.
+  // DeepSeek, Moonshot and Mistral have names of their own in addition to OpenAI's.
   const named =
     number(inside.cached_tokens) ||
     number(usage.prompt_cache_hit_tokens) ||
     number(usage.cached_tokens) ||
     number(usage.num_cached_tokens);
-  // Azure's Grok has said more tokens cached than it was sent.
+  // Azure's Grok has reported more cached tokens than input.
   const cached = Math.min(prompt, named);
   const written = number(inside.cache_write_tokens);
   const audio = number(inside.audio_tokens);
   const spoken = number(made.audio_tokens);
-  // OpenRouter has said more tokens thought than written at all.
+  // OpenRouter has reported more reasoning tokens than output.
   reasoning = Math.min(reasoning, completion);
   return {
     input: prompt - cached - written - audio,
@@ -168,7 +171,10 @@ function openaiCounts({ provider }: RecordedCase, usage: Raw | undefined): Count
   };
 }
 
-/** Anthropic: cached and written tokens stand beside `input_tokens`; what is summed up or advised is billed beside the totals. */
+/**
+ * Anthropic: cached and written tokens are in addition to `input_tokens`; compaction and advisor steps are billed in addition to the
+ * totals.
+ */
 function anthropicCounts(recorded: RecordedCase): Counts | undefined {
   const seen = payloads(recorded)
     .map((one) => record(one.usage) ?? record(record(one.message)?.usage))
@@ -191,13 +197,13 @@ function anthropicCounts(recorded: RecordedCase): Counts | undefined {
   return counts;
 }
 
-/** Google: the cache is inside the prompt; thoughts and the prompts of tools stand beside; each modality has its price. */
+/** Google: the prompt includes cached tokens; reasoning and tool prompts are in addition; each modality has a price. */
 function geminiCounts(usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   const prompt = number(usage.promptTokenCount) + number(usage.toolUsePromptTokenCount);
   const cached = Math.min(prompt, number(usage.cachedContentTokenCount));
   const asked = [usage.promptTokensDetails, usage.toolUsePromptTokensDetails];
-  // A cached prompt's tokens are cached tokens, whatever they are of.
+  // Cached tokens have the cache price, whatever their modality.
   const audio = Math.min(prompt - cached, modality(asked, 'AUDIO'));
   const image = Math.min(prompt - cached - audio, modality(asked, 'IMAGE'));
   const made = [usage.candidatesTokensDetails];
@@ -215,7 +221,7 @@ function geminiCounts(usage: Raw | undefined): Counts | undefined {
   };
 }
 
-/** Bedrock: as Anthropic, in its own names; how long what was written lives stands in the details. */
+/** Bedrock: as Anthropic with other names; the cache duration is in the details. */
 function bedrockCounts(usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   const written = number(usage.cacheWriteInputTokens);
@@ -230,13 +236,13 @@ function bedrockCounts(usage: Raw | undefined): Counts | undefined {
   };
 }
 
-/** Vectors and rankings have no output. */
+/** Embeddings and rankings have no output. */
 function tokensAlone(usage: Raw | undefined): Counts | undefined {
   if (!usage) return undefined;
   return { input: number(usage.prompt_tokens) || number(usage.total_tokens) || number(usage.promptTokenCount) };
 }
 
-/** Cohere: tokens of vectors, searches of rankings; other providers with its format sell those by tokens. */
+/** Cohere: tokens of embeddings, searches of rankings; other providers of its format charge tokens for both. */
 function cohereCounts(reply: Raw | undefined): Counts | undefined {
   const billed = record(record(reply?.meta)?.billed_units);
   if (!billed) return tokensAlone(record(reply?.usage));
@@ -265,7 +271,7 @@ function last(recorded: RecordedCase, usageOf: (payload: Raw) => unknown): Raw |
     .findLast((usage) => usage !== undefined);
 }
 
-/** Every JSON object in the reply, in order. */
+/** All JSON objects in the reply, in order. */
 function payloads(recorded: RecordedCase): Raw[] {
   const text = Buffer.from(replyBytes(recorded)).toString('utf8');
   if (recorded.wire === 'bedrock-converse' && recorded.stream) return embedded(text);
@@ -275,7 +281,7 @@ function payloads(recorded: RecordedCase): Raw[] {
   return parsed(text);
 }
 
-/** Amazon's binary frames hold one JSON object each; the last one the usage. */
+/** Amazon's binary frames contain one JSON object each; the last one has the usage. */
 function embedded(text: string): Raw[] {
   const at = text.lastIndexOf('"usage":{');
   if (at < 0) return [];

@@ -1,4 +1,4 @@
-/** What a provider was asked, read off its own format without any code of the gateway, alike for all of them. */
+/** Parses requests to providers of all formats into one form, without any code of the gateway. */
 import type { VendorName } from './vendor-answers.ts';
 
 export type SentPart =
@@ -8,7 +8,7 @@ export type SentPart =
   | { type: 'call'; id?: string; name: string; args: unknown; seal?: string }
   | { type: 'result'; id?: string; text: string; images: number; failed?: boolean };
 
-/** Neighbours of one role are one turn; results of tools are the user's. */
+/** Consecutive messages of one role are one turn; tool results belong to the user. */
 export interface SentTurn {
   role: 'user' | 'assistant';
   parts: SentPart[];
@@ -29,7 +29,7 @@ export interface Sent {
 // biome-ignore lint/suspicious/noExplicitAny: bodies of four formats, looked into freely.
 type Body = any;
 
-/** Reads the body of a request to a provider. */
+/** Parses the body of a request to a provider. */
 export function readSent(vendor: VendorName, body: Body): Sent {
   const sent = READERS[vendor](body);
   return { ...sent, turns: joined(sent.turns) };
@@ -125,13 +125,13 @@ const textOf = (carrier: Body): string =>
     .map((block) => block.text ?? '')
     .join('');
 
-/** A data URL in its pieces, or the address as it is. */
+/** The parts of a data URL, or the URL as it is. */
 function placed(address: string): { mediaType?: string; data?: string; url?: string } {
   const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(address) ?? [];
   return mediaType !== undefined && data !== undefined ? { mediaType, data } : { url: address };
 }
 
-/** A library may hand back an empty text beside its calls. */
+/** A library may send an empty text beside its calls. */
 function chatTurn(message: Body): SentTurn {
   if (message.role === 'tool') {
     const result: SentPart = { type: 'result', id: message.tool_call_id, text: textOf(message), images: 0 };

@@ -1,4 +1,4 @@
-/** For tests: what each provider of videos is asked, and what its answers mean, after its public documentation. */
+/** For tests: the requests of each video provider and the meaning of its answers, from its public documentation. */
 import type { Json } from '../src/canonical/json.ts';
 import type { Image, VideoAsk } from '../src/canonical/task.ts';
 import { dashscope } from '../src/providers/chat/dashscope.ts';
@@ -28,7 +28,7 @@ export const plain: VideoAsk = {
   n: 1,
   metadata: { own: 1 },
 };
-/** The same with a shape and a seed. */
+/** The same with a size and a seed. */
 export const wide: VideoAsk = { ...plain, width: 1280, height: 720, seed: 7 };
 
 export const targetOf = ({ baseUrl = '' }: Provider, more: Partial<Target> = {}): Target => ({
@@ -39,18 +39,18 @@ export const targetOf = ({ baseUrl = '' }: Provider, more: Partial<Target> = {})
   ...more,
 });
 
-/** What each provider is asked and how its answers are read; `handle`: what a start leaves. */
+/** The requests and answers of each provider; `handle`: its task id after a start. */
 export interface VideoFormat {
   provider: Provider;
-  /** What its target has beyond `targetOf`. */
+  /** Members of its target in addition to `targetOf`. */
   target?: Partial<Target>;
   begun: unknown;
   handle: Json;
   text: { url: string; body: object };
-  /** `sent`: one that begins and one that ends the video, unless said otherwise. */
+  /** `sent`: the images that are sent; by default a first and a last frame. */
   images: { url: string; body: object; sent?: Image[] };
   poll: string;
-  /** What a look posts, where it does. */
+  /** The body of a poll, if it has one. */
   polled?: object;
   working: unknown;
   unheard: unknown;
@@ -63,7 +63,7 @@ export interface VideoFormat {
 const VEO_PLACE = '/projects/p/locations/us-central1/publishers/google/models/m-1';
 const VEO_IMAGES = {
   body: { instances: [{ prompt: 'A cat', image: { bytesBase64Encoded: 'iVBORw0KGgo=', mimeType: 'image/png' } }] },
-  // By address it takes none.
+  // It accepts none by URL.
   sent: [image],
 };
 const veoText = { aspectRatio: '16:9', durationSeconds: 5, resolution: '720p', seed: 7 };
@@ -79,7 +79,7 @@ const sora = {
 const soraText = { own: 1, model: 'm-1', prompt: 'A cat', seconds: '5', size: '1280x720' };
 const soraImages = {
   body: { model: 'm-1', input_reference: { image_url: 'https://images.example/last.png' } },
-  // As data it goes along in a form.
+  // As data it is sent in a form.
   sent: [{ ...last, role: 'first' as const }],
 };
 

@@ -1,8 +1,8 @@
-/** For tests: what clients of the video doors do, in plain HTTP, and a provider's own videos as the scripted upstream tells of them. */
+/** For tests: a client of the video endpoints in plain HTTP, and a provider's own videos for the scripted upstream. */
 import type { Stage } from './scene.ts';
 import type { Answer } from './upstream/answer.ts';
 
-/** USD for a second: 100 000 000 nano-USD. */
+/** USD per second: 100 000 000 nano-USD. */
 export const SECOND_PRICE = { perSecond: 0.1 };
 
 export interface VideoView {
@@ -17,7 +17,7 @@ export interface VideoView {
   metadata?: object;
 }
 
-/** A task as a provider that speaks OpenAI's format shows it. */
+/** A task in OpenAI's format. */
 export const vendorVideo = (status: string, more: object = {}): Answer => ({
   json: { id: 'vid_upstream', object: 'video', status, progress: 0, ...more },
 });
@@ -29,7 +29,7 @@ export function authorized(stage: Pick<Stage, 'caller'>): { authorization: strin
   return { authorization: `Bearer ${stage.caller.key}` };
 }
 
-/** Asks for the task until `wanted` holds of it; every state it was seen in. */
+/** Polls the task until `wanted` holds; returns every state seen. */
 export async function watch(
   url: string,
   stage: Pick<Stage, 'caller'>,

@@ -1,4 +1,4 @@
-/** In a process of its own, since it ends it. */
+/** Runs in a separate process, which it ends. */
 
 import { expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
@@ -21,19 +21,19 @@ async function run(script: string): Promise<{ code: number | null; signal: strin
   return { code, signal, ms: performance.now() - started, err };
 }
 
-test('a loop that no longer turns ends its process', async () => {
+test('a blocked event loop ends its process', async () => {
   const ended = await run('startWatchdog(600); setTimeout(() => { for (;;); }, 100);');
   expect(ended.signal).toBe('SIGKILL');
   expect(ended.err).toContain('has not turned for 600 ms');
   expect(ended.ms).toBeLessThan(8000);
 }, 60_000);
 
-test('a loop that is held up for less goes on, and a watchdog keeps no process alive', async () => {
+test('a shorter block does not end the process, and a watchdog keeps no process alive', async () => {
   const script = 'startWatchdog(3000); setTimeout(() => { Bun.sleepSync(700); console.error("went on"); }, 50);';
   expect(await run(script)).toMatchObject({ code: 0, signal: null, err: 'went on\n' });
 }, 60_000);
 
-test('one that was stopped leaves the loop alone', async () => {
+test('a stopped watchdog does nothing', async () => {
   const script = 'startWatchdog(300)(); setTimeout(() => { Bun.sleepSync(900); console.error("went on"); }, 50);';
   expect(await run(script)).toMatchObject({ code: 0, err: 'went on\n' });
 }, 60_000);

@@ -44,7 +44,7 @@ async function refusal(run: () => Caller | Promise<Caller>): Promise<GatewayErro
   throw new Error('the key was accepted');
 }
 
-/** A store that counts look-ups; everything else is the real one. */
+/** A store that counts lookups and otherwise behaves like the real one. */
 function counting() {
   const counts = { lookUps: 0 };
   const keyByHash: Store['keyByHash'] = (hash) => {
@@ -54,7 +54,7 @@ function counting() {
   return { counts, access: createAccess({ store: { ...store, keyByHash } }) };
 }
 
-test('a key is its prefix and 48 characters, and what is stored of it is no key', () => {
+test('an issued key is its prefix and 48 random characters, and the stored row does not contain it', () => {
   const caller = issueKey('caller');
   const admin = issueKey('admin');
   expect(caller.key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
@@ -66,7 +66,7 @@ test('a key is its prefix and 48 characters, and what is stored of it is no key'
   expect(issueKey('caller', 'sk-given')).toEqual({ key: 'sk-given', hash: hashKey('sk-given'), last4: 'iven' });
 });
 
-test('a known key is its caller, and from the second time on without waiting', async () => {
+test('a known key is authenticated, without waiting from the second time on', async () => {
   const { access, counts } = counting();
   const { id, key } = await makeKey({ models: ['a'], budget: { total: 5n } });
   const caller = await access.authenticate(present(key), NOW);
@@ -81,7 +81,7 @@ test('a known key is its caller, and from the second time on without waiting', a
   expect(counts.lookUps).toBe(1);
 });
 
-test('no key, an unknown one and an absurd one are refused, and no message repeats a key', async () => {
+test('a missing, an unknown and a malformed key are refused, and no message repeats the key', async () => {
   const access = createAccess({ store });
   expect((await refusal(() => access.authenticate(present(undefined), NOW))).code).toBe('invalid_api_key');
   expect((await refusal(() => access.authenticate(present(''), NOW))).code).toBe('invalid_api_key');
@@ -92,7 +92,7 @@ test('no key, an unknown one and an absurd one are refused, and no message repea
   expect((await refusal(() => access.authenticate(present('k'.repeat(100_000)), NOW))).code).toBe('invalid_api_key');
 });
 
-test('an unknown key is remembered, and known at once when it is made and the cache dropped', async () => {
+test('an unknown key is cached as unknown, and works at once after it was created and the cache dropped', async () => {
   const { access, counts } = counting();
   const { key, hash, last4 } = issueKey('caller');
   for (let i = 0; i < 3; i++) await refusal(() => access.authenticate(present(key), NOW));
@@ -110,7 +110,7 @@ test('an unknown key is remembered, and known at once when it is made and the ca
   expect((await access.authenticate(present(key), NOW)).key).toBe('key_late');
 });
 
-test('a key that was replaced is remembered as unknown', async () => {
+test('a replaced key is cached as unknown', async () => {
   const { access, counts } = counting();
   const { id, key } = await makeKey();
   await access.authenticate(present(key), NOW);
@@ -120,7 +120,7 @@ test('a key that was replaced is remembered as unknown', async () => {
   expect(counts.lookUps).toBe(2);
 });
 
-test('guessing keys pushes no caller out of the cache', async () => {
+test('guessing keys evicts no valid key from the cache', async () => {
   const { access, counts } = counting();
   const { key } = await makeKey();
   await access.authenticate(present(key), NOW);
@@ -134,14 +134,14 @@ test('guessing keys pushes no caller out of the cache', async () => {
   expect(counts.lookUps).toBe(before + 1);
 });
 
-test('a crowd with the same new key asks the database once', async () => {
+test('many requests with the same new key query the database once', async () => {
   const { access, counts } = counting();
   const { key } = await makeKey();
   await Promise.all(Array.from({ length: 50 }, () => access.authenticate(present(key), NOW)));
   expect(counts.lookUps).toBe(1);
 });
 
-test('a disabled key is refused once the cache is dropped, or has aged', async () => {
+test('a disabled key is refused when the cache is dropped or the entry is too old', async () => {
   const access = createAccess({ store, cacheMs: 1000 });
   const { id, key } = await makeKey();
   await access.authenticate(present(key), NOW);
@@ -153,7 +153,7 @@ test('a disabled key is refused once the cache is dropped, or has aged', async (
   expect((await access.authenticate(present(key), NOW + 1001)).key).toBe(id);
 });
 
-test('a look-up under way when the cache is dropped leaves nothing behind', async () => {
+test('a lookup that runs while the cache is dropped does not fill the cache', async () => {
   let answer = (_: KeyRow | undefined) => {};
   const { id, key } = await makeKey();
   const row = await store.keyByHash(hashKey(key));
@@ -170,7 +170,7 @@ test('a look-up under way when the cache is dropped leaves nothing behind', asyn
   expect((await refusal(() => access.authenticate(present(key), NOW))).code).toBe('key_disabled');
 });
 
-test('a key expires to the millisecond, cached or not', async () => {
+test('a key expires at the exact millisecond, cached or not', async () => {
   const access = createAccess({ store });
   const { id, key } = await makeKey({ expiresAt: NOW + 10 });
   expect((await access.authenticate(present(key), NOW + 9)).key).toBe(id);
@@ -179,7 +179,7 @@ test('a key expires to the millisecond, cached or not', async () => {
   expect(refused.message).toBe('This API key expired on 2023-11-14T22:13:20.010Z: use another one.');
 });
 
-test('a key may be bound to addresses', async () => {
+test('a key can be bound to address ranges', async () => {
   const access = createAccess({ store });
   const { id, key } = await makeKey({ addresses: ['10.0.0.0/8', '2001:db8::/32'] });
   expect((await access.authenticate(present(key, '10.2.3.4'), NOW)).key).toBe(id);
@@ -190,7 +190,7 @@ test('a key may be bound to addresses', async () => {
   expect((await refusal(() => access.authenticate(present(unreadable.key), NOW))).code).toBe('address_not_allowed');
 });
 
-test('an admin key opens the admin API only, a caller key the public one only', async () => {
+test('an admin key opens only the admin API, and a caller key only the public API', async () => {
   const access = createAccess({ store });
   const admin = await makeKey({}, 'admin');
   const caller = await makeKey();
@@ -203,7 +203,7 @@ test('an admin key opens the admin API only, a caller key the public one only', 
   }
 });
 
-test('a key with a list of models calls those, letter for letter; one without calls all', async () => {
+test('a key with a list of models can call exactly these, and a key without a list can call all', async () => {
   const access = createAccess({ store });
   const bound = await access.authenticate(present((await makeKey({ models: ['gpt-4o'] })).key), NOW);
   const free = await access.authenticate(present((await makeKey()).key), NOW);
@@ -247,7 +247,7 @@ test('the aliases of a key come with its caller', async () => {
   ]);
 });
 
-test('rates outlive a change of keys', async () => {
+test('rate counters stay when the settings of a key change', async () => {
   const access = createAccess({ store });
   const { key } = await makeKey({ requestsPerMinute: 1 });
   (await access.admit(await access.authenticate(present(key), NOW), 'call_1', 0)).end(0);
@@ -261,11 +261,11 @@ test('rates outlive a change of keys', async () => {
 test.each([
   [
     { tokensPerMinute: 100 },
-    'The call may need 126 tokens, and this key may use 100 per minute: it can never be let in. Ask for fewer output tokens, send less, or have the limit raised.',
+    'The call may need 126 tokens, and this key may use 100 per minute: it can never be admitted. Ask for fewer output tokens, send a shorter request, or have the limit raised.',
   ],
   [{ requestsPerMinute: 0 }, 'This key may make no requests: its limit per minute is 0.'],
-  [{ concurrency: 0 }, 'This key may run no calls: its limit of calls at once is 0.'],
-])('a call that %p can never let in is told so, and no time to come again', async (pace, message) => {
+  [{ concurrency: 0 }, 'This key may run no calls: its limit of concurrent calls is 0.'],
+])('a call that exceeds %p by itself is refused without a retry time', async (pace, message) => {
   const access = createAccess({ store });
   const caller = await access.authenticate(present((await makeKey(pace)).key), NOW);
   const refused = await refusal(async () => {
@@ -275,7 +275,7 @@ test.each([
   expect(refused).toMatchObject({ code: 'rate_limited', status: 429, message, retryAfterSeconds: undefined });
 });
 
-test('a key without limits is let in without a promise and without anything of its own', async () => {
+test('a key without limits is admitted synchronously, without an allocation of its own', async () => {
   const access = createAccess({ store });
   const first = await access.authenticate(present((await makeKey()).key), NOW);
   expect(first.paced).toBeUndefined();
@@ -284,7 +284,7 @@ test('a key without limits is let in without a promise and without anything of i
   expect(admissions[0]).not.toBeInstanceOf(Promise);
 });
 
-test('the limits, the budget and the switch of an account bind its keys; admin keys open all the same', async () => {
+test('limits, budget and status of an account bind its keys; admin keys still work', async () => {
   const id = newId('acct_');
   await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: NOW });
   const access = createAccess({ store });
@@ -302,7 +302,7 @@ test('the limits, the budget and the switch of an account bind its keys; admin k
   expect(await access.authenticate(present(admin.key), NOW, 'admin')).toMatchObject({ account: id });
 });
 
-test('the secret before a rotation opens until its time', async () => {
+test('after a rotation the old secret works until its end', async () => {
   const access = createAccess({ store });
   const { key, id } = await makeKey();
   const fresh = issueKey('caller');
@@ -313,7 +313,7 @@ test('the secret before a rotation opens until its time', async () => {
   expect(await access.authenticate(present(fresh.key), NOW + 5000)).toMatchObject({ key: id });
 });
 
-test('scopes: what a key may be used for; without any, for everything', async () => {
+test('a key with scopes can use only these; a key without scopes can use everything', async () => {
   const access = createAccess({ store });
   const free = await access.authenticate(present((await makeKey()).key), NOW);
   const bound = await access.authenticate(present((await makeKey({ scopes: ['chat', 'models'] })).key), NOW);
@@ -324,7 +324,7 @@ test('scopes: what a key may be used for; without any, for everything', async ()
   }
 });
 
-test('a remembered key is not looked up again', async () => {
+test('a cached key is not looked up again', async () => {
   const access = createAccess({ store });
   const { key } = await makeKey();
   await access.authenticate(present(key), NOW);
@@ -333,6 +333,6 @@ test('a remembered key is not looked up again', async () => {
   const start = performance.now();
   for (let i = 0; i < times; i++) access.authenticate(presented, NOW);
   const each = ((performance.now() - start) * 1000) / times;
-  // It takes about a microsecond; a look into the database would take hundreds.
+  // A cached lookup takes about 1 µs; a database query would take hundreds.
   expect(each).toBeLessThan(50);
 });

@@ -1,4 +1,4 @@
-/** Who is calling: keys, what they may do, and how fast. */
+/** Authentication of keys, what they may do, and their rate limits. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { AccountRow, Budget, KeyKind, KeyRow, Pace, Store } from '../store/store.ts';
 import { createRanges, type Ranges, readRange } from './cidr.ts';
@@ -12,16 +12,16 @@ export interface Caller {
   key: string;
   account: string;
   kind: KeyKind;
-  /** Models the key may call; absent: all. */
+  /** Models that the key may call. Absent: all. */
   models?: ReadonlySet<string>;
   /** Names that mean another model to this key. */
   aliases?: ReadonlyMap<string, string>;
-  /** What it may be used for; absent: everything. */
+  /** What the key may be used for. Absent: everything. */
   scopes?: ReadonlySet<string>;
   budget?: Budget;
   /** The budget of the whole account. */
   accountBudget?: Budget;
-  /** The key, the account, or both, where their pace is limited; absent: neither is. */
+  /** The key, the account, or both: those that have rate limits. Absent: neither has. */
   paced?: readonly Paced[];
   row: KeyRow;
 }
@@ -44,35 +44,39 @@ export function mayCall({ models }: Pick<Caller, 'models'>, { name, wildcard }: 
   return (wildcard !== undefined && models.has(wildcard)) || (asked !== undefined && models.has(asked));
 }
 
-/** Where the key was found and from where the call came. */
+/** The key and the address of a request, read only when needed. */
 export interface Presented {
-  /** `undefined`: the request carried none. Asked for once. */
+  /** The key in the request, or `undefined`. Read once. */
   readonly key: string | undefined;
-  /** The peer's address; asked for only where the key is bound to addresses. */
+  /** The peer's address. Read only if the key is bound to address ranges. */
   readonly address: string;
 }
 
 export interface Access {
-  /** Who calls the public API (`kind` absent) or the admin API (`admin`).
-   *  Throws GatewayError `invalid_api_key`, `key_disabled`, `key_expired`, `address_not_allowed`, `scope_not_allowed`. */
+  /**
+   * Authenticates a request to the public API (`kind` absent) or the admin API (`admin`).
+   * Throws GatewayError `invalid_api_key`, `key_disabled`, `key_expired`, `address_not_allowed`, `scope_not_allowed`.
+   */
   authenticate(presented: Presented, now: number, kind?: KeyKind): Caller | Promise<Caller>;
-  /** `asked`: the name in the request, where it is another (an alias). Throws `model_not_allowed`. */
+  /** Throws `model_not_allowed`. */
   allowModel(caller: Caller, model: AllowedModel, asked?: string): void;
-  /** Throws `scope_not_allowed`; `undefined` is what only keys without scopes may do. */
+  /** Throws `scope_not_allowed`. `undefined` stands for endpoints that only keys without scopes may use. */
   allowScope(caller: Caller, scope: Scope | undefined): void;
-  /** A request of so many bytes, as far as is known, begins. Throws `rate_limited` or `overloaded`, as `Load.take` does. */
+  /** Starts a request with a body of `bytes` bytes (as far as known). Throws `rate_limited` or `overloaded`, as `Load.take` does. */
   enter(caller: Caller, bytes: number): Load;
-  /** Admits a call under the limits of key and account, or throws `rate_limited` (`upstream_unavailable` where they cannot
-   *  be counted). */
+  /**
+   * Admits a call under the limits of key and account. Throws `rate_limited`, or `upstream_unavailable` if the shared counters cannot be
+   * reached.
+   */
   admit(caller: Caller, callId: string, estimatedTokens: number): Admitted | Promise<Admitted>;
-  /** Forgets what was read of keys: they have changed in the database. Running rates stay. */
+  /** Drops the cached keys, because they changed in the database. Rate counters stay. */
   forget(): void;
-  /** Makes this process known to those it shares limits with. */
+  /** Registers this process with the others that share the limits. */
   start(): void;
   close(): void;
 }
 
-/** What is remembered of a presented key: whose it is, or that nobody's. */
+/** The cached result of a key lookup, also for unknown keys. */
 interface Remembered {
   known: Known | undefined;
   until: number;
@@ -80,27 +84,26 @@ interface Remembered {
 
 interface Known {
   caller: Caller;
-  /** When this secret of the key ends: it has been given another. */
+  /** When this secret ends, after a rotation gave the key a new one. */
   until: number | undefined;
-  /** The account is disabled. */
   isAccountDisabled: boolean;
-  /** Absent: from everywhere. A range that cannot be read lets nobody in. */
+  /** Absent: all addresses. If one range cannot be parsed, no address is allowed. */
   ranges: Ranges | undefined;
 }
 
-/** How long a key is remembered without being asked again; a change is noticed earlier, by `forget`. */
+/** How long a lookup is cached. `forget` makes a change visible earlier. */
 const CACHE_MS = 10_000;
 const KEYS_REMEMBERED = 50_000;
-/** Strangers have their own bound, so that guessing keys pushes out no caller. */
+/** Unknown keys have their own cache, so that guessing keys evicts no valid key. */
 const STRANGERS_REMEMBERED = 10_000;
-/** No key is longer: what is goes neither to the cache nor to the database. */
+/** Longer keys are refused without a lookup in cache or database. */
 const LONGEST_KEY = 512;
 
 export interface AccessSettings {
   store: Store;
-  /** Who counts; absent: this process. */
+  /** Counts the rate limits. Absent: this process counts alone. */
   limits?: Limits;
-  /** What may be under way at once; absent: everything. */
+  /** Bounds on concurrent work. Absent: none. */
   work?: WorkBounds;
   cacheMs?: number;
 }
@@ -113,7 +116,7 @@ export function createAccess({
 }: AccessSettings): Access {
   const callers = new Map<string, Remembered>();
   const strangers = new Map<string, Remembered>();
-  /** Keys being looked up: a crowd that comes with the same key asks the database once. */
+  /** Lookups in progress: many requests with the same new key query the database once. */
   const pending = new Map<string, Promise<Known | undefined>>();
 
   return {
@@ -178,7 +181,7 @@ export function createAccess({
       const hash = hashKey(presented);
       const row = await store.keyByHash(hash);
       const known = row && knownFrom(row, hash, await store.account(row.account));
-      // A look-up that began before `forget` may be out of date: its answer serves its own calls only.
+      // A lookup that began before `forget` may be outdated: its result is used for its own calls but not cached.
       if (pending.get(presented) === lookingUp) remember(presented, known, now);
       return known;
     }
@@ -231,7 +234,7 @@ function pacedFrom(id: string, of: Paced['of'], pace: Pace | undefined): Paced |
   };
 }
 
-/** The caller, if the key may be used from here, now, on this API. */
+/** The caller, if the key may be used from this address, at this time, on this API. Throws otherwise. */
 function admitted(known: Known | undefined, presented: Presented, now: number, kind: KeyKind): Caller {
   if (!known || (known.until !== undefined && known.until <= now)) throw unknownKey();
   const { caller, ranges } = known;
@@ -246,7 +249,7 @@ function admitted(known: Known | undefined, presented: Presented, now: number, k
     );
   }
   if (caller.kind !== kind) throw wrongKind(caller.kind);
-  // An admin's key opens whatever becomes of the account it was made under: or nobody could enable it again.
+  // An admin key works even if its account is disabled: otherwise nobody could enable the account again.
   if (known.isAccountDisabled && kind === 'caller') {
     throw new GatewayError('key_disabled', 'The account of this API key is disabled: ask for it to be enabled.');
   }

@@ -1,11 +1,12 @@
-/** Waits for an answer, but not while this process itself is held up: the answer may be there and wait to be read. */
+/** Waits for a promise with a time limit that does not run while the event loop is blocked. */
 
-/** The event loop turns at least so often before the wait is over. */
+/** Into how many timers the wait is divided. */
 const LOOKS = 4;
 
 /**
- * The promise's value, or `undefined` where it takes longer than this. The wait is cut into looks, each a timer set by the one before:
- * a look that comes late, because the event loop did not turn, counts as one all the same, so a stall ends no wait.
+ * The promise's value, or `undefined` if it takes longer than `ms`. The wait is a chain of short timers, each set by the one before. If the
+ * event loop was blocked, a late timer counts as one step only, so a blocked event loop alone never ends the wait: the answer may have
+ * arrived and only be unread.
  */
 export function answerWithin<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
-/** The record of what admins change: who, what, when, and how it was before; never a secret. */
+/** The audit log of admin changes: who changed what, when, and the values before and after. It contains no secrets. */
 import { newTimedId } from '../canonical/id.ts';
 import { writeMoney } from '../canonical/money.ts';
 import { SECRET_SETTING } from '../canonical/secret-setting.ts';
 import type { Audit, AuditRow, EntryRow } from '../store/store.ts';
 
 interface Change {
-  /** The admin key's id; `cli`, `start` where no key was used. */
+  /** The id of the admin key, or `cli` or `start` if no key was used. */
   actor: string;
   /** `key.created`, `model.changed` … */
   action: string;
@@ -14,7 +14,7 @@ interface Change {
   after?: object | undefined;
 }
 
-/** The change as it is kept. Secrets in what was before and after are left out, credentials but for their last characters. */
+/** The audit row of a change. Secrets in `before` and `after` are removed; of credentials the last characters stay. */
 export function auditRow({ actor, action, subject, before, after }: Change, at: number): AuditRow {
   const row: AuditRow = { id: newTimedId('audit_', at), at, actor, action, subject };
   if (before) row.before = auditText(before);
@@ -22,12 +22,12 @@ export function auditRow({ actor, action, subject, before, after }: Change, at: 
   return row;
 }
 
-/** Keeps a change of rows as what they were before and after it. */
+/** Builds the audit row of a change from the rows before and after it. */
 export function auditOf(change: Omit<Change, 'before' | 'after'>, at: number): Audit<object> {
   return (before, after) => auditRow({ ...change, before, after }, at);
 }
 
-/** What an entry by hand is called on record. */
+/** Audit actions of ledger entries made by admins. */
 export const ENTRY_ACTIONS = {
   'top-up': 'account.topped-up',
   refund: 'account.refunded',
@@ -35,7 +35,7 @@ export const ENTRY_ACTIONS = {
   redemption: 'account.redeemed',
 } as const;
 
-/** Keeps an entry as what moved: its account is the subject, and the ledger has the rest. */
+/** Builds the audit row of a ledger entry. Its subject is the account; the ledger has the rest. */
 export function auditOfEntry(act: Omit<Change, 'before' | 'after'>, at: number): Audit<EntryRow> {
   return (_, entry) => {
     if (!entry) return auditRow(act, at);
@@ -55,7 +55,7 @@ function auditText(value: object): string {
   });
 }
 
-/** Enough to recognise a secret by, too little to guess it. */
+/** The last four characters: enough to recognise a secret, too few to guess it. */
 export function lastFour(secret: string): string {
   return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
 }

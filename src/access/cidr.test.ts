@@ -44,7 +44,7 @@ test.each([
   expect(within(address, range)).toBe(expected);
 });
 
-test('one of several ranges is enough, none lets nobody in', () => {
+test('an address in one of several ranges is allowed, and an empty list allows none', () => {
   expect(within('::1', '10.0.0.0/8', '::1')).toBe(true);
   expect(within('10.0.0.1')).toBe(false);
 });
@@ -71,6 +71,6 @@ test.each([
   'localhost',
   '1.2.3.4::',
   ' 10.0.0.1',
-])('%j is no range', (text) => {
+])('%j is not a range', (text) => {
   expect(readRange(text)).toBeUndefined();
 });

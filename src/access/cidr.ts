@@ -1,19 +1,19 @@
 /** Address ranges (CIDR) of IPv4 and IPv6. An IPv4 address written as IPv6 (`::ffff:10.0.0.1`) is an IPv4 address. */
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** "10.0.0.0/8", "2001:db8::/32", or a single address, read. */
+/** A parsed range such as "10.0.0.0/8", "2001:db8::/32" or a single address. */
 export interface Range {
   network: string;
-  /** How many leading bits all addresses of the range share. */
+  /** The prefix length in bits. */
   length: number;
-  /** As it was written. */
+  /** The family in which the range was written. */
   type: 'ipv4' | 'ipv6';
-  /** Whether its addresses are IPv4 ones, however they are written. */
+  /** Whether it holds IPv4 addresses, also if it was written in IPv6. */
   isV4: boolean;
 }
 
 export interface Ranges {
-  /** Whether the address is in one of them; what is no address is in none. */
+  /** Whether one of the ranges contains the address. `false` for text that is not an address. */
   has(address: string): boolean;
 }
 
@@ -21,7 +21,7 @@ const MAPPED_BITS = 96;
 const mapped = new BlockList();
 mapped.addSubnet('::ffff:0:0', MAPPED_BITS, 'ipv6');
 
-/** `undefined` where the text is no range. */
+/** Parses a range, or returns `undefined` if the text is not one. */
 export function readRange(text: string): Range | undefined {
   const [network = '', length, more] = text.split('/');
   if (more !== undefined || (length !== undefined && !/^\d{1,3}$/.test(length))) return undefined;
@@ -31,13 +31,13 @@ export function readRange(text: string): Range | undefined {
   const isMapped = family === 6 && mapped.check(network, 'ipv6');
   const most = family === 4 ? 32 : 128;
   const bits = length === undefined ? most : Number(length);
-  // A shorter one would hold IPv4 and IPv6 addresses.
+  // A shorter prefix would cover both IPv4 and IPv6 addresses.
   if (bits > most || (isMapped && bits < MAPPED_BITS)) return undefined;
   return { network, length: bits, type, isV4: family === 4 || isMapped };
 }
 
 export function createRanges(ranges: readonly Range[]): Ranges {
-  // A `BlockList` finds an IPv4 address in `::/0` too: each family has one of its own.
+  // A `BlockList` finds an IPv4 address in `::/0` too, so each family has its own list.
   const [v4, v6] = [new BlockList(), new BlockList()];
   for (const { network, length, type, isV4 } of ranges) (isV4 ? v4 : v6).addSubnet(network, length, type);
   return {

@@ -1,17 +1,17 @@
-/** Limits of several processes on one machine that nobody counts for: each lets in its part of them. */
+/** Limits of several processes on one machine without Redis: each process enforces its part of every limit. */
 import type { Limits, Paced } from './limits.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { portion, type Standing } from './portions.ts';
 
-/** `clock`: milliseconds, monotonic. */
+/** `clock`: monotonic time in milliseconds. */
 export function createDividedLimits(standing: Standing, clock?: () => number): Limits {
   const local = createLocalLimits(clock);
   return { ...local, admit: (ask) => local.admit(ask, (paced) => partOf(paced, standing, ask.tokens)) };
 }
 
 /**
- * The parts of all processes add up to the limit, but for those that are too small to divide: which process a client comes to is chance, and each
- * lets in one call at least, however many tokens it may need.
+ * The parts of all processes add up to the limit, except for limits that are too small to divide. The operating system chooses the process
+ * of a connection, so each process admits at least one call, whatever tokens it needs.
  */
 function partOf(paced: Paced, standing: Standing, tokens: number): Paced {
   const { id, of, requestsPerMinute, tokensPerMinute, concurrency } = paced;

@@ -1,9 +1,9 @@
-/** What Redis runs for limits that several processes share: each script is one step that nobody comes between. */
+/** The Lua scripts for limits shared through Redis. Redis runs each script atomically. */
 
 /**
- * The clock that all processes share: KEYS[1]. Each says in ARGV[1] what it makes of it by its own monotonic clock (empty where it has
- * not heard it yet), and the greatest counts: no wall clock moves it, neither theirs nor that of Redis's machine, which only sets
- * where it begins. ARGV[2] is the process. A Redis that was started anew has another epoch.
+ * The clock that all processes share (KEYS[1]). Each process sends its own estimate in ARGV[1], kept by its monotonic clock (empty if it
+ * has not read the shared clock yet), and the largest estimate wins. So no wall clock moves it; that of the Redis machine only sets its
+ * start. ARGV[2] is the process. A restarted Redis has a new epoch.
  */
 const CLOCK = `
 local clock = redis.call('HMGET', KEYS[1], 'at', 'epoch')
@@ -24,9 +24,9 @@ end
 `;
 
 /**
- * A minute is a hash: the second it stands at, the sums of its slots, and the slots (`r7`, `t7`: second modulo WINDOW). The calls
- * under way are a sorted set by the second their lease ends. Redis forgets both by its own wall clock: so late that an hour too much
- * empties no minute.
+ * A minute is a hash: its current second, the sums of its slots, and the slots (`r7`, `t7`: second modulo WINDOW). Active calls are a
+ * sorted set by the second in which their lease ends. Redis expires both by its own wall clock, so late that a clock which is an hour ahead
+ * drops no minute.
  */
 const MINUTE = `${CLOCK}
 local WINDOW = 61
@@ -73,10 +73,10 @@ end
 `;
 
 /**
- * Lets a call in or says why not. KEYS: clock, then minute and calls of each. ARGV: clock, process, call, tokens, lease in seconds, then
- * of each requests and tokens per minute and calls at once, -1 for none. Answers 1, the clock and, of each, second, requests,
- * tokens, when either is empty, and the calls at once; or 0, the clock, which of them, which limit (0 calls at once, 1 requests,
- * 2 tokens), the wait, and the same of that one.
+ * Admits a call or says why not. KEYS: clock, then minute and calls of each key or account. ARGV: clock, process, call, tokens, lease in
+ * seconds, then for each one requests per minute, tokens per minute and concurrent calls, -1 for no limit. Returns 1, the clock and for
+ * each one second, requests, tokens, seconds until either is empty, and concurrent calls; or 0, the clock, the index of the key or account,
+ * which limit (0 concurrent calls, 1 requests, 2 tokens), the wait, and the same figures of that one.
  */
 export const ADMIT = `${MINUTE}
 local call, tokens, lease = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -143,8 +143,8 @@ return answer
 `;
 
 /**
- * Ends a call. KEYS as above. ARGV: clock, process, call, how many tokens more or less it used than it had asked for, then of each the
- * second it was counted at; empty where Redis did not count it. What Redis has forgotten meanwhile is not taken off again.
+ * Ends a call. KEYS as in ADMIT. ARGV: clock, process, call, used minus estimated tokens, then for each key or account the second in which
+ * it was counted, empty if Redis did not count it. What Redis has expired meanwhile is not subtracted again.
  */
 export const END = `${MINUTE}
 local call, difference = ARGV[3], tonumber(ARGV[4])
@@ -169,7 +169,10 @@ end
 return 1
 `;
 
-/** Counts what was let in without Redis, as of now. KEYS: clock and minutes. ARGV: clock, process, then of each requests and tokens. */
+/**
+ * Adds what was admitted without Redis to the current second. KEYS: clock and minutes. ARGV: clock, process, then requests and tokens of
+ * each.
+ */
 export const REPORT = `${MINUTE}
 for i = 2, #KEYS do
   count(minuteAt(KEYS[i]), tonumber(ARGV[i * 2 - 1]), tonumber(ARGV[i * 2]))
@@ -177,7 +180,7 @@ end
 return 1
 `;
 
-/** Shows that calls are still under way. KEYS: clock and their sorted set. ARGV: clock, process, lease in seconds, the calls. */
+/** Renews the leases of active calls. KEYS: clock and their sorted set. ARGV: clock, process, lease in seconds, the calls. */
 export const RENEW = `${CLOCK}
 local lease = tonumber(ARGV[3])
 for i = 4, #ARGV do redis.call('ZADD', KEYS[2], second + lease, ARGV[i]) end
@@ -185,20 +188,23 @@ redis.call('EXPIRE', KEYS[2], 7200)
 return 1
 `;
 
-/** Ends calls that Redis may not know. KEYS: their sorted set. ARGV: the calls. */
+/** Removes calls that Redis may or may not know. KEYS: their sorted set. ARGV: the calls. */
 export const RELEASE = `
 redis.call('ZREM', KEYS[1], unpack(ARGV))
 return 1
 `;
 
-/** Shows that the process lives. KEYS: clock and processes. ARGV: clock, process, lease in seconds. Answers clock, epoch, and who lives. */
+/**
+ * Renews the lease of the process. KEYS: clock and processes. ARGV: clock, process, lease in seconds. Returns clock, epoch, and the live
+ * processes.
+ */
 export const PRESENT = `${CLOCK}
 redis.call('ZADD', KEYS[2], second + tonumber(ARGV[3]), ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', second)
 return { now, epoch, redis.call('ZRANGE', KEYS[2], 0, -1) }
 `;
 
-/** The process goes. KEYS: processes. ARGV: process. */
+/** Removes the process. KEYS: processes. ARGV: process. */
 export const LEAVE = `
 redis.call('ZREM', KEYS[1], ARGV[1])
 return 1

@@ -1,4 +1,4 @@
-/** Both ways of counting against the reference: any order of calls, ends and seconds is let in and refused alike. */
+/** Both limit implementations against the reference model: any order of calls, ends and seconds gives the same results. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { fc } from '../../test/property.ts';
 import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
@@ -8,7 +8,7 @@ import { allows, type Book, enter, held, leave } from './limits-model.ts';
 import { createLocalLimits } from './local-limits.ts';
 import { createSharedLimits } from './shared-limits.ts';
 
-/** The clock of all limits here: it goes on from one run to the next. */
+/** The clock of all limits in this file. It continues from one run to the next. */
 let second = 1_700_000_000;
 const clock = () => second * 1000;
 
@@ -45,7 +45,7 @@ function defined(id: string, of: Paced['of'], limits: Scenario['account']): Pace
   return { id, of, ...Object.fromEntries(given) };
 }
 
-/** Runs the steps on the limits and on the reference side by side. `name` keeps runs apart that share a Redis. */
+/** Runs the steps on the limits and on the reference in parallel. `name` separates runs that share a Redis. */
 async function compare(limits: Limits, { keys, account, steps }: Scenario, name: string): Promise<void> {
   const all = [
     defined(`${name}-0`, 'key', keys[0]),
@@ -98,21 +98,21 @@ async function tried(limits: Limits, callId: string, paced: Paced[], tokens: num
 
 let runs = 0;
 
-test('counted in this process', async () => {
+test('limits counted in this process give the results of the reference', async () => {
   await fc.assert(
     fc.asyncProperty(scenario, (one) => compare(createLocalLimits(clock), one, `local${++runs}`)),
     { numRuns: 400 },
   );
 });
 
-describe.skipIf(!hasRedis)('counted in Redis', () => {
+describe.skipIf(!hasRedis)('limits counted in Redis give the results of the reference', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();
   });
   afterAll(() => redis.stop());
 
-  test('by several processes at once', async () => {
+  test('limits counted by several processes through Redis give the results of the reference', async () => {
     const open = () =>
       createSharedLimits({
         url: redis.url,
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis)('counted in Redis', () => {
         timeoutMs: 5000,
         whenDown: 'closed',
         clock,
-        // Calls here last as long as the steps say, and nobody waits for a renewal.
+        // The steps alone end the calls here: no lease expires and none needs renewal.
         leaseSeconds: 1_000_000,
         // The clock jumps here: a beat under way meanwhile would bring a time that lies far back.
         beatMs: 1_000_000,
@@ -130,7 +130,7 @@ describe.skipIf(!hasRedis)('counted in Redis', () => {
     let turn = 0;
     let hasEnded = false;
     const nobody = { callId: 'x', paced: [{ id: 'nobody', of: 'key' as const }], tokens: 0 };
-    // Calls take turns at the processes. Ends are not waited for: an answer over the same connection shows that they arrived.
+    // Calls alternate between the processes. Ends are not awaited; a later answer on the same connection shows that they arrived.
     const both: Limits = {
       async admit(ask) {
         if (hasEnded) for (const limits of processes) await limits.admit(nobody);

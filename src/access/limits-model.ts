@@ -1,4 +1,7 @@
-/** Limits as one would explain them: every event is kept, and a window is what lies in it. The tests hold both countings to it. */
+/**
+ * The reference model of the limits: it keeps every event, and a window is the sum of its events. Tests compare both implementations with
+ * it.
+ */
 import type { Paced } from './limits.ts';
 
 interface Event {
@@ -12,7 +15,7 @@ export interface Book {
   active: Set<string>;
 }
 
-/** The present second and the 60 before it. */
+/** The current second and the 60 before it. */
 const WINDOW_SECONDS = 61;
 
 export function held(book: Book, second: number, member: 'requests' | 'tokens'): number {
@@ -29,7 +32,7 @@ export function allows(book: Book, paced: Paced, tokens: number, second: number)
   );
 }
 
-/** Books a call that was let in; the event's tokens are corrected when it ends. */
+/** Records an admitted call. Its tokens are corrected when the call ends. */
 export function enter(book: Book, callId: string, tokens: number, second: number): Event {
   const event = { second, requests: 1, tokens };
   book.events.push(event);
@@ -37,7 +40,7 @@ export function enter(book: Book, callId: string, tokens: number, second: number
   return event;
 }
 
-/** What was used beyond the asked counts where the call was counted, or now where that second has left the window. */
+/** Tokens beyond the estimate count in the second of the call, or in the current second if that one has left the window. */
 export function leave(book: Book, callId: string, event: Event, used: number, second: number): void {
   book.active.delete(callId);
   const isGone = second - event.second >= WINDOW_SECONDS;

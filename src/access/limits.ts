@@ -1,51 +1,51 @@
-/** How fast keys and accounts may call: what is asked of whoever counts, and the words for those who are too fast. */
+/** Rate limits of keys and accounts: the interface of the counters, and the errors for calls that exceed a limit. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Allowance, RateLimits } from '../canonical/rate-limits.ts';
 import type { Pace } from '../store/store.ts';
 
-/** A key or an account whose pace is limited. */
+/** A key or an account with rate limits. */
 export interface Paced extends Pace {
   readonly id: string;
   readonly of: 'key' | 'account';
 }
 
-/** A call that wants to begin. */
+/** A call that asks for admission. */
 export interface Ask {
   readonly callId: string;
-  /** All whose limits bind it; at least one. */
+  /** Every key and account whose limits apply; at least one. */
   readonly paced: readonly Paced[];
-  /** The most tokens it may use. */
+  /** The maximum of tokens that the call may use. */
   readonly tokens: number;
 }
 
-/** A call that has been let in. */
+/** An admitted call. */
 export interface Admitted {
-  /** What is left of the tightest limits; absent where nothing is counted by the minute. */
+  /** What is left of the tightest limits. Absent if no limit per minute applies. */
   readonly limits?: RateLimits;
-  /** Ends the call with the tokens it used; a second time it does nothing. */
+  /** Ends the call with the tokens that it used. Idempotent. */
   end(usedTokens: number): void;
 }
 
-/** Time here is a monotonic clock's: a wall clock that is set wrong and right again moves no window. */
+/** All times are of a monotonic clock, so a change of the wall clock moves no window. */
 export interface Limits {
-  /** Admits a call, or throws `rate_limited`; where the counting itself fails, `upstream_unavailable`. */
+  /** Admits a call, or throws `rate_limited`; `upstream_unavailable` if the counters cannot be reached. */
   admit(ask: Ask): Admitted | Promise<Admitted>;
-  /** Makes this process known to those it shares the limits with. */
+  /** Registers this process with the others that share the limits. */
   start(): void;
-  /** Lets go of connections and timers. */
+  /** Closes connections and timers. */
   close(): void;
 }
 
 export const UNLIMITED: Admitted = { end() {} };
 
-/** What one key or account has used: of requests and tokens what the minute holds, and the calls under way. */
+/** Usage of one key or account: requests and tokens of the last minute, and active calls. */
 export interface Used {
   requests: number;
   tokens: number;
   active: number;
 }
 
-/** Which limit forbids one more call of so many tokens; `undefined`: none. */
+/** Which limit the call would exceed with `tokens` tokens, or `undefined`. */
 export function exceeded(paced: Paced, used: Used, tokens: number): keyof Used | undefined {
   const { concurrency, requestsPerMinute, tokensPerMinute } = paced;
   if (concurrency !== undefined && used.active >= concurrency) return 'active';
@@ -54,7 +54,7 @@ export function exceeded(paced: Paced, used: Used, tokens: number): keyof Used |
   return undefined;
 }
 
-/** What the minute must hold at most for the call to be let in. */
+/** The highest usage in the minute at which the call is still admitted. */
 export function mostBefore(paced: Paced, limit: 'requests' | 'tokens', tokens: number): number {
   return limit === 'requests' ? (paced.requestsPerMinute ?? 0) - 1 : (paced.tokensPerMinute ?? 0) - tokens;
 }
@@ -74,15 +74,15 @@ export function tooFast(
   return new GatewayError('rate_limited', message, { retryAfterSeconds, rateLimits });
 }
 
-/** Throws where a limit forbids the call for ever: no time is told after which to try again. */
+/** Throws if a limit can never admit the call. The error has no retry time. */
 export function refuseImpossible({ paced, tokens }: Ask): void {
   for (const { of, concurrency, requestsPerMinute, tokensPerMinute } of paced) {
-    if (concurrency === 0) throw impossible(`This ${of} may run no calls: its limit of calls at once is 0.`);
+    if (concurrency === 0) throw impossible(`This ${of} may run no calls: its limit of concurrent calls is 0.`);
     if (requestsPerMinute === 0) throw impossible(`This ${of} may make no requests: its limit per minute is 0.`);
     if (tokensPerMinute === undefined || tokens <= tokensPerMinute) continue;
     const figures = `The call may need ${count(tokens, 'token')}, and this ${of} may use ${tokensPerMinute} per minute`;
     throw impossible(
-      `${figures}: it can never be let in. Ask for fewer output tokens, send less, or have the limit raised.`,
+      `${figures}: it can never be admitted. Ask for fewer output tokens, send a shorter request, or have the limit raised.`,
     );
   }
 }
@@ -91,12 +91,12 @@ const impossible = (message: string) => new GatewayError('rate_limited', message
 
 const count = (number: number, word: string) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
-/** An allowance as clients are told it. */
+/** What is left of a limit, as reported in response headers. */
 export function allowance(limit: number, used: number, resetSeconds: number): Allowance {
   return { limit, remaining: Math.max(0, limit - used), resetSeconds };
 }
 
-/** Of two limits the one that leaves less. */
+/** The one of two allowances that leaves less. */
 export function tightest(a: Allowance | undefined, b: Allowance): Allowance {
   return a !== undefined && a.remaining <= b.remaining ? a : b;
 }

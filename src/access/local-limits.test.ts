@@ -9,7 +9,7 @@ const key = (pace: Pace, id = 'key_1'): Paced => ({ id, of: 'key', ...pace });
 let calls = 0;
 let time = START;
 const open = () => createLocalLimits(() => time);
-/** Lets one call in; the function ends it. */
+/** Admits one call and returns the function that ends it. */
 function admit(limits: LocalLimits, paced: Paced | Paced[], tokens: number, now: number) {
   time = now;
   const { end } = limits.admit({ callId: `call_${++calls}`, paced: [paced].flat(), tokens });
@@ -26,7 +26,7 @@ function refusal(run: () => unknown): GatewayError {
   throw new Error('it was admitted');
 }
 
-test('requests per minute: the one too many learns when the first leaves the minute', () => {
+test('a request above the limit per minute learns when the oldest request leaves the window', () => {
   const limits = open();
   const three = key({ requestsPerMinute: 3 });
   for (const second of [0, 10, 20]) admit(limits, three, 0, START + second * 1000)(0);
@@ -38,7 +38,7 @@ test('requests per minute: the one too many learns when the first leaves the min
   expect(() => admit(limits, three, 0, START + 61_000)).toThrow();
 });
 
-test('a refused call does not count', () => {
+test('a refused call is not counted', () => {
   const limits = open();
   const one = key({ requestsPerMinute: 1, concurrency: 5 });
   admit(limits, one, 0, START)(0);
@@ -46,7 +46,7 @@ test('a refused call does not count', () => {
   admit(limits, one, 0, START + 61_000)(0);
 });
 
-test('tokens are reserved by estimate and corrected at the end', () => {
+test('tokens are reserved by estimate and corrected when the call ends', () => {
   const limits = open();
   const thousand = key({ tokensPerMinute: 1000 });
   const end = admit(limits, thousand, 900, START);
@@ -58,7 +58,7 @@ test('tokens are reserved by estimate and corrected at the end', () => {
   expect(() => admit(limits, thousand, 1, START + 3000)).toThrow();
 });
 
-test('a call that used more than estimated leaves less for the next', () => {
+test('a call that used more than estimated leaves less for the next one', () => {
   const limits = open();
   const thousand = key({ tokensPerMinute: 1000 });
   admit(limits, thousand, 10, START)(5000);
@@ -66,7 +66,7 @@ test('a call that used more than estimated leaves less for the next', () => {
   admit(limits, thousand, 1, START + 61_000);
 });
 
-test('calls at once: a place is free again when a call has ended, once', () => {
+test('a concurrent call frees its place once when it ends', () => {
   const limits = open();
   const two = key({ concurrency: 2 });
   const first = admit(limits, two, 0, START);
@@ -79,7 +79,7 @@ test('calls at once: a place is free again when a call has ended, once', () => {
   expect(() => admit(limits, two, 0, START)).toThrow();
 });
 
-test('a limit of zero admits nothing, and keys do not share', () => {
+test('a limit of 0 admits no call, and keys do not share counters', () => {
   const limits = open();
   expect(() => admit(limits, key({ requestsPerMinute: 0 }), 0, START)).toThrow();
   admit(limits, key({ requestsPerMinute: 1 }, 'a'), 0, START);
@@ -87,7 +87,7 @@ test('a limit of zero admits nothing, and keys do not share', () => {
   expect(() => admit(limits, key({ requestsPerMinute: 1 }, 'a'), 0, START)).toThrow();
 });
 
-test('forgetting idle keys forgets no running call and no full minute', () => {
+test('removing idle keys keeps active calls and full minutes', () => {
   const limits = open();
   admit(limits, key({ concurrency: 1 }, 'busy'), 0, START);
   admit(limits, key({ requestsPerMinute: 1 }, 'spent'), 0, START + 119_000)(0);
@@ -96,7 +96,7 @@ test('forgetting idle keys forgets no running call and no full minute', () => {
   expect(() => admit(limits, key({ requestsPerMinute: 1 }, 'spent'), 0, START + 120_000)).toThrow();
 });
 
-test('key and account bind together: refused by either, counted in neither', () => {
+test('limits of key and account apply together: refused by one, counted in neither', () => {
   const limits = open();
   const account = (pace: Pace): Paced => ({ id: 'acct_1', of: 'account', ...pace });
   const both = [key({ requestsPerMinute: 5 }), account({ requestsPerMinute: 2 })];
@@ -106,7 +106,7 @@ test('key and account bind together: refused by either, counted in neither', () 
   expect(() => admit(limits, key({ requestsPerMinute: 3 }), 0, START)).toThrow('This key may make 3 requests');
 });
 
-test('what is left is told by the tightest limit, on success and on refusal', () => {
+test('the reported allowance is that of the tightest limit, for admitted and refused calls', () => {
   const limits = open();
   const paced = [
     key({ requestsPerMinute: 5, tokensPerMinute: 100 }),
@@ -127,7 +127,7 @@ test('what is left is told by the tightest limit, on success and on refusal', ()
   });
 });
 
-test('a clock that jumps an hour ahead and back blocks nobody for that hour', () => {
+test('a clock that jumps an hour ahead and back blocks no call for that hour', () => {
   const limits = open();
   const five = key({ requestsPerMinute: 5 });
   for (let i = 0; i < 5; i++) admit(limits, five, 0, START)(0);
@@ -136,17 +136,17 @@ test('a clock that jumps an hour ahead and back blocks nobody for that hour', ()
   admit(limits, five, 0, START + 1500 + 61_000)(0);
 });
 
-test('whatever lies within sixty seconds is counted together, wherever a second begins', () => {
+test('events within any sixty seconds are counted together', () => {
   const limits = open();
   const sixty = key({ requestsPerMinute: 60 });
   const letIn: number[] = [];
-  // A crowd that never stops asking, from the end of a second on.
+  // A client that never stops calling, starting at the end of a second.
   for (let at = START + 900; at < START + 130_000; at += 50) {
     try {
       admit(limits, sixty, 0, at)(0);
       letIn.push(at);
     } catch {
-      // It waits.
+      // Refused: it tries again later.
     }
   }
   const most = Math.max(...letIn.map((from) => letIn.filter((at) => at >= from && at < from + 60_000).length));

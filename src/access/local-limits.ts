@@ -15,26 +15,26 @@ import {
 import { createWindow, type Window } from './window.ts';
 
 export interface LocalLimits extends Limits {
-  /** `portionOf`: what of each limit this process may let in. */
+  /** `portionOf`: the part of each limit that this process may use. */
   admit(ask: Ask, portionOf?: (paced: Paced) => Paced): Admitted;
-  /** Counts a call that somebody else has let in; the function ends it. */
+  /** Counts a call that was admitted elsewhere. Returns the function that ends it. */
   note(ask: Ask): Admitted['end'];
   used(id: string): Used;
-  /** Everybody of whom the last minute holds something. */
+  /** Every key and account with usage in the last minute. */
   all(): Iterable<[id: string, used: Used]>;
 }
 
-/** What one key or account has done. */
+/** The usage of one key or account. */
 interface UsageCounter {
   requests: Window;
   tokens: Window;
   active: number;
 }
 
-/** Above so many keys and accounts the idle ones are forgotten: some 1.5 KB each. */
+/** Above this number, idle keys and accounts are removed; each takes about 1.5 KB. */
 const TALLIES_KEPT = 10_000;
 
-/** `clock`: milliseconds, monotonic. */
+/** `clock`: monotonic time in milliseconds. */
 export function createLocalLimits(clock: () => number = () => performance.now()): LocalLimits {
   const tallies = new Map<string, UsageCounter>();
 
@@ -69,7 +69,7 @@ export function createLocalLimits(clock: () => number = () => performance.now())
       const endedAt = clock();
       for (const { usageCounter, second } of counted) {
         usageCounter.active--;
-        // Moves the minute on, so that what was counted in a second long gone is not corrected there.
+        // Advances the window first, so that no second which has left it is corrected.
         usageCounter.tokens.sum(endedAt);
         usageCounter.tokens.correct(second, usedTokens - tokens);
       }
@@ -121,7 +121,7 @@ function refuseTooFast(paced: Paced, allowed: Paced, usageCounter: UsageCounter,
   throw tooFast(paced, limit, { tokens, retryAfterSeconds, rateLimits });
 }
 
-/** Adds what is left for one key or account, where it is less than what is told already. */
+/** Adds the allowance of one key or account if it is smaller than the one reported so far. */
 function tell(limits: RateLimits, paced: Paced, usageCounter: UsageCounter, now: number): void {
   const used = usedBy(usageCounter, now);
   const { requestsPerMinute, tokensPerMinute } = paced;

@@ -1,13 +1,16 @@
-/** How much memory this process may use: what was set, or most of what the container or the machine has, divided by its processes. */
+/**
+ * How much memory this process may use: the configured value, or a share of the container's or machine's memory, divided by the number of
+ * processes.
+ */
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 
-/** Of what is there: the rest is for the system, and for what comes between two readings. */
+/** The rest is for the operating system and for growth between two readings. */
 const SHARE = 0.75;
-/** The limits of cgroups, version 2 and 1; `max`, or a number beyond every machine, is none. */
+/** Limits of cgroups version 2 and 1. `max`, or a number larger than the machine's memory, means no limit. */
 const LIMITS = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
 
-/** `set`: 0 where nothing was. */
+/** `set`: the configured bytes, 0 if not configured. */
 export function memoryBudget(set: number, processes: number, limits = LIMITS, machine = totalmem()): number {
   if (set > 0) return set;
   return Math.floor((Math.min(machine, ...limits.map(limitIn)) * SHARE) / processes);

@@ -1,14 +1,14 @@
-/** What of a shared limit one process may let in while nobody counts for all. */
+/** The part of a shared limit that one process may admit while Redis is not available. */
 import type { Paced, Used } from './limits.ts';
 import { WINDOW_SECONDS } from './window.ts';
 
-/** Which of how many processes this is. */
+/** The index of this process and the number of processes. */
 export interface Standing {
   index: number;
   count: number;
 }
 
-/** What was used in all when it was last told, and what of it by this process. */
+/** Usage when the shared counters were last read: of all processes, and of this one. */
 interface Told {
   at: number;
   all: Used;
@@ -16,16 +16,16 @@ interface Told {
 }
 
 export interface Portions {
-  /** Remembers what has been used over all processes. */
+  /** Stores the usage of all processes and of this one. */
   told(id: string, all: Used, own: Used): void;
-  /** The part of its limits that this process may use up. */
+  /** The part of the limits that this process may use. */
   of(paced: Paced, standing: Standing): Paced;
   forget(): void;
 }
 
 const TOLD_KEPT = 10_000;
 
-/** `clock`: milliseconds, monotonic. */
+/** `clock`: monotonic time in milliseconds. */
 export function createPortions(clock: () => number): Portions {
   const latest = new Map<string, Told>();
 
@@ -47,7 +47,8 @@ export function createPortions(clock: () => number): Portions {
     of(paced, standing) {
       const known = latest.get(paced.id);
       const isFresh = known !== undefined && clock() - known.at <= WINDOW_SECONDS * 1000;
-      // What is left of the minute is divided; what this process has let in of it itself stays its own as it leaves the window.
+      // What is left of the minute is divided. Calls that this process itself admitted are returned to its own part as they leave the
+      // window.
       const part = (limit: number, member: keyof Used) =>
         isFresh
           ? known.own[member] + portion(Math.max(0, limit - known.all[member]), standing)
@@ -66,7 +67,7 @@ export function createPortions(clock: () => number): Portions {
   };
 }
 
-/** A limit divided so that the parts of all processes add up to it. */
+/** Divides a limit so that the parts of all processes add up to it. */
 export function portion(limit: number, { index, count }: Standing): number {
   return Math.floor(limit / count) + (index < limit % count ? 1 : 0);
 }

@@ -1,10 +1,10 @@
-/** A connection to Redis that runs scripts and answers within a bound, or says that it did not. */
+/** A connection to Redis that runs Lua scripts. */
 import { RedisClient } from 'bun';
 
 export interface RedisLink {
-  /** Runs the script; its answer may come later than the bound. Rejects where Redis refuses or cannot be reached. */
+  /** Runs the script. Has no time limit of its own. Rejects if Redis refuses or cannot be reached. */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
-  /** The connection has not answered for long: the next script goes over a new one. */
+  /** Replaces a connection that no longer answers: the next script uses a new one. */
   renew(): void;
   close(): void;
 }
@@ -23,7 +23,7 @@ export function createRedisLink(url: string): RedisLink {
       connectionTimeout: CONNECT_TIMEOUT_MS,
       autoReconnect: true,
       maxRetries: RETRIES,
-      // A call does not wait in a queue for a Redis that is away.
+      // A call must not wait in a queue while Redis is away.
       enableOfflineQueue: false,
     });
     await client.connect();
@@ -46,7 +46,7 @@ export function createRedisLink(url: string): RedisLink {
       try {
         return await redis.send('EVALSHA', [hashOf(script), ...asked]);
       } catch (thrown) {
-        // A Redis that has just started knows no script yet.
+        // A restarted Redis does not know the script yet.
         if (!(thrown instanceof Error) || !thrown.message.startsWith('NOSCRIPT')) throw thrown;
         return redis.send('EVAL', [script, ...asked]);
       }

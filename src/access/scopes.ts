@@ -1,11 +1,11 @@
-/** What a key may be used for, by family of endpoints. */
+/** Scopes: the groups of endpoints that a key may use. */
 import type { Kind } from '../canonical/call.ts';
 
-/** `models`: the lists of models; `balance`: balance, usage and the billing dashboard. */
+/** `models`: listing models. `balance`: balance, usage and the billing dashboard. */
 export const SCOPES = ['chat', 'embeddings', 'images', 'audio', 'video', 'rerank', 'models', 'balance'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The scope that a call of each kind needs; token counts and stored responses belong to `chat`. */
+/** The scope that each kind of call needs. Token counting and stored responses belong to `chat`. */
 export const SCOPE_OF: { readonly [kind in Kind]: Scope } = {
   chat: 'chat',
   embed: 'embeddings',
@@ -17,7 +17,7 @@ export const SCOPE_OF: { readonly [kind in Kind]: Scope } = {
   video: 'video',
 };
 
-/** `undefined` where the text names no scope. */
+/** The scope of that name, or `undefined`. */
 export function readScope(text: string): Scope | undefined {
   return SCOPES.find((scope) => scope === text);
 }

@@ -1,13 +1,13 @@
-/** The clock that processes share through Redis, as one of them has it: what it last heard, carried on by its own monotonic clock. */
+/** A process's view of the clock that all processes share through Redis: the last value read, advanced by the process's monotonic clock. */
 
 export interface SharedClock {
-  /** What this process makes of the shared clock, in milliseconds; empty where it has not heard it yet. */
+  /** The current estimate in milliseconds, or empty text if the shared clock was never read. */
   say(): string;
-  /** What Redis said a moment ago: the shared clock is never behind it. */
+  /** Takes the value that Redis just returned. The clock never goes back. */
   heard(ms: number): void;
 }
 
-/** `clock`: milliseconds, monotonic. */
+/** `clock`: monotonic time in milliseconds. */
 export function createSharedClock(clock: () => number): SharedClock {
   let ahead: number | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Limits in a real Redis that is killed, paused and started anew while calls come in. */
+/** Shared limits with a real Redis that is killed, paused and restarted during calls. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { hasRedis, type RedisServer, startRedis } from '../../test/redis-server.ts';
 import { GatewayError } from '../canonical/errors.ts';
@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     opened = [];
   });
 
-  /** As one process has them. */
+  /** The limits as one process opens them. */
   function open(more: Partial<SharedLimitsSettings> = {}): Limits {
     const changed = (isUp: boolean) => void changes.push(isUp);
     const limits = createSharedLimits({
@@ -40,7 +40,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
   }
   const newKey = (pace: Pace): Paced => ({ id: `key_${++keys}`, of: 'key', ...pace });
   const ask = (paced: Paced, tokens = 0) => ({ callId: `call_${++calls}`, paced: [paced], tokens });
-  /** Lets a call in, or says by which error not. */
+  /** Admits a call, or returns the error. */
   async function admit(limits: Limits, paced: Paced, tokens = 0): Promise<Admitted | GatewayError> {
     try {
       return await limits.admit(ask(paced, tokens));
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     ['requests', { requestsPerMinute: 100 }, 0, 100],
     ['tokens', { tokensPerMinute: 1000 }, 13, 76],
     ['calls at once', { concurrency: 40 }, 0, 40],
-  ])('a thousand calls at once over two processes: %s', async (_, pace, tokens, allowed) => {
+  ])('a thousand concurrent calls over two processes stay within the limit: %s', async (_, pace, tokens, allowed) => {
     const processes = [open({ timeoutMs: 5000 }), open({ timeoutMs: 5000 })];
     const key = newKey(pace);
     const answers = await Promise.all(Array.from({ length: 1000 }, (_, i) => admit(processes[i % 2]!, key, tokens)));
@@ -65,7 +65,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       expect(refused).toMatchObject({ status: 429 });
   });
 
-  test('what is left is told, and tokens are corrected at the end', async () => {
+  test('the allowance is reported, and tokens are corrected when the call ends', async () => {
     const [one, other] = [open(), open()];
     const key = newKey({ requestsPerMinute: 9, tokensPerMinute: 1000 });
     const first = await admit(one, key, 900);
@@ -81,7 +81,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(await admit(other, key, 200)).toMatchObject({ limits: { tokens: { remaining: 750 } } });
   });
 
-  test('places are free again when their calls have ended, and when their process was killed', async () => {
+  test('places are free again when calls ended, and when their process was killed', async () => {
     const [one, other] = [open({ leaseSeconds: 2 }), open({ leaseSeconds: 2 })];
     const key = newKey({ concurrency: 2 });
     const first = await admit(one, key);
@@ -91,14 +91,14 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     await admit(one, newKey({ concurrency: 1 }));
     const third = await admit(other, key);
     expect(isAdmitted(third)).toBe(true);
-    // The first process is gone without a word: its lease runs out, that of the living one is renewed.
+    // The first process ends without notice: its lease expires, the lease of the other is renewed.
     one.close();
     await Bun.sleep(3500);
     expect(isAdmitted(await admit(other, key))).toBe(true);
     expect(isAdmitted(await admit(other, key))).toBe(false);
   }, 60_000);
 
-  test('a Redis that is paused: the bound, then limits of the process alone, then Redis again', async () => {
+  test('with a paused Redis calls wait for the time limit, then the process counts alone, then Redis counts again', async () => {
     const limits = open();
     const key = newKey({ requestsPerMinute: 5 });
     await admit(limits, key);
@@ -112,11 +112,11 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     const soon = performance.now();
     const answers = await Promise.all(Array.from({ length: 10 }, () => admit(limits, key)));
     expect(performance.now() - soon).toBeLessThan(1000);
-    // Two of five had come before: this process has counted along.
+    // Two of five were admitted before: this process also counts locally.
     expect(answers.filter(isAdmitted)).toHaveLength(3);
     expect(changes).toEqual([false]);
     await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
-    // Redis has been told of those that were let in without it.
+    // Redis has received the calls that were admitted without it.
     expect(await admit(open(), key)).toMatchObject({
       code: 'rate_limited',
       rateLimits: { requests: { remaining: 0 } },
@@ -124,13 +124,13 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(changes).toEqual([false, true]);
   }, 60_000);
 
-  test('a stall of this process is no outage of Redis', async () => {
+  test('a blocked event loop does not count as an outage of Redis', async () => {
     const limits = open({ timeoutMs: 100 });
     const key = newKey({ requestsPerMinute: 50 });
     await admit(limits, key);
     for (let round = 0; round < 3; round++) {
       const admitting = admit(limits, key);
-      // The answer is there long before anybody can read it.
+      // The answer arrives long before the process can read it.
       await Bun.sleep(0);
       Bun.sleepSync(400);
       expect(await admitting).toMatchObject({ limits: { requests: { remaining: 48 - round } } });
@@ -138,17 +138,17 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(changes).toEqual([]);
   });
 
-  test('places of calls that ended while Redis was away are given back, and of those it let in too late', async () => {
+  test('places are returned for calls that ended while Redis was away and for calls it admitted too late', async () => {
     const limits = open();
     const key = newKey({ concurrency: 3 });
     const first = await admit(limits, key);
     await redis.command('CLIENT', 'PAUSE', '600', 'ALL');
-    // Redis will let this one in once it is over; nobody waits for that.
+    // Redis admits this call when it resumes; the process does not wait for it.
     const second = await admit(limits, key);
     expect(isAdmitted(second)).toBe(true);
     ended(first);
     ended(second);
-    // This one is refused without Redis, which may let it in later.
+    // Refused without Redis, which may admit it later.
     await admit(limits, newKey({ concurrency: 0 }));
     expect(changes).toEqual([false]);
     await backUp(limits, newKey({ requestsPerMinute: 100_000 }));
@@ -157,7 +157,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     for (const expected of [true, true, true, false]) expect(isAdmitted(await admit(other, key))).toBe(expected);
   }, 60_000);
 
-  test('what is refused while Redis is slow leaves nothing behind that it let in later', async () => {
+  test('a call that was refused while Redis was slow keeps no place when Redis admits it later', async () => {
     const limits = open({ whenDown: 'closed' });
     const key = newKey({ concurrency: 2 });
     await admit(limits, newKey({ concurrency: 1 }));
@@ -173,12 +173,12 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     ['all of it by one of them', [60, 0, 0, 0]],
     ['some of it unevenly', [20, 3, 11, 0]],
   ])(
-    'without Redis four processes let in the limit together: %s',
+    'without Redis four processes together admit no more than the limit: %s',
     async (_, before) => {
       const processes = Array.from({ length: 4 }, () => open({ timeoutMs: 500, leaseSeconds: 1 }));
       for (const limits of processes) limits.start();
       await untilPresent(4);
-      // Each has looked again since the last of them came.
+      // Each process has read the list again since the last one started.
       await Bun.sleep(600);
       const key = newKey({ requestsPerMinute: 60, tokensPerMinute: 7000 });
       const busy = newKey({ requestsPerMinute: 100_000 });
@@ -188,7 +188,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
         letIn += answers.filter(isAdmitted).length;
       };
       for (const [i, calls] of before.entries()) await crowd(processes[i]!, calls);
-      // Each knows how much is left.
+      // Each process knows how much is left.
       for (const limits of processes)
         await crowd(limits, 0).then(() => admit(limits, { ...key, requestsPerMinute: 0 }));
       expect(letIn).toBe(before.reduce((sum, calls) => sum + calls, 0));
@@ -197,14 +197,14 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       expect(letIn).toBe(60);
       await redis.restart();
       for (const limits of processes) await untilCounted(limits, busy);
-      // A Redis that begins empty has been told what each of them let in.
+      // Each process reports to the empty Redis what it admitted.
       await Promise.all(processes.map((limits) => crowd(limits, 100)));
       expect(letIn).toBe(60);
     },
     60_000,
   );
 
-  test('a clock that jumps an hour ahead and back blocks nobody for that hour', async () => {
+  test('a clock that jumps an hour ahead and back blocks no call for that hour', async () => {
     let wrongMs = 0;
     const limits = open({ clock: () => performance.now() + wrongMs });
     const other = open();
@@ -220,7 +220,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(isAdmitted(await admit(other, key))).toBe(true);
   });
 
-  test('closed: without Redis limited calls are refused, and at once', async () => {
+  test('with `closed` limited calls are refused at once while Redis is away', async () => {
     const limits = open({ whenDown: 'closed' });
     const key = newKey({ concurrency: 5 });
     expect(isAdmitted(await admit(limits, key))).toBe(true);
@@ -237,7 +237,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     expect(changes).toEqual([false, true]);
   }, 60_000);
 
-  test('killed and started anew under load: no call waits long, none is lost, and calls under way count again', async () => {
+  test('when Redis is killed and restarted under load, no call waits long or is lost, and active calls count again', async () => {
     const limits = open();
     const key = newKey({ concurrency: 3 });
     const running = await admit(limits, key);
@@ -266,7 +266,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     isOver = true;
     await load;
     expect(longestMs).toBeLessThan(5000);
-    // Both calls still run: the new Redis knows them again, so there is room for one.
+    // Both calls still run and the new Redis knows them again, so one place is left.
     await Bun.sleep(50);
     expect(isAdmitted(await admit(limits, key))).toBe(true);
     expect(isAdmitted(await admit(limits, key))).toBe(false);
@@ -274,7 +274,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
     ended(meanwhile);
   }, 60_000);
 
-  test('a Redis that is not there at the start', async () => {
+  test('a Redis that is not reachable at the start is used when it comes up', async () => {
     await redis.kill();
     const limits = open();
     const key = newKey({ requestsPerMinute: 2 });
@@ -301,7 +301,7 @@ describe.skipIf(!hasRedis)('limits in Redis', () => {
       return Number(await redis.command('HGET', `t:limits:${key.id}:minute`, 'r')) === before + 1;
     }, 'Redis was not found again');
 
-  /** Calls until Redis counts again. */
+  /** Sends calls until Redis counts again. */
   async function backUp(limits: Limits, key: Paced): Promise<void> {
     const deadline = performance.now() + 15_000;
     while (changes.at(-1) !== true) {

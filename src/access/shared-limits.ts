@@ -1,4 +1,4 @@
-/** Limits that several processes share through Redis: one script call for each admission, and a declared way on without it. */
+/** Limits that several processes share through Redis: one script call for each admission, and a configured behaviour when Redis is away. */
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import type { RateLimits } from '../canonical/rate-limits.ts';
@@ -13,49 +13,49 @@ import { createUnreported } from './unreported.ts';
 
 export interface SharedLimitsSettings {
   url: string;
-  /** Before every key in Redis. */
+  /** The prefix of every key in Redis. */
   prefix: string;
   /** How long an admission waits for Redis. */
   timeoutMs: number;
-  /** Without Redis: `open` lets each process use its part of the limits, `closed` refuses with 503. */
+  /** When Redis is away: `open` lets each process use its part of the limits, `closed` refuses with 503. */
   whenDown: 'open' | 'closed';
-  /** Which of how many processes this is, as far as is known without Redis; absent: the only one. */
+  /** The index of this process and the number of processes, as far as known without Redis. Absent: the only one. */
   standing?: Standing;
-  /** Milliseconds, monotonic; absent: this process's own. */
+  /** Monotonic time in milliseconds. Absent: `performance.now`. */
   clock?: () => number;
-  /** A killed process's calls count for so long; those of a living one are renewed four times as often. */
+  /** How long the calls of a killed process still count. Leases of live processes are renewed four times as often. */
   leaseSeconds?: number;
-  /** Milliseconds between two beats; absent: a second. */
+  /** Milliseconds between two heartbeats. Absent: 1000. */
   beatMs?: number;
-  /** Redis has stopped answering, or answers again. */
+  /** Called when Redis stops answering, or answers again. */
   changed(isUp: boolean, cause: unknown): void;
 }
 
 const LEASE_SECONDS = 15;
-/** How often a process shows that it lives, and looks for a Redis that is away. */
+/** How often a process renews its lease and tries to reach a Redis that is away. */
 const BEAT_MS = 1000;
-/** A process that has not shown itself for so long has no part any more. */
+/** After this time without renewal a process no longer has a part of the limits. */
 const PRESENT_SECONDS = 10;
-/** So many unanswered beats in a row, and the connection itself is taken for dead. */
+/** After this many unanswered heartbeats in a row the connection is replaced. */
 const SILENT_BEATS = 3;
-/** Members that one script call names at most. */
+/** The maximum of calls named in one script call. */
 const AT_ONCE = 500;
 
-/** A call this process has let in. */
+/** A call that this process admitted. */
 interface Lease {
   readonly ask: Ask;
-  /** Of each, the second at which Redis counted the call; absent until it has. */
+  /** For each key or account the second in which Redis counted the call. Absent until Redis has. */
   seconds?: string[];
-  /** It was let in without Redis; ends when Redis has been told. */
+  /** Set if the call was admitted without Redis, until Redis has been told. */
   forgetReport?: (() => void) | undefined;
-  /** Whether Redis has let it in is not known, and will not be. */
+  /** Redis did not answer, so whether it admitted the call is unknown. */
   isInDoubt?: boolean;
-  /** The tokens used, once it has ended. */
+  /** The tokens used; set when the call has ended. */
   used?: number;
 }
 
 const LIMITS = ['active', 'requests', 'tokens'] as const satisfies readonly (keyof Used)[];
-/** Figures in the answer for each key or account. */
+/** Figures in a script's result for each key or account. */
 const FIGURES = 6;
 
 const isCountedAtOnce = ({ concurrency }: Paced) => concurrency !== undefined;
@@ -66,14 +66,14 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   const link = createRedisLink(settings.url);
   const self = newId('proc_', 12);
   const sharedClock = createSharedClock(clock);
-  /** Counts along, so that it knows what this process has let in when Redis goes away. */
+  /** Counts in parallel, so that the process knows its own usage when Redis goes away. */
   const local = createLocalLimits(clock);
   const portions = createPortions(clock);
   const unreported = createUnreported(clock);
   const leases = new Map<string, Lease>();
-  /** Calls that have ended and may have a place in Redis still, and until when they are looked after. */
+  /** Ended calls that may still have a place in Redis, and until when the removal is retried. */
   const owed = new Map<string, { ask: Ask; until: number }>();
-  /** `returning`: Redis answers again, and every process tells it what was let in meanwhile before any asks it. */
+  /** `returning`: Redis answers again, and every process first reports what it admitted meanwhile. */
   let state: 'up' | 'down' | 'returning' = 'up';
   let standing: Standing = settings.standing ?? { index: 0, count: 1 };
   let epoch: string | undefined;
@@ -121,7 +121,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     return begun(lease, endLocally, limitsFrom(ask, answer.slice(2)));
   }
 
-  /** Takes note of an admission, which may come after the call went on without it, or ended. */
+  /** Records the result of an admission. It may arrive after the call went on without Redis, or ended. */
   function counted(lease: Lease, answer: number[]): number[] {
     sharedClock.heard(answer[1] ?? 0);
     if (answer[0] !== 1) return answer;
@@ -132,7 +132,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     return answer;
   }
 
-  /** Redis will not say what became of the admission. */
+  /** The answer of Redis to this admission will never arrive. */
   function lost(lease: Lease): void {
     lease.isInDoubt = true;
     if (lease.used !== undefined) giveBack(lease);
@@ -166,7 +166,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     };
   }
 
-  /** Nobody waits for it. What does not reach Redis is given back later, or ends with its lease. */
+  /** Not awaited. What does not reach Redis is retried later, or expires with its lease. */
   function giveBack(lease: Lease): void {
     const { ask, seconds, used = 0, isInDoubt = false } = lease;
     if (isClosed) return;
@@ -181,7 +181,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     if (ask.paced.some(isCountedAtOnce)) owed.set(ask.callId, { ask, until: clock() + leaseSeconds * 1000 });
   }
 
-  /** Gives back what is owed. An admission in doubt may still come in: it is given back until its lease is over. */
+  /** Retries removals. An admission of unknown result may still arrive at Redis, so its removal is repeated until its lease is over. */
   function payOwed(): void {
     const now = clock();
     for (const [key, calls] of callsByKey([...owed.values()].map(({ ask }) => ask))) {
@@ -213,7 +213,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     return calls;
   }
 
-  /** Tells Redis what it does not know: what was let in without it, or everything where it was started anew. */
+  /** Reports to Redis what it does not know: calls admitted without it, or all calls if it was restarted. */
   function report(used: Iterable<[id: string, requests: number, tokens: number]>): void {
     for (const some of inParts([...used])) {
       const keys = [clockKey, ...some.map(([id]) => minuteKey(id))];
@@ -224,7 +224,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
   }
 
   async function beat(): Promise<void> {
-    // One that is still waited for says as much as another would.
+    // A heartbeat that is still in progress makes another one unnecessary.
     if (isBeating) return;
     isBeating = true;
     try {
@@ -254,7 +254,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     } else if (state !== 'up') report(unreported.all());
     standing = standingAmong(processes, isNew || state !== 'up');
     if (isNew || state === 'down') {
-      if (state === 'up') settings.changed(false, new Error('Redis was started anew.'));
+      if (state === 'up') settings.changed(false, new Error('Redis was restarted.'));
       state = 'returning';
     } else if (state === 'returning') {
       state = 'up';
@@ -268,7 +268,7 @@ export function createSharedLimits(settings: SharedLimitsSettings): Limits {
     for (const [id, { requests, tokens }] of local.all()) yield [id, requests, tokens];
   }
 
-  /** A Redis that has just come back does not know everybody yet. */
+  /** A Redis that has just come back does not know every process yet. */
   function standingAmong(processes: readonly string[], isFresh: boolean): Standing {
     const index = processes.toSorted().indexOf(self);
     const known = { index: Math.max(0, index), count: Math.max(1, processes.length) };
@@ -335,7 +335,7 @@ function limitsFrom({ paced }: Ask, figures: readonly number[]): RateLimits {
 function refusalFrom(ask: Ask, [, , index = 0, limit = 0, retryAfterSeconds = 1, ...figures]: readonly number[]) {
   const paced = ask.paced[index];
   const name = LIMITS[limit];
-  if (!paced || !name) throw new Error(`Redis refused a call by limit ${limit} of ${index}, which there is not.`);
+  if (!paced || !name) throw new Error(`Redis refused a call by limit ${limit} of ${index}, which does not exist.`);
   const rateLimits = limitsFrom({ ...ask, paced: [paced] }, figures);
   return tooFast(paced, name, { tokens: ask.tokens, retryAfterSeconds, rateLimits });
 }

@@ -1,9 +1,9 @@
-/** What was let in while Redis was away, until it is told: of each key and account what the last minute holds of it. */
+/** Calls admitted while Redis was away, to be reported to it: the last minute of each key and account. */
 import type { Ask } from './limits.ts';
 import { createWindow, type Window } from './window.ts';
 
 export interface Unreported {
-  /** The function takes it back: Redis has counted the call after all. */
+  /** The returned function removes the call again: Redis has counted it after all. */
   add(ask: Ask): () => void;
   all(): Iterable<[id: string, requests: number, tokens: number]>;
   clear(): void;
@@ -14,7 +14,7 @@ interface Counted {
   tokens: Window;
 }
 
-/** `clock`: milliseconds, monotonic. */
+/** `clock`: monotonic time in milliseconds. */
 export function createUnreported(clock: () => number): Unreported {
   const counts = new Map<string, Counted>();
 
@@ -30,7 +30,7 @@ export function createUnreported(clock: () => number): Unreported {
       });
       return () => {
         for (const { id, count, second, tokensAt } of added) {
-          // Told meanwhile: then it is counted twice, and never too seldom.
+          // If it was reported meanwhile, it counts twice: too high is safe, too low is not.
           if (counts.get(id) !== count) continue;
           count.requests.correct(second, -1);
           count.tokens.correct(tokensAt, -tokens);

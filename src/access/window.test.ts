@@ -3,7 +3,7 @@ import { createWindow } from './window.ts';
 
 const START = 1_700_000_000_000;
 
-test('what was added counts for a minute', () => {
+test('an event counts for one minute', () => {
   const window = createWindow();
   expect(window.sum(START)).toBe(0);
   window.add(5);
@@ -17,7 +17,7 @@ test('what was added counts for a minute', () => {
   expect(window.sum(START + 10_000_000)).toBe(0);
 });
 
-test('it says in how many seconds there is room', () => {
+test('the wait is the time until there is room for the event', () => {
   const window = createWindow();
   window.sum(START);
   window.add(5);
@@ -29,7 +29,7 @@ test('it says in how many seconds there is room', () => {
   expect(window.sum(START + 61_000)).toBe(5);
 });
 
-test('a correction goes to its second, and a surplus to the present one when that has left', () => {
+test('a correction applies to its own second, and a surplus to the current one if that second has left the window', () => {
   const window = createWindow();
   window.sum(START);
   const second = window.add(100);
@@ -44,7 +44,7 @@ test('a correction goes to its second, and a surplus to the present one when tha
   expect(window.sum(START + 122_000)).toBe(0);
 });
 
-test('a clock that was set back: the window goes on from where it stands', () => {
+test('after the clock was set back the window continues from its last time', () => {
   const window = createWindow();
   window.sum(START);
   window.add(3);

@@ -1,18 +1,18 @@
-/** How much happened in the last minute, by a clock that only its caller knows. */
+/** A sliding window: how much happened in the last minute. The caller passes the time. */
 
-/** The present second and the 60 before it: whatever lies within any 60 s, wherever a second begins, is counted together. */
+/** The current second and the 60 before it: so everything within any 60 s is counted together. */
 export const WINDOW_SECONDS = 61;
 
 export interface Window {
-  /** Moves on to `now` (milliseconds) and says how much the last minute holds. */
+  /** Advances to `now` (milliseconds) and returns the sum of the last minute. */
   sum(now: number): number;
-  /** Adds to the present second (the last one `sum` was told) and returns it, for `correct`. */
+  /** Adds to the current second (of the last `sum`) and returns that second, for `correct`. */
   add(amount: number): number;
-  /** Corrects what was added at `second`: the surplus counts from now on where that second has left the window. */
+  /** Corrects what was added at `second`. If that second has left the window, a surplus counts in the current second. */
   correct(second: number, difference: number): void;
-  /** Seconds until the minute holds at most `most`. */
+  /** Seconds until the last minute holds at most `most`. */
   secondsUntil(most: number): number;
-  /** Seconds until the minute holds nothing. */
+  /** Seconds until the last minute holds nothing. */
   secondsUntilEmpty(): number;
 }
 
@@ -21,7 +21,10 @@ export function createWindow(): Window {
   let present = 0;
   let newest = 0;
   let total = 0;
-  /** Added to the clock: a clock that was set back goes on from where the window stands, or it would wait for that time again. */
+  /**
+   * Added to the clock. After the clock was set back, the window continues from its last time; otherwise it would wait until that time came
+   * again.
+   */
   let shift = 0;
 
   return {

@@ -20,7 +20,7 @@ const open = (more: Partial<WorkSettings> = {}) =>
 const limited = expect.objectContaining({ code: 'rate_limited', status: 429, retryAfterSeconds: 1 });
 const overloaded = expect.objectContaining({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
 
-test('calls of an account are bounded, and one that ended makes room, once', () => {
+test('concurrent calls of an account are bounded, and an ended call frees its place once', () => {
   const work = open();
   const loads = [1, 2, 3].map(() => work.enter('a', 0));
   expect(() => work.enter('a', 0)).toThrow(limited);
@@ -31,7 +31,7 @@ test('calls of an account are bounded, and one that ended makes room, once', () 
   expect(() => work.enter('a', 0)).toThrow(limited);
 });
 
-test('bytes of an account are bounded, announced or not; who is alone gets what it asks for', () => {
+test('bytes of an account are bounded, with or without content-length; a single request gets what it needs', () => {
   const work = open();
   const first = work.enter('a', 30 * MB);
   expect(() => work.enter('a', 1)).toThrow(limited);
@@ -45,29 +45,29 @@ test('bytes of an account are bounded, announced or not; who is alone gets what 
   work.enter('b', 10 * MB);
 });
 
-test('the bodies of all accounts fit into the memory that is left, weighed', () => {
+test('the bodies of all accounts must fit into the free memory, with their weight', () => {
   const work = open({ accountBytes: 1000 * MB });
   const loads: Load[] = [];
-  // Of 128 MB each takes 20.
+  // Each takes 20 MB of 128 MB.
   for (let i = 0; i < 6; i++) loads.push(work.enter(`a${i}`, 5 * MB));
   expect(() => work.enter('b', 5 * MB)).toThrow(overloaded);
   work.enter('c', 0);
   expect(() => loads[0]?.take(5 * MB)).toThrow(overloaded);
   loads[1]?.end();
   work.enter('b', 5 * MB);
-  // A reply that is there is counted, and keeps others out.
+  // A response in memory is counted and keeps other requests out.
   loads[2]?.count(100 * MB);
   expect(() => work.enter('d', 1)).toThrow(overloaded);
 });
 
-test('a refused request leaves nothing behind', () => {
+test('a refused request leaves no count behind', () => {
   const work = open();
   work.enter('x', 30 * MB);
   for (let i = 0; i < 100; i++) expect(() => work.enter('a', 5 * MB)).toThrow(overloaded);
   for (let i = 0; i < 3; i++) work.enter('a', 0);
 });
 
-test('while the process uses more than it may no call begins but the only one, and garbage is collected now and then', () => {
+test('above the memory limit only a single call is admitted, and garbage collection is requested at intervals', () => {
   let used = 300 * MB;
   let collected = 0;
   const work = open({ usedBytes: () => used, collect: () => void collected++ });
@@ -82,7 +82,7 @@ test('while the process uses more than it may no call begins but the only one, a
   only.end();
 });
 
-test('the memory of the container counts where it has less than the machine', () => {
+test("the container's memory limit applies if it is lower than the machine's memory", () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-memory-'));
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);

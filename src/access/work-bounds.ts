@@ -1,43 +1,43 @@
-/** How much work may be under way at once: calls and bytes of one account, and memory of the whole process. Counted here, in this process. */
+/** Bounds on concurrent work in this process: calls and bytes of one account, and memory of the whole process. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** What one request takes while it is under way. */
+/** What one request uses while it is in progress. */
 export interface Load {
-  /** Takes more bytes. Throws `rate_limited` where the account, `overloaded` where the process has no more to give. */
+  /** Takes more bytes. Throws `rate_limited` if the account's limit, `overloaded` if the process's limit is reached. */
   take(bytes: number): void;
-  /** Takes more bytes without asking: they are there already, and what comes next has to wait. */
+  /** Counts bytes that are already in memory. Never throws; later requests have to wait. */
   count(bytes: number): void;
-  /** Gives back some of what was taken. */
+  /** Returns bytes. */
   give(bytes: number): void;
-  /** Gives all of it back; a second time it does nothing. */
+  /** Returns all bytes. Idempotent. */
   end(): void;
 }
 
 export interface WorkBounds {
-  /** A request of so many bytes, as far as is known, wants to begin. Throws as `take` does. */
+  /** Starts a request with a body of `bytes` bytes (as far as known). Throws as `take` does. */
   enter(account: string, bytes: number): Load;
 }
 
 export interface WorkSettings {
-  /** Calls and other requests of one account under way at once. */
+  /** Concurrent requests of one account. */
   accountCalls: number;
-  /** Bytes of their bodies. */
+  /** Bytes of the bodies of these requests. */
   accountBytes: number;
-  /** What the process may use of memory in all. */
+  /** The maximum of memory of the process. */
   memoryBytes: number;
-  /** What it uses now: the resident set. */
+  /** Bytes used now: the resident set size. */
   usedBytes?: () => number;
-  /** Asks for a collection of garbage. */
+  /** Requests a garbage collection. */
   collect?: () => void;
-  /** Milliseconds, monotonic. */
+  /** Monotonic time in milliseconds. */
   clock?: () => number;
 }
 
-/** A body is there as bytes, parsed, and as the body that goes on to the provider. */
+/** A body is in memory up to four times: as bytes, as text, parsed, and as the body sent to the provider. */
 const WEIGHT = 4;
-/** What the program uses of memory while nothing is under way. */
+/** Memory of the process without any request. */
 const IDLE_BYTES = 128 * 1024 * 1024;
-/** How old a reading of the resident set may be: one takes 10 µs. */
+/** The maximum age of a reading of the resident set size; one reading takes 10 µs. */
 const READING_MS = 100;
 const COLLECT_MS = 5000;
 
@@ -90,7 +90,7 @@ export function createWorkBounds(settings: WorkSettings): WorkBounds {
 
     take(more: number): void {
       if (more <= 0 || this.isOver) return;
-      // Whoever is alone gets what it asks for: there is nobody to wait for.
+      // A single request gets what it needs: there is no other request to protect.
       if (this.work.calls > 1 && this.work.bytes + more > accountBytes) throw tooManyBytes(accountBytes);
       if (calls > 1 && (bytes + more) * WEIGHT > most) throw noMemory();
       this.count(more);
@@ -137,21 +137,21 @@ export function createWorkBounds(settings: WorkSettings): WorkBounds {
   };
 }
 
-/** Of requests that nobody's bounds concern: the operator's. */
+/** For the operator's own requests, which are not bounded. */
 export const UNCOUNTED: Load = { take() {}, count() {}, give() {}, end() {} };
 
-/** For those who set no bounds. */
+/** For configurations without bounds. */
 export const UNBOUNDED: WorkBounds = { enter: () => UNCOUNTED };
 
 const AGAIN = { retryAfterSeconds: 1 };
 const PLEASE = 'Please try again in 1 second.';
 
 function tooManyCalls(most: number): GatewayError {
-  return new GatewayError('rate_limited', `This account may have ${most} calls under way at once. ${PLEASE}`, AGAIN);
+  return new GatewayError('rate_limited', `This account may have ${most} concurrent calls. ${PLEASE}`, AGAIN);
 }
 
 function tooManyBytes(most: number): GatewayError {
-  const sentence = `The calls of this account that are under way may hold ${most} bytes together. ${PLEASE}`;
+  const sentence = `The active calls of this account may hold ${most} bytes together. ${PLEASE}`;
   return new GatewayError('rate_limited', sentence, AGAIN);
 }
 

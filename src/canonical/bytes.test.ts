@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { fc } from '../../test/property.ts';
 import { bytesEqualAt, copyStretch, sliceBytes, textIn } from './bytes.ts';
 
-/** Bytes of both kinds that come by, and two places in them in order; long ones are more than is copied. */
+/** Bytes of both kinds, and two ordered positions in them. Long slices exceed the copy limit. */
 const stretches = fc
   .tuple(
     fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.constant(new Uint8Array(20_000).fill(120))),
@@ -15,7 +15,7 @@ const stretches = fc
     return { bytes: isBuffer ? Buffer.from(all) : all, from, to, wanted: [...all].slice(from, to) };
   });
 
-test('a stretch is what stands there, however long it is and whatever holds it', () => {
+test('a slice has the right bytes at any length and in both kinds of memory', () => {
   fc.assert(
     fc.property(stretches, fc.nat({ max: 3 }), ({ bytes, from, to, wanted }, at) => {
       expect([...sliceBytes(bytes, from, to)]).toEqual(wanted);
@@ -28,7 +28,7 @@ test('a stretch is what stands there, however long it is and whatever holds it',
   );
 });
 
-test('a text is the same out of both kinds of bytes: broken characters replaced, a mark at its beginning kept', () => {
+test('text is decoded equally from both kinds of bytes: invalid bytes are replaced, and a byte order mark is kept', () => {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const texts = fc.oneof(
     fc.uint8Array({ maxLength: 40 }),

@@ -1,11 +1,14 @@
-/** Stretches of bytes without a view of them: a view makes the runtime keep an object for the memory behind, which costs as much as copying some kilobytes. */
+/**
+ * Slices of bytes without a view: a view makes the runtime keep an object for the underlying memory, which costs as much as copying some
+ * kilobytes.
+ */
 
-/** More is looked at where it lies. */
+/** Above this size a view is cheaper than a copy. */
 const COPIED_BYTES = 8 * 1024;
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** What stands from `from` to before `to`; shares its memory only where it is long. */
+/** The bytes from `from` up to but excluding `to`. Shares memory only if the slice is long. */
 export function sliceBytes(bytes: Uint8Array, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes;
   if (to - from > COPIED_BYTES || !(bytes instanceof Buffer)) return bytes.subarray(from, to);
@@ -14,12 +17,12 @@ export function sliceBytes(bytes: Uint8Array, from: number, to: number): Uint8Ar
   return copy;
 }
 
-/** The same as a text in UTF-8; a mark at its beginning is the text's. */
+/** The same slice as text in UTF-8. A byte order mark at its beginning is kept. */
 export function textIn(bytes: Uint8Array, from: number, to: number): string {
   return bytes instanceof Buffer ? bytes.toString('utf8', from, to) : decoder.decode(bytes.subarray(from, to));
 }
 
-/** Whether these bytes stand at this place. */
+/** Whether the bytes at this position equal `wanted`. */
 export function bytesEqualAt(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
   const { length } = wanted;
   if (at + length > bytes.length) return false;
@@ -28,7 +31,7 @@ export function bytesEqualAt(bytes: Uint8Array, at: number, wanted: Uint8Array):
   return true;
 }
 
-/** Copies what stands from `from` to before `to` into `target`, where it begins at `at`. */
+/** Copies the bytes from `from` up to but excluding `to` into `target` at `at`. */
 export function copyStretch(bytes: Uint8Array, from: number, to: number, target: Buffer, at: number): void {
   if (bytes instanceof Buffer) bytes.copy(target, at, from, to);
   else target.set(bytes.subarray(from, to), at);

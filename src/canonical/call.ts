@@ -1,64 +1,66 @@
-/** What a client asked for, free of any wire format. */
+/** A client's request, independent of any wire format. */
 import type { ImageSize } from './image-size.ts';
 import type { Json, JsonObject } from './json.ts';
 import type { Upload } from './upload.ts';
 
 export type Kind = 'chat' | 'embed' | 'rerank' | 'image' | 'speech' | 'transcription' | 'moderation' | 'video';
 
-/** What every call carries. */
+/** Members of every call. */
 export interface Asked {
-  /** The answer is wanted piece by piece. */
+  /** The client requested a stream. */
   stream: boolean;
-  /** The stream is bare bytes: nothing can be told before, between or behind them, so one that breaks off is cut. */
+  /** The stream has only raw bytes and no place for an error, so a failing stream is cut. */
   mute?: true;
-  /** The public model name, letter case as the client wrote it. */
+  /** The public model name, in the client's letter case. */
   model: string;
-  /** The client's own bytes, kept for verbatim forwarding, and how it wants a stream cut where its format has two ways. */
+  /** The client's body, kept for verbatim forwarding, and details of how it was sent. */
   origin: {
     dialect: string;
     body: Uint8Array;
     framing?: 'sse' | 'json-array';
-    /** Members deep in them that have no word here, by their path; they are looked for when somebody asks. */
+    /** Paths of nested members that this type cannot express. Computed on request. */
     unsaid?: () => string[];
-    /** What was left out of them so that each thing money hangs on is said once: a sentence each. */
+    /** What was removed from the body so that each billed member occurs once, one sentence each. */
     dropped?: readonly string[];
-    /** The body is not one its dialect's providers take (a form, another shape): it is written anew for all of them. */
+    /** No provider of this dialect accepts the body as it is (such as a multipart form), so it is always written anew. */
     foreign?: true;
   };
-  /** Members that only one dialect can say, under that dialect's name; they reach a target of that dialect untouched. */
+  /** Members that only one dialect has, by that dialect's name. They are sent unchanged to targets of that dialect. */
   extras: { [dialect: string]: JsonObject };
-  /** Request headers that belong to the format (beta flags, versions), lower-cased. */
+  /** Request headers that belong to the format (beta flags, versions), with lower-case names. */
   headers: { [name: string]: string };
-  /** When the call came, in seconds since 1970: dialects have no clock, and some replies carry a time their provider did not say. */
+  /**
+   * When the call was received, in seconds since 1970. Dialects have no clock, and some replies need a time that the provider did not send.
+   */
   receivedSeconds?: number;
-  /** When its reply was complete, once it is. */
+  /** When the reply was complete. */
   completedSeconds?: number;
 }
 
-/** A conversation, or a text completion (then `completion` is present and `messages` holds the first prompt). */
+/** A conversation, or a text completion: then `completion` is set and `messages` contains the first prompt. */
 export interface ChatCall extends Asked {
   kind: 'chat';
   messages: Message[];
   tools: Tool[];
   toolChoice?: ToolChoice;
-  /** `false`: at most one tool call a turn. */
+  /** `false`: at most one tool call per turn. */
   parallelToolCalls?: boolean;
   sampling: Sampling;
-  /** The ceiling asked for, reasoning included; also the ceiling of the quote. */
+  /** The requested limit of output tokens, reasoning included. Also the basis of the hold. */
   maxOutputTokens?: number;
-  /** What is held for where no ceiling was asked for: a format that has to say one says no more. */
+  /** The limit that is held for if none was requested. A format that requires a limit gets at most this. */
   heldOutputTokens?: number;
   reasoning?: Reasoning;
   output?: OutputFormat;
-  /** Kinds of output asked for; absent means text. */
+  /** Requested kinds of output. Absent: text. */
   modalities?: Modality[];
   audio?: { voice: string; format: string };
   image?: { aspectRatio?: string; size?: string };
-  /** The client asked for usage inside the stream (formats that always send it say `true`). */
+  /** The client requested usage in the stream; always true for formats that send it anyway. */
   wantsUsage: boolean;
-  /** The model draws: of usage its reply carries the three counts alone (docs/api.md#images-in-chat, docs/api.md#usage). */
+  /** For image models: the usage has only three counts (docs/api.md#images-in-chat, docs/api.md#usage). */
   countsAlone?: true;
-  /** The end user, as the caller names them. */
+  /** The end user, as named by the caller. */
   user?: string;
   cacheKey?: string;
   serviceTier?: string;
@@ -66,34 +68,34 @@ export interface ChatCall extends Asked {
   metadata?: JsonObject;
   completion?: Completion;
   thread?: Thread;
-  /** The messages are no longer those of the client's body: they are written anew for a target of the same format too. */
+  /** The messages differ from those in the client's body, so they are written anew for targets of the same format too. */
   isEdited?: boolean;
 }
 
-/** Texts to turn into vectors. */
+/** Texts to compute embeddings of. */
 export interface EmbedCall extends Asked {
   kind: 'embed';
   /** Texts, or token ids that only a model of the same format can read. */
   inputs: (string | number[])[];
-  /** Images, audios and documents among them: the parts of each input as Google's format says them, and what they come to at most. */
+  /** For inputs with images, audio or documents: the parts in Google's format, and the maximum of their tokens. */
   media?: { parts: JsonObject[][]; tokens: number };
-  /** How the client wants its vectors: as numbers, or as base64 of little-endian float32. */
+  /** The encoding of the vectors: numbers, or base64 of little-endian float32. */
   encoding: 'float' | 'base64';
-  /** Length of a vector, where the model offers several. */
+  /** The length of a vector, for models with several. */
   dimensions?: number;
-  /** What the vectors are for, in Google's words (`RETRIEVAL_QUERY` …). */
+  /** The purpose of the vectors, in Google's words (`RETRIEVAL_QUERY` …). */
   task?: string;
-  /** Title of the document that is embedded. */
+  /** The title of the embedded document. */
   title?: string;
   user?: string;
 }
 
-/** Documents to put in the order in which they answer a query. */
+/** Documents to rank by relevance to a query. */
 export interface RerankCall extends Asked {
   kind: 'rerank';
   query: string;
   documents: string[];
-  /** How many of the best to return; absent: all. */
+  /** How many of the best documents to return. Absent: all. */
   topN?: number;
   returnDocuments: boolean;
   maxTokensPerDocument?: number;
@@ -101,17 +103,17 @@ export interface RerankCall extends Asked {
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp' | 'gif' | 'svg';
 
-/** Images to draw, or to change. */
+/** Images to generate or edit. */
 export interface ImageCall extends Asked {
   kind: 'image';
   prompt: string;
-  /** Images to work from, in order. */
+  /** Input images, in order. */
   images: Image[];
-  /** Where the first of them may change. */
+  /** The area of the first image that may change. */
   mask?: Image;
-  /** The images given are to be changed; false: a new one is generated. */
+  /** True: edit the input images. False: generate a new image. */
   edit: boolean;
-  /** How many. */
+  /** The number of images. */
   n: number;
   size: ImageSize;
   quality?: string;
@@ -120,83 +122,83 @@ export interface ImageCall extends Asked {
   negativePrompt?: string;
   seed?: number;
   format?: ImageFormat;
-  /** Per cent. */
+  /** In percent. */
   compression?: number;
-  /** How the client wants each image; absent: as the model gives it. */
+  /** How the client wants each image. Absent: as the provider returns it. */
   delivery?: 'url' | 'b64_json';
-  /** Sketches of a stream before the image. */
+  /** The number of partial images in a stream. */
   partialImages?: number;
   user?: string;
 }
 
-/** An image given to be changed; one that came as a file may stand outside memory. */
+/** An input image. An uploaded file may be on disk. */
 export type Image = Media | UploadedImage;
 
 export interface UploadedImage extends Omit<Media, 'source'> {
   source: { type: 'upload'; upload: Upload };
 }
 
-/** A text to be spoken. */
+/** A text to convert to speech. */
 export interface SpeechCall extends Asked {
   kind: 'speech';
   input: string;
   voice?: string;
   instructions?: string;
-  /** Absent: as the provider has it. */
+  /** Absent: the provider's default. */
   format?: string;
   speed?: number;
-  /** The audio is wanted in events, not bare. */
+  /** Whether audio is sent in events instead of raw bytes. */
   asEvents: boolean;
 }
 
-/** AudioData to be written down, in its own language or in English. */
+/** Audio to transcribe, in its own language or translated to English. */
 export interface TranscriptionCall extends Asked {
   kind: 'transcription';
   translate: boolean;
   file: { name: string; upload: Upload; mimeType?: string };
-  /** As its bytes say: the likeliest, and the most it can be. */
+  /** Computed from the bytes: the most likely length, and the maximum. */
   length: { seconds: number; mostSeconds: number };
-  /** What else the form says, in order. */
+  /** The other fields of the form, in order. */
   fields: readonly (readonly [name: string, value: string])[];
   format?: string;
 }
 
-/** Texts and images to be judged. */
+/** Texts and images to classify. */
 export interface ModerationCall extends Asked {
   kind: 'moderation';
-  /** The texts among them. */
+  /** The texts among the inputs. */
   texts: string[];
 }
 
 export type Call = ChatCall | EmbedCall | RerankCall | ImageCall | SpeechCall | TranscriptionCall | ModerationCall;
 
-/** What the server is asked to keep and to go on from: only formats whose server keeps conversations say it. */
+/** Stored conversations: what to store and what to continue. Only for formats whose server stores conversations. */
 export interface Thread {
-  /** Keep the request and its reply. */
+  /** Store the request and its reply. */
   store: boolean;
-  /** The reply it goes on from, by its id. */
+  /** The id of the reply to continue. */
   previous?: string;
-  /** Items named by their ids alone. */
+  /** Items given only by their ids. */
   references: string[];
-  /** Where an item stands that only the provider which compacted the turns in it can read. */
+  /** The position of a compaction item, which only its provider can read. */
   compacted?: string;
-  /** What becomes of a conversation longer than the model's window: its oldest turns are left out, or it is refused. */
+  /** What to do with a conversation longer than the context window: drop the oldest turns, or refuse. */
   truncation: 'auto' | 'disabled';
-  /** The request's own items as the format says them. */
+  /** The request's own items in the client's format. */
   items: JsonObject[];
-  /** What was kept has been put before them. */
+  /** The stored items have been inserted before them. */
   isResumed?: boolean;
-  /** Who is about to be asked: what others have proved is not for them. */
+  /** The provider about to be called: reasoning signatures of others are removed. */
   maker?: string;
-  /** The id under which the reply will be kept, and which it bears. */
+  /** The id under which the reply is stored and which it contains. */
   replyId?: string;
 }
 
 export type Modality = 'text' | 'audio' | 'image';
 
-/** What only text completions have. */
+/** Members of text completions only. */
 export interface Completion {
-  /** One or several prompts, as text or as token ids; `n` choices each, flat: index = prompt x n + i. */
+  /** One or several prompts, as text or token ids. Each has `n` choices in one list: index = prompt x n + i. */
   prompts: (string | number[])[];
   suffix?: string;
   echo: boolean;
@@ -213,7 +215,7 @@ export interface Sampling {
   frequencyPenalty?: number;
   seed?: number;
   stop?: string[];
-  /** Choices a prompt. */
+  /** Choices per prompt. */
   n?: number;
   logitBias?: { [token: string]: number };
   logprobs?: boolean;
@@ -222,13 +224,13 @@ export interface Sampling {
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** How much to think, as an effort or a budget, and whether to show it. `effort: 'none'` switches thinking off. */
+/** How much to reason, as an effort or a budget, and whether to show it. `effort: 'none'` disables reasoning. */
 export interface Reasoning {
   effort?: Effort;
   budgetTokens?: number;
-  /** The model decides how much (`adaptive`, a budget of -1). */
+  /** The model decides how much (`adaptive`, or a budget of -1). */
   adaptive?: boolean;
-  /** How the thinking is shown: `none` hides it. */
+  /** How reasoning is shown: `none` hides it. */
   summary?: 'auto' | 'concise' | 'detailed' | 'none';
 }
 
@@ -236,7 +238,7 @@ export type OutputFormat =
   | { type: 'json' }
   | { type: 'json-schema'; name: string; description?: string; schema: JsonObject; strict?: boolean };
 
-/** The client's tools, and (`type: 'provider'`) those that run at the provider and that only `dialect` can name. */
+/** The client's tools, and tools of the provider (`type: 'provider'`), which only `dialect` can name. */
 export type Tool =
   | {
       type: 'function';
@@ -255,11 +257,11 @@ export type Tool =
       cache?: CacheMark;
       group?: ToolGroup;
     }
-  /** `maxUses`: how many searches are held for, where the client did not say. */
+  /** `maxUses`: how many searches are held for if the client set no limit. */
   | { type: 'web-search'; options: JsonObject; dialect: string; maxUses?: number }
   | { type: 'vendor'; dialect: string; item: JsonObject };
 
-/** Where the client's format has groups of tools, a tool's name begins with that of its group. */
+/** A group of tools, for formats that have them. A tool's name starts with the name of its group. */
 export interface ToolGroup {
   name: string;
   description?: string;
@@ -271,27 +273,30 @@ export type ToolChoice =
   | { type: 'allowed'; mode: 'auto' | 'required'; names: string[] }
   | { type: 'vendor'; dialect: string; item: JsonObject };
 
-/** `developer` instructions are `system` ones: formats differ only in the word (`origin` keeps it). */
+/** `developer` instructions have the role `system`: the formats use different words (`originRole` keeps the original). */
 export interface Message {
   role: 'system' | 'user' | 'assistant' | 'tool';
   parts: Part[];
   name?: string;
-  /** The word the client's format used where it is finer than the role (`developer`, `function`). */
+  /** The client's word if it is more specific than the role (`developer`, `function`). */
   originRole?: string;
 }
 
-/** Mark after which a provider may cache the prompt. */
+/** A provider may cache the prompt up to this position. */
 export interface CacheMark {
   ttl?: '5m' | '1h';
 }
 
-/** A provider's proof of its own output (signature, encrypted reasoning), handed back untouched and only to the provider it came from. */
+/**
+ * A provider's signature of its own output (signature, encrypted reasoning). It is returned unchanged, and only to the provider that made
+ * it.
+ */
 export interface Seal {
   dialect: string;
   value: string;
-  /** The item's id where the proof is bound to one. */
+  /** The id of the item, if the signature is bound to one. */
   id?: string;
-  /** Who made it, where it is of use to nobody else who speaks the dialect. */
+  /** The provider that made it, if no other provider of this dialect can use it. */
   maker?: string;
 }
 
@@ -302,7 +307,10 @@ export type Part =
   | ToolCallPart
   | ToolResultPart
   | { type: 'refusal'; text: string }
-  /** A block that only `dialect` can say (a server tool's call or result …); others lose nothing where the call says it elsewhere. */
+  /**
+   * A block that only `dialect` has (such as a provider tool's call or result). Other formats lose nothing if the call contains the same
+   * elsewhere.
+   */
   | { type: 'vendor'; dialect: string; item: JsonObject; isSaidElsewhere?: boolean };
 
 export interface TextPart {
@@ -317,16 +325,16 @@ export interface MediaPart {
   type: 'media';
   media: Media;
   cache?: CacheMark;
-  /** Some providers prove the images they made. */
+  /** Some providers sign the images they generate. */
   seal?: Seal;
 }
 
-/** Thinking. With an empty text and a seal it is hidden (redacted, encrypted). */
+/** Reasoning. With an empty text and a signature it is hidden (redacted, encrypted). */
 export interface ReasoningPart {
   type: 'reasoning';
   text: string;
   seal?: Seal;
-  /** The text is a summary of the thinking, not the thinking. */
+  /** The text is a summary of the reasoning. */
   summary?: boolean;
 }
 
@@ -334,10 +342,10 @@ export interface ToolCallPart {
   type: 'tool-call';
   id: string;
   name: string;
-  /** The arguments as the model wrote them: JSON text, or free text where `custom`. */
+  /** The arguments as the model wrote them: JSON text, or free text if `custom`. */
   input: string;
   custom?: boolean;
-  /** The name of the tool's group, with which the name begins. */
+  /** The tool's group, whose name is the beginning of the tool's name. */
   group?: string;
   seal?: Seal;
   cache?: CacheMark;
@@ -346,7 +354,7 @@ export interface ToolCallPart {
 export interface ToolResultPart {
   type: 'tool-result';
   callId: string;
-  /** The tool's name where the format says it. */
+  /** The tool's name, if the format contains it. */
   name?: string;
   parts: Part[];
   failed: boolean;
@@ -357,14 +365,14 @@ export interface ToolResultPart {
 export interface Media {
   kind: 'image' | 'audio' | 'document' | 'video';
   source: MediaSource;
-  /** IANA media type where known. */
+  /** The IANA media type, if known. */
   mimeType?: string;
   name?: string;
   title?: string;
   context?: string;
-  /** How closely to look at an image. */
+  /** The resolution at which to read an image. */
   detail?: string;
-  /** The client wants citations into this document. */
+  /** The client wants citations of this document. */
   cite?: boolean;
 }
 
@@ -372,16 +380,16 @@ export type MediaSource =
   | { type: 'inline'; base64: string }
   | { type: 'text'; text: string }
   | { type: 'url'; url: string }
-  /** A file at the provider, or an earlier output, named by an id that only `dialect` knows. */
+  /** A file at the provider or an earlier output, by an id that only `dialect` can use. */
   | { type: 'reference'; dialect: string; id: string };
 
-/** Where a statement comes from. `start` and `end` are code points of the text part it stands in. */
+/** The source of a statement. `start` and `end` are code points of its text part. */
 export interface Citation {
   url?: string;
   title?: string;
   citedText?: string;
   start?: number;
   end?: number;
-  /** The whole citation as `dialect` says it. */
+  /** The complete citation in the format of `dialect`. */
   vendor?: { dialect: string; item: Json };
 }

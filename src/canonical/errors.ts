@@ -1,7 +1,7 @@
-/** Every way a call can fail: one class, one table. A public sentence and a private cause never mix. */
+/** All errors of calls: one class and one table. The public message and the private cause are separate. */
 import type { RateLimits } from './rate-limits.ts';
 
-/** `status` is the HTTP status; `retryable` says whether another target may succeed; the rest are the type words of the formats. */
+/** `status`: the HTTP status. `retryable`: whether another target may succeed. The others are the error types of the formats. */
 export interface ErrorRow {
   status: number;
   retryable: boolean;
@@ -42,13 +42,13 @@ export const ERRORS = {
   conflict: refused(409, 'invalid_request_error', 'ABORTED'),
   request_too_large: refused(413, 'request_too_large', 'INVALID_ARGUMENT'),
   rate_limited: row(429, true, 'rate_limit_error', 'rate_limit_error', 'RESOURCE_EXHAUSTED'),
-  /** The provider refused the request itself; status, code and type are the provider's where it gave them. */
+  /** The provider refused the request itself. Status, code and type are the provider's, if it sent them. */
   upstream_refused: refused(400, 'invalid_request_error', 'INVALID_ARGUMENT'),
   upstream_failed: row(502, true, 'api_error', 'api_error', 'UNAVAILABLE'),
   upstream_unavailable: row(503, true, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
-  /** No memory is left for more work. */
+  /** The process has no memory for more work. */
   overloaded: row(503, false, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
-  /** The gateway's own database does not answer, or takes nothing. */
+  /** The gateway's own database does not answer or accepts no writes. */
   database_unavailable: row(503, false, 'api_error', 'overloaded_error', 'UNAVAILABLE'),
   upstream_timeout: row(504, true, 'api_error', 'timeout_error', 'DEADLINE_EXCEEDED'),
   internal_error: row(500, false, 'api_error', 'api_error', 'INTERNAL'),
@@ -56,29 +56,29 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What may be said beyond the code's row. */
+/** Optional details of an error. */
 export interface ErrorDetail {
-  /** The member of the request that was wrong, as a path (`messages[0].content`). */
+  /** The wrong member of the request, as a path (`messages[0].content`). */
   param?: string;
-  /** The HTTP status where it is not the row's (a provider's refusal). */
+  /** The HTTP status, if it differs from the row (a provider's refusal). */
   status?: number;
-  /** The provider's own words for code and type, passed on where the provider refused the request itself. */
+  /** The provider's own code and type, if the provider refused the request itself. */
   vendorCode?: string;
   vendorType?: string;
   retryAfterSeconds?: number;
-  /** What is left of the caller's limits, where one of them was reached. */
+  /** What is left of the caller's rate limits, if one was reached. */
   rateLimits?: RateLimits;
-  /** Whether another target may succeed where that differs from the row. */
+  /** Whether another target may succeed, if that differs from the row. */
   retryable?: boolean;
-  /** The provider did not accept our credential, or its account is used up: another credential may do. */
+  /** The provider refused the credential, or its account is empty: another credential may work. */
   credentialRefused?: boolean;
-  /** Nothing of the request left for the upstream: sent again, it is no second one. */
+  /** Nothing was sent to the provider, so a retry is not a second request. */
   unsent?: boolean;
-  /** What was asked for may be done all the same: sent again, it may be done twice. No other target is to be tried. */
+  /** The request may have been executed, so a retry could execute it twice. No other target is tried. */
   inDoubt?: boolean;
-  /** The provider has answered in full, and bills it: so is the call. */
+  /** The provider has answered completely and bills it, so the call is billed. */
   billed?: boolean;
-  /** For the log only: never shown to a client. */
+  /** Only for the log, never shown to a client. */
   cause?: unknown;
 }
 
@@ -96,7 +96,7 @@ export class GatewayError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly rateLimits: RateLimits | undefined;
 
-  /** `message` is public: what was wrong and what would be right, never an address, a key or a stack. */
+  /** `message` is public: it says what is wrong and what to do, and contains no address, key or stack. */
   constructor(code: ErrorCode, message: string, detail: ErrorDetail = {}) {
     super(message, { cause: detail.cause });
     this.name = 'GatewayError';
@@ -114,7 +114,7 @@ export class GatewayError extends Error {
     this.rateLimits = detail.rateLimits;
   }
 
-  /** The same failure in other words. */
+  /** The same error with another message. */
   reworded(message: string, param: string | undefined): GatewayError {
     const { code, status, retryable, credentialRefused, unsent, inDoubt, billed, cause } = this;
     const { vendorCode, vendorType, retryAfterSeconds, rateLimits } = this;
@@ -129,8 +129,8 @@ export class GatewayError extends Error {
   }
 }
 
-/** Any thrown thing as a GatewayError: our own pass, everything else is our own fault and keeps its cause private. */
+/** Turns anything thrown into a GatewayError. What is not one is an internal error, and its cause stays private. */
 export function asGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown;
-  return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', { cause: thrown });
+  return new GatewayError('internal_error', 'The gateway had an internal error. Please try again.', { cause: thrown });
 }

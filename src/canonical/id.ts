@@ -1,12 +1,12 @@
 /** Random identifiers: a prefix and characters of [0-9A-Za-z]. */
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** Random characters, generated in advance: one call into the random source costs more than many ids. */
+/** Random bytes generated in advance, because one call to the random source costs more than many ids. */
 const pool = Buffer.alloc(4096);
 let drawn = 0;
 let next = 0;
 
-/** `prefix` + `length` random characters (5.95 bits each). */
+/** `prefix` plus `length` random characters (5.95 bits each). */
 export function newId(prefix: string, length = 24): string {
   if (next + length > drawn) draw();
   const from = next;
@@ -24,7 +24,7 @@ function draw(): void {
   }
 }
 
-/** As `newId`, in the order of time: rows keyed by such ids are written side by side, which spares a database work. */
+/** As `newId`, but ids sort by time: rows with such keys are stored together, which is faster. */
 export function newTimedId(prefix: string, now: number): string {
   return newId(prefix + now.toString(36), 16);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { boundedSize, finenessOf, nearestRatio, nearestSize, pixelsOf, readImageSize } from './image-size.ts';
 
-describe('sizes of images', () => {
+describe('image sizes are parsed', () => {
   test.each([
     ['1024x768', { pixels: { width: 1024, height: 768 } }],
     ['1024*768', { pixels: { width: 1024, height: 768 } }],
@@ -23,7 +23,7 @@ describe('sizes of images', () => {
     expect(readImageSize(text)).toEqual(size);
   });
 
-  test('as pixels', () => {
+  test('sizes are converted to pixels', () => {
     expect(pixelsOf({})).toBeUndefined();
     expect(pixelsOf({ aspectRatio: '1:1' })).toEqual({ width: 1024, height: 1024 });
     expect(pixelsOf({ aspectRatio: '16:9', fineness: '2K' })).toEqual({ width: 2720, height: 1536 });
@@ -36,7 +36,7 @@ describe('sizes of images', () => {
     ['512x512', '1024x1024', false],
     ['600x1200', '1024x1536', false],
     ['3:2', '1536x1024', false],
-  ])('%s is nearest to %s', (text, said, exact) => {
+  ])('the nearest size to %s is %s', (text, said, exact) => {
     expect(nearestSize(readImageSize(text) ?? {}, SIZES)).toEqual({ said, exact });
   });
 
@@ -45,7 +45,7 @@ describe('sizes of images', () => {
     ['1376x768', '16:9', true],
     ['1000x999', '1:1', true],
     ['1000x300', '16:9', false],
-  ])('%s has nearly the shape %s', (text, said, exact) => {
+  ])('%s has approximately the aspect ratio %s', (text, said, exact) => {
     expect(nearestRatio(readImageSize(text) ?? {}, ['1:1', '16:9', '9:16'])).toEqual({ said, exact });
   });
 
@@ -64,13 +64,13 @@ describe('sizes of images', () => {
     ['100x100', { leastSide: 512, mostSide: 2048 }, '512x512'],
     ['4096x2048', { grid: 32, leastSide: 1024, mostSide: 2048, most: 2 ** 22 }, '2048x1024'],
     ['1024x768', {}, '1024x768'],
-  ])('%s within %o is %s', (text, bounds, drawn) => {
+  ])('%s within %o becomes %s', (text, bounds, drawn) => {
     const { pixels } = readImageSize(text) ?? {};
     const { width, height } = boundedSize(pixels ?? { width: 0, height: 0 }, bounds);
     expect(`${width}x${height}`).toBe(drawn);
   });
 
-  test('nothing asked for is nothing said', () => {
+  test('without a requested size there is no result', () => {
     expect([nearestRatio({}, ['1:1']), nearestSize({}, SIZES), finenessOf({})]).toEqual([
       undefined,
       undefined,

@@ -1,11 +1,11 @@
-/** Sizes of images as people write them, and the nearest of those a model can draw. Pure. */
+/** Parses image sizes, and finds the nearest size that a model supports. Pure functions. */
 
 export interface PixelSize {
   width: number;
   height: number;
 }
 
-/** What is known of the image that is wanted: its pixels, or its shape and how fine it is to be. */
+/** A requested size: pixels, or an aspect ratio and a resolution class. */
 export interface ImageSize {
   pixels?: PixelSize;
   /** `16:9` */
@@ -15,12 +15,12 @@ export interface ImageSize {
 }
 
 const PIXELS = /^(\d{1,5})\s*[x*×]\s*(\d{1,5})$/i;
-/** Some telephones are 9:19.5. */
+/** Some phones are 9:19.5. */
 const RATIO = /^(\d{1,2}(?:\.\d)?):(\d{1,2}(?:\.\d)?)$/;
 const FINENESS = /^(512|[1-4]K)$/i;
 const MOST_PIXELS_A_SIDE = 8192;
 
-/** `1024x1024`, `1024*1024`, `16:9`, `2K`; `auto` says nothing; `undefined` where the text is none of them. */
+/** Parses `1024x1024`, `1024*1024`, `16:9` and `2K`; `auto` is an empty size. `undefined` for other text. */
 export function readImageSize(text: string): ImageSize | undefined {
   const said = text.trim();
   if (said === '' || said.toLowerCase() === 'auto') return {};
@@ -31,7 +31,7 @@ export function readImageSize(text: string): ImageSize | undefined {
   return pixels && { pixels };
 }
 
-/** `1024x768`; `undefined` where it is no size, or no image has it. */
+/** Parses `1024x768`. `undefined` if the text is not a size, or no image can have it. */
 export function readPixels(text: string): PixelSize | undefined {
   const match = PIXELS.exec(text.trim());
   const [width, height] = [Number(match?.[1] ?? 0), Number(match?.[2] ?? 0)];
@@ -44,10 +44,10 @@ export function writePixels({ width, height }: PixelSize, mark = 'x'): string {
 }
 
 const SIDES: { readonly [fineness: string]: number } = { '512': 512, '1K': 1024, '2K': 2048, '3K': 3072, '4K': 4096 };
-/** Sides that every model can draw are multiples of this. */
+/** Width and height that every model supports are multiples of this. */
 const GRID = 32;
 
-/** Pixels of a size that is said in other words; `undefined` where nothing is said. */
+/** The pixels of a size given in other terms, or `undefined` if nothing is given. */
 export function pixelsOf({ pixels, aspectRatio, fineness }: ImageSize): PixelSize | undefined {
   if (pixels || (aspectRatio === undefined && fineness === undefined)) return pixels;
   const side = SIDES[fineness ?? '1K'] ?? 1024;
@@ -62,22 +62,22 @@ function ratioOf(aspectRatio: string): number {
   return width / height;
 }
 
-/** The shape of a size that says one, as a number. */
+/** The aspect ratio of a size as a number, if it has one. */
 function shapeOf({ pixels, aspectRatio }: ImageSize): number | undefined {
   if (pixels) return pixels.width / pixels.height;
   return aspectRatio === undefined ? undefined : ratioOf(aspectRatio);
 }
 
-/** What a model can be told in the place of what was asked for, and whether that is the same. */
+/** The value to send to a model, and whether it equals the requested one. */
 export interface Fitted {
   said: string;
   exact: boolean;
 }
 
-/** Shapes may differ this much and count as the same: sides are rounded. */
+/** Aspect ratios within this tolerance are equal, because sides are rounded. */
 const SAME_SHAPE = 0.03;
 
-/** The nearest of these aspect ratios; `undefined` where no shape is asked for. */
+/** The nearest of these aspect ratios, or `undefined` if none is requested. */
 export function nearestRatio(size: ImageSize, ratios: readonly string[]): Fitted | undefined {
   const shape = shapeOf(size);
   if (shape === undefined) return undefined;
@@ -86,7 +86,7 @@ export function nearestRatio(size: ImageSize, ratios: readonly string[]): Fitted
   return said === undefined ? undefined : { said, exact: far(said) <= SAME_SHAPE };
 }
 
-/** The nearest of these sizes (`1024x1024`), by shape first; `undefined` where no size is asked for. */
+/** The nearest of these sizes (`1024x1024`), by aspect ratio first. `undefined` if no size is requested. */
 export function nearestSize(size: ImageSize, sizes: readonly string[]): Fitted | undefined {
   const wanted = pixelsOf(size);
   if (!wanted) return undefined;
@@ -100,7 +100,7 @@ export function nearestSize(size: ImageSize, sizes: readonly string[]): Fitted |
   return said === undefined ? undefined : { said, exact: far(said) < SAME_SHAPE };
 }
 
-/** The fineness (`1K` …) that these pixels ask for. */
+/** The resolution class (`1K` …) of these pixels. */
 export function finenessOf({ pixels, fineness }: ImageSize): string | undefined {
   if (fineness !== undefined || !pixels) return fineness;
   const side = Math.sqrt(pixels.width * pixels.height);
@@ -108,20 +108,20 @@ export function finenessOf({ pixels, fineness }: ImageSize): string | undefined 
   return side <= 3072 ? '2K' : '4K';
 }
 
-/** What a model can draw; what is absent is not bounded. */
+/** The sizes that a model supports. Absent members are not limited. */
 export interface ImageBounds {
-  /** Sides are multiples of this. */
+  /** Width and height are multiples of this. */
   grid?: number;
   leastSide?: number;
   mostSide?: number;
-  /** Pixels in all. */
+  /** Pixels in total. */
   least?: number;
   most?: number;
-  /** The longer side is at most so many times the shorter. */
+  /** The maximum ratio of the longer to the shorter side. */
   mostRatio?: number;
 }
 
-/** The nearest size within these bounds, of the same shape where that can be. */
+/** The nearest size within these bounds, with the same aspect ratio if possible. */
 export function boundedSize({ width, height }: PixelSize, bounds: ImageBounds): PixelSize {
   const { grid = 1, leastSide = 1, mostSide = MOST_PIXELS_A_SIDE, mostRatio = MOST_PIXELS_A_SIDE } = bounds;
   const { least = 1, most = MOST_PIXELS_A_SIDE ** 2 } = bounds;
@@ -130,7 +130,7 @@ export function boundedSize({ width, height }: PixelSize, bounds: ImageBounds): 
   const [across, down] = [Math.sqrt(area * ratio), Math.sqrt(area / ratio)];
   const smaller = Math.min(1, mostSide / Math.max(across, down));
   const scale = smaller * Math.max(1, leastSide / (smaller * Math.min(across, down)));
-  // Whole again where the roots of a size that fits are not.
+  // Rounded again, because square roots of an exact size may not be integers.
   const side = (length: number) => Math.round(between(length * scale, leastSide, mostSide) * 1000) / 1000;
   const fits = (size: PixelSize) => {
     const [shorter, longer] = [Math.min(size.width, size.height), Math.max(size.width, size.height)];
@@ -156,7 +156,7 @@ const LINES: { readonly [word: string]: number } = {
   fhd: 1080,
 };
 
-/** Of a video's resolution (`720p`, `4K`), as one of 16:9; a word nobody knows is infinitely large. */
+/** The pixels of a video resolution (`720p`, `4K`) at 16:9. An unknown word is infinite. */
 export function pixelsOfResolution(resolution: string): number {
   const word = resolution.trim().toLowerCase();
   const lines = LINES[word] ?? Number(/^(\d{3,4})p?$/.exec(word)?.[1] ?? Number.POSITIVE_INFINITY);

@@ -16,17 +16,17 @@ test.each([
   ['{"a": 1} {', 9],
   ['{"a": undefined}', 6],
   ['{"a": {"b": [1, {"c": }]}}', 22],
-] as const)('%s stops being JSON at %i', (text, at) => {
+] as const)('%s is invalid from position %i', (text, at) => {
   expect(() => JSON.parse(text)).toThrow();
   expect(jsonFault(text)).toBe(at);
 });
 
-test('what is JSON has its fault behind its end', () => {
+test('in valid JSON the fault is after the end', () => {
   for (const text of ['{}', '[]', '{"a":[1,{"b":null}],"c":"\\u00e4\\n"}', ' -1.5e+3 ', '"x"', 'true'])
     expect(jsonFault(text)).toBe(text.length);
 });
 
-test('a place is told by line and column', () => {
+test('a position is given as line and column', () => {
   expect(placeOf('{\n  "a": 1,\n}', 12)).toBe('line 3, column 1');
   expect(placeOf('{', 0)).toBe('line 1, column 1');
 });

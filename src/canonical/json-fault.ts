@@ -1,13 +1,13 @@
-/** Where a text stops being JSON: looked for once it is known that it does. */
+/** Finds the position at which invalid JSON is wrong. */
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** What may stand next. */
+/** What may come next. */
 type Wanted = 'value' | 'value or ]' | 'name' | 'name or }' | ':' | ', or end';
 
-/** The first character that cannot stand where it is; the text's length where it ends too early. */
+/** The index of the first wrong character, or the length of the text if it ends too early. */
 export function jsonFault(text: string): number {
   const open: string[] = [];
   let wanted: Wanted = 'value';
@@ -53,7 +53,7 @@ export function jsonFault(text: string): number {
   }
 }
 
-/** Behind the closing quote; the fault's place, below zero, where there is one. */
+/** The index after the closing quote, or the fault's position as a negative number. */
 function stringEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; ) {
     const character = text[at];
@@ -84,16 +84,16 @@ export function placeOf(text: string, at: number): string {
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-/** A client is told where to look, never what stands there. */
+/** Tells the client the position but not the content. */
 export function whyNoJson(body: Uint8Array): string {
   if (body.length === 0) return 'It is empty.';
   let text: string;
   try {
     text = decoder.decode(body);
   } catch {
-    return 'It is not UTF-8.';
+    return 'It is not valid UTF-8.';
   }
   const at = jsonFault(text);
-  const what = at < text.length ? 'It stops being JSON' : 'It ends too early,';
+  const what = at < text.length ? 'It is invalid' : 'It ends too early,';
   return `${what} at ${placeOf(text, at)}.`;
 }

@@ -1,11 +1,11 @@
-/** JSON as data: what a body may hold once it is parsed. */
+/** Types of parsed JSON. */
 export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
 export type JsonObject = { [member: string]: Json };
 
-/** Objects and arrays within one another that a body may have: whoever reads one goes down into it. */
+/** The maximum nesting of objects and arrays in a body, because readers are recursive. */
 export const MAX_JSON_DEPTH = 100;
 
-/** Whether there are more levels of objects and arrays than this. */
+/** Whether objects and arrays are nested more deeply than this. */
 export function isDeeper(value: Json, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;

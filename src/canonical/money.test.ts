@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { fc } from '../../test/property.ts';
 import { RateSum, readMoney, roundUp, writeMoney } from './money.ts';
 
-test('a sum of counts at rates is what bigints say, below and beyond what a number holds', () => {
+test('a sum of counts at rates equals the bigint result, below and above the range of exact numbers', () => {
   const count = fc.oneof(fc.nat({ max: 2_000_000 }), fc.maxSafeNat(), fc.constantFrom(0, 1, 2 ** 53, 1e30));
   const rate = fc.oneof(fc.bigInt(0n, 100_000_000n), fc.bigInt(0n, 2n ** 70n), fc.constantFrom(0n, 1n, 2n ** 53n + 1n));
   fc.assert(
@@ -19,7 +19,7 @@ test('a sum of counts at rates is what bigints say, below and beyond what a numb
   );
 });
 
-test('the sum is rounded up at every remainder, up to the last safe integer', () => {
+test('the sum is rounded up for every remainder, up to the largest safe integer', () => {
   for (const pico of [0, 1, 999, 1000, 1001, 2 ** 53 - 1001, 2 ** 53 - 992, 2 ** 53 - 1, 2 ** 53]) {
     const sum = new RateSum();
     sum.add(1, BigInt(pico));
@@ -27,7 +27,7 @@ test('the sum is rounded up at every remainder, up to the last safe integer', ()
   }
 });
 
-test('what is written is read as the same amount', () => {
+test('a written amount is parsed as the same amount', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.bigInt(), fc.bigInt(-(10n ** 12n), 10n ** 12n), fc.bigInt(2n ** 53n - 9n, 2n ** 53n + 9n)),

@@ -1,15 +1,15 @@
-/** Money: nano-USD (1e-9 USD) as `bigint`; prices per token in pico-USD (1e-12 USD). People write decimal strings in USD. */
+/** Money: nano-USD (1e-9 USD) as `bigint`; prices per token in pico-USD (1e-12 USD). Users write decimal strings in USD. */
 
 /** An amount in nano-USD. */
 export type Money = bigint;
-/** A price of one unit (token, character …) in pico-USD. */
+/** A price per unit (token, character …) in pico-USD. */
 export type Pico = bigint;
 
 const NANO_DIGITS = 9;
 const MOST_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?$/;
 
-/** Reads a decimal string of USD as an integer of `digits` decimal places; `undefined` where it is no decimal or too fine. */
+/** Parses a decimal string as an integer with `digits` decimal places. `undefined` if it is not a decimal or has more places. */
 function readDecimal(text: string, digits: number): bigint | undefined {
   const match = DECIMAL.exec(text.trim());
   if (!match) return undefined;
@@ -19,16 +19,16 @@ function readDecimal(text: string, digits: number): bigint | undefined {
   return match[1] ? -whole : whole;
 }
 
-/** "5.00" -> 5_000_000_000n; `undefined` where the text is no amount or finer than a nano-USD. */
+/** "5.00" -> 5_000_000_000n. `undefined` if the text is not an amount, or is finer than a nano-USD. */
 export function readMoney(text: string): Money | undefined {
   return readDecimal(text, NANO_DIGITS);
 }
 
-/** 5_000_000_000n -> "5", 1_500n -> "0.0000015": exact to the nano, no trailing zeros. */
+/** 5_000_000_000n -> "5", 1_500n -> "0.0000015": exact to the nano-USD, without trailing zeros. */
 export function writeMoney(amount: Money): string {
   const sign = amount < 0n ? '-' : '';
   const size = amount < 0n ? -amount : amount;
-  // The digits of a bigint cost several times those of a number.
+  // Converting a bigint to text costs several times as much as a number.
   const digits = String(size <= MOST_EXACT ? Number(size) : size).padStart(NANO_DIGITS + 1, '0');
   let end = digits.length;
   const point = end - NANO_DIGITS;
@@ -36,30 +36,30 @@ export function writeMoney(amount: Money): string {
   return sign + digits.slice(0, point) + (end > point ? `.${digits.slice(point, end)}` : '');
 }
 
-/** USD per million units, as people write prices ("0.15"), to pico-USD per unit; `undefined` where finer than a pico. */
+/** USD per million units, as written in prices ("0.15"), to pico-USD per unit. `undefined` if finer than a pico-USD. */
 export function readPricePerMillion(text: string): Pico | undefined {
   return readDecimal(text, 6);
 }
 
-/** Pico-USD per unit to USD per million units, as people write it. */
+/** Pico-USD per unit to USD per million units, as written in prices. */
 export function writePricePerMillion(price: Pico): string {
   return writeMoney(price * 1000n);
 }
 
-/** Pico-USD to nano-USD, rounded up: the one rounding, at the end of a charge. */
+/** Pico-USD to nano-USD, rounded up. Used once, at the end of a charge. */
 export function roundUp(pico: Pico): Money {
   return (pico + 999n) / 1000n;
 }
 
-/** Counts at their rates, added up exactly: in a number as long as that is exact, since bigints cost many times as much. */
+/** Adds counts times rates exactly. Uses a number while it is exact, because bigints cost many times as much. */
 export class RateSum {
   #small = 0;
   #large = 0n;
 
-  /** `count` is a whole number; neither is below zero. */
+  /** `count` is an integer; neither argument is negative. */
   add(count: number, rate: Pico): void {
     const sum = this.#small + count * Number(rate);
-    // Below this bound neither the rate nor the product nor the sum has been rounded.
+    // Below this limit neither the rate nor the product nor the sum was rounded.
     if (sum <= Number.MAX_SAFE_INTEGER) this.#small = sum;
     else this.#large += BigInt(count) * rate;
   }

@@ -1,7 +1,7 @@
-/** A price: what a model's units cost, as immutable data. The rules that use it stand in the ledger. */
+/** A price: the cost of a model's units, as immutable data. The ledger has the rules that apply it. */
 import type { Money, Pico } from './money.ts';
 
-/** Pico-USD per token; an absent rate is that of its parent (`cachedInput` as `input`). */
+/** Pico-USD per token. An absent rate is that of its total (`cachedInput` as `input`). */
 export interface TokenRates {
   input?: Pico;
   cachedInput?: Pico;
@@ -16,15 +16,15 @@ export interface TokenRates {
 }
 
 export interface Price extends TokenRates {
-  /** Nano-USD; for each video, and for each search of a ranking whose provider counts them. */
+  /** Nano-USD. Applied to each video, and to each search of a reranking call if the provider counts them. */
   perCall?: Money;
-  /** For each call of a tool that runs at the provider (a search …). */
+  /** For each call of a provider tool (such as a search). */
   perToolCall?: Money;
-  /** Once, where the provider ran any. */
+  /** Charged once if the provider ran any tool. */
   perToolUse?: Money;
-  /** Where `images` has no price that fits. */
+  /** The price if no row of `images` matches. */
   perImage?: Money;
-  /** Of each image handed over to be changed. */
+  /** For each input image that is edited. */
   perInputImage?: Money;
   perSecond?: Money;
   perCharacter?: Pico;
@@ -32,16 +32,16 @@ export interface Price extends TokenRates {
   images?: readonly PiecePrice[];
   /** Seconds of video, by size and quality. */
   clips?: readonly PiecePrice[];
-  /** Rates of calls with long inputs, by rising `from`. */
+  /** Rates for long inputs, by increasing `from`. */
   tiers?: readonly Tier[];
 }
 
-/** Rates that hold for the whole call, its output too, where its input has `from` tokens or more; those absent stay. */
+/** Rates of the whole call, output included, if its input has at least `from` tokens. Absent rates are unchanged. */
 export interface Tier extends TokenRates {
   from: number;
 }
 
-/** What one piece of this size and quality costs; an absent word fits all. */
+/** The price of one image or second with this size and quality. An absent member matches all. */
 export interface PiecePrice {
   size?: string;
   quality?: string;

@@ -1,10 +1,10 @@
-/** How much of what may be called per minute is left, as clients are told it. */
+/** What is left of the rate limits, as reported to clients. */
 
 export interface Allowance {
   limit: number;
-  /** Never below zero. */
+  /** Never negative. */
   remaining: number;
-  /** Until all of it is there again. */
+  /** Seconds until the whole limit is available again. */
   resetSeconds: number;
 }
 

@@ -29,10 +29,10 @@ test.each([
   ['the id of a pair', 'AKIDEXAMPLE12'],
   ['a token made of it', 'minted-token-0123456789'],
   ['a token of a session', 'session+token/xyz'],
-])('a credential %s is struck', (_how, echoed) => {
+])('a credential %s is removed', (_how, echoed) => {
   const text = struck(`No: ${echoed} is wrong.`);
   expect(text).toContain('[key]');
-  // What is left of base64 is what stood around it.
+  // The remaining base64 is only what surrounded it.
   for (let at = 0; at + 8 <= echoed.length; at++)
     if (!_how.includes('base64')) expect(text).not.toContain(echoed.slice(at, at + 8));
   expect(text).not.toContain(echoed);
@@ -48,7 +48,7 @@ test.each([
   ['nothing', 'The messages are too long: say less.', 'The messages are too long: say less.'],
 ])('%s', (_what, said, left) => expect(struck(said)).toBe(left));
 
-test('an error keeps what it means; words that hold a secret are left out, causes are cleaned', () => {
+test('an error keeps its meaning; public fields that contain a secret are removed, and causes are redacted', () => {
   const error = new GatewayError('upstream_refused', `${SECRET} is bad`, {
     status: 422,
     param: `x.${SECRET}`,
@@ -71,7 +71,7 @@ test('an error keeps what it means; words that hold a secret are left out, cause
   expect(withoutSecrets(plain, ATTEMPT)).toBe(plain);
 });
 
-test('a service account of Google is struck member by member, its issuer is not', () => {
+test("secrets of a Google service account are removed member by member, the issuer's URLs are not", () => {
   const key = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----\n';
   const account = {
     type: 'service_account',

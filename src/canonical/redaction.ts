@@ -1,34 +1,34 @@
 /**
- * What belongs to the operator is struck from everything a provider says, by its value: a provider that repeats a credential of no
- * known form, the host it was asked at or the operator's account tells nobody.
+ * Removes the operator's secrets from everything a provider says, by value: credentials, the host that was called, and the operator's
+ * account.
  */
 import { GatewayError } from './errors.ts';
 
-/** What an attempt was made with. */
+/** What a request to a provider was made with. */
 export interface AttemptedWith {
-  /** Of the provider, all of them. */
+  /** All credentials of the provider. */
   readonly credentials: readonly string[];
-  /** Where it was asked; the first is the operator's own, if any is. */
+  /** The URLs that were called; the first is the operator's own, if there is one. */
   readonly addresses: readonly (string | undefined)[];
-  /** Of the provider (`project`, `tenantId` …). */
+  /** The provider's settings (`project`, `tenantId` …). */
   readonly settings: { readonly [name: string]: string };
-  /** What was sent beside the body: tokens and signatures are made of the credential. */
+  /** Headers that were sent: tokens and signatures are derived from the credential. */
   readonly headers?: { readonly [name: string]: string } | undefined;
 }
 
-/** What is looked for, and what stands in its place. */
+/** A text to find and its replacement. */
 interface Struck {
   find: RegExp;
   put: string;
 }
 
-/** Shorter ones are words that sentences are made of. */
+/** Shorter values could be ordinary words. */
 const SHORTEST = 6;
 const KEY = '[key]';
 const HOST = '[host]';
 const ACCOUNT = '[account]';
 
-/** The error without what it was made with, causes included; the very same where there is nothing of it. */
+/** The error with all secrets removed, causes included. The same object if it contains none. */
 export function withoutSecrets(error: GatewayError, attempted: AttemptedWith): GatewayError {
   const all = struckOf(attempted);
   const message = strike(error.message, all);
@@ -52,7 +52,7 @@ export function withoutSecrets(error: GatewayError, attempted: AttemptedWith): G
   });
 }
 
-/** The text without what it was made with. */
+/** The text with all secrets removed. */
 export function textWithoutSecrets(text: string, attempted: AttemptedWith): string {
   return strike(text, struckOf(attempted));
 }
@@ -63,7 +63,7 @@ function strike(text: string, all: readonly Struck[]): string {
   return left;
 }
 
-/** Causes are for the log, where a key is as wrong as in a reply. */
+/** Causes are logged, and a secret must not be in the log either. */
 function struckCause(cause: unknown, all: readonly Struck[]): unknown {
   if (typeof cause === 'string') return strike(cause, all);
   if (typeof cause !== 'object' || cause === null) return cause;
@@ -98,17 +98,17 @@ function struck(text: string, put: string): Struck[] {
 
 const escaped = (text: string) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 
-/** Settings that say where, not who. */
+/** Settings that are not secret: region, version and the like. */
 const isPublic = (name: string) => /^(region|location|apiVersion|api_version|version|format)$/i.test(name);
 
-/** The whole, and what it is made of: `id:secret`, the members of an account's JSON, the lines of a private key. */
+/** A secret and its parts: `id:secret`, members of an account's JSON, lines of a private key. */
 function partsOf(secret: string): string[] {
   const parts = secret.trimStart().startsWith('{') ? jsonTexts(secret) : secret.split(':');
   const lines = parts.flatMap((part) => part.split(/\r?\n/)).filter((line) => !line.startsWith('-----'));
   return [...new Set([secret, ...parts, ...lines])].filter((part) => !PUBLIC_TEXT.test(part));
 }
 
-/** What an account's JSON holds beside secrets: addresses of its issuer, and what kind of account it is. */
+/** Public texts in an account's JSON: URLs of the issuer and the kind of account. */
 const PUBLIC_TEXT =
   /^(https?:\/\/.*googleapis\.com.*|https:\/\/accounts\.google\.com.*|service_account|authorized_user|googleapis\.com)$/;
 
@@ -122,7 +122,7 @@ function jsonTexts(json: string): string[] {
 
 const SECRET_HEADER = /auth|key|token|signature|secret|credential|date/i;
 
-/** What follows a scheme (`Bearer`, `AWS4-HMAC-SHA256 Credential=…, Signature=…`). */
+/** The parameters after a scheme (`Bearer`, `AWS4-HMAC-SHA256 Credential=…, Signature=…`). */
 function secretsIn([name, value]: [string, string]): string[] {
   if (!SECRET_HEADER.test(name)) return [];
   return [value, ...value.split(/[\s,]+/).flatMap((part) => [part, part.slice(part.indexOf('=') + 1)])].filter(
@@ -130,7 +130,7 @@ function secretsIn([name, value]: [string, string]): string[] {
   );
 }
 
-/** As it is, escaped for addresses and JSON, and within base64 wherever it begins there. */
+/** The secret as it is, escaped for URLs and JSON, and inside base64 at each of the three alignments. */
 function formsOf(secret: string): string[] {
   if (secret.length < SHORTEST) return [];
   const bytes = Buffer.from(secret);
@@ -138,7 +138,7 @@ function formsOf(secret: string): string[] {
     const text = Buffer.concat([Buffer.alloc(shift), bytes])
       .toString('base64')
       .replace(/=+$/, '');
-    // The first and the last character hold bits of their neighbours.
+    // The first and the last character contain bits of neighbouring bytes.
     return text.slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + bytes.length) * 8) / 6));
   });
   const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
@@ -148,7 +148,7 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Providers show a key's beginning, and its end behind stars or dots. */
+/** Providers show the beginning and end of a key with asterisks or dots between them. */
 function maskedForm(secret: string): Struck[] {
   if (secret.length < SHORTEST) return [];
   const stars = `${escaped(secret.slice(0, 4))}[\\w-]*[*•]{2,}[\\w-]*`;
@@ -161,11 +161,11 @@ function hostsOf(address: string | undefined): string[] {
   return url ? [...new Set([url.host, url.hostname])] : [];
 }
 
-/** Names that every address of a kind has. */
+/** Labels that occur in every URL of a kind. */
 const COMMON_LABEL = /^(api|apis|www|models|inference|openai|chat|gateway|localhost|bedrock[\w-]*|[\d.]+)$/i;
 const COMMON_SEGMENT = /^[a-z]{1,12}$|^v\d\w*$/i;
 
-/** Clouds name an account's resources in its address: `my-resource.openai.azure.com`, `/accounts/0123abcd…/ai`. */
+/** Clouds have the account's resource names in the URL: `my-resource.openai.azure.com`, `/accounts/0123abcd…/ai`. */
 function accountsIn(address: string | undefined): string[] {
   const url = address === undefined ? null : URL.parse(address);
   if (!url) return [];

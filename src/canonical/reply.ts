@@ -1,4 +1,4 @@
-/** What comes back: a stream is these events over time, a whole reply is what they add up to. */
+/** A reply: a stream is these events over time, and a non-streaming response is their sum. */
 import type { CacheMark, Citation, Seal } from './call.ts';
 import type { GatewayError } from './errors.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -8,48 +8,48 @@ export type ReplyEvent =
   | { type: 'reply-start'; id: string; model: string; createdSeconds?: number; extras?: JsonObject }
   | { type: 'part-start'; choice: number; part: number; opens: PartOpening }
   | { type: 'part-delta'; choice: number; part: number; delta: string }
-  /** Speech also has its words. */
+  /** Speech also has a transcript. */
   | { type: 'part-transcript'; choice: number; part: number; delta: string }
   | { type: 'part-seal'; choice: number; part: number; seal: Seal }
   | { type: 'part-citation'; choice: number; part: number; citation: Citation }
   | { type: 'part-logprobs'; choice: number; part: number; logprobs: Json[] }
   | { type: 'part-end'; choice: number; part: number }
   | { type: 'choice-end'; choice: number; finish: Finish }
-  /** What only `dialect` can say about the reply or its choices: ratings, searches that were run … */
+  /** What only `dialect` has about the reply or its choices: ratings, searches that were run … */
   | { type: 'aside'; dialect: string; members: JsonObject }
-  /** What is no conversation. */
+  /** The result of calls other than chat. */
   | { type: 'result'; result: Result }
-  /** The last one counts. */
+  /** If there are several, the last one counts. */
   | { type: 'usage'; usage: Usage }
   | { type: 'reply-end' }
   | { type: 'error'; error: GatewayError };
 
-/** What other calls than conversations bring back. */
+/** Results of calls other than chat. */
 export type Result =
   | { type: 'vectors'; vectors: Vector[] }
   | { type: 'ranking'; ranking: Ranked[] }
   | { type: 'ratings'; ratings: JsonObject[] }
-  /** What was heard, or the next of it. */
+  /** The transcript, or its next piece. */
   | { type: 'transcript'; text: string; isWhole: boolean }
-  /** Speech comes in as many of these as there are pieces of it. */
+  /** Speech consists of any number of these. */
   | { type: 'audio'; bytes: Uint8Array };
 
-/** `values` are numbers, or base64 of little-endian float32, as the provider gave them. */
+/** `values`: numbers, or base64 of little-endian float32, as the provider sent them. */
 export interface Vector {
-  /** Place of its text among the inputs. */
+  /** The index of its text among the inputs. */
   index: number;
   values: readonly number[] | string;
-  /** The provider wrote them in a third way, which no client reads. */
+  /** The provider sent them in a third encoding, which no client reads. */
   converted?: true;
 }
 
 export interface Ranked {
-  /** Place of the document among those asked about. */
+  /** The index of the document in the request. */
   index: number;
   score: number;
 }
 
-/** Part numbers rise from 0 within a choice in the order in which the parts open. */
+/** Part numbers increase from 0 within a choice, in the order in which the parts open. */
 export type PartOpening =
   | { type: 'text' }
   | { type: 'refusal' }
@@ -57,9 +57,9 @@ export type PartOpening =
   | { type: 'tool-call'; id: string; name: string; custom?: boolean; cache?: CacheMark }
   /** Deltas are base64 of the audio. */
   | { type: 'audio'; id: string; mimeType?: string; expiresAtSeconds?: number }
-  /** Deltas are base64 of the image; where it stands at an address there are none. */
+  /** Deltas are base64 of the image. An image given by URL has none. */
   | { type: 'image'; mimeType: string; url?: string; revisedPrompt?: string }
-  /** A block that only `dialect` can say, whole at once. */
+  /** A complete block that only `dialect` has. */
   | { type: 'vendor'; dialect: string; item: JsonObject };
 
 export type FinishReason =
@@ -73,7 +73,7 @@ export type FinishReason =
   | 'broken-call'
   | 'other';
 
-/** Why a choice ended: the unified word and the provider's own. */
+/** Why a choice ended: the common reason and the provider's own. */
 export interface Finish {
   reason: FinishReason;
   raw?: string;
@@ -81,7 +81,7 @@ export interface Finish {
   explanation?: string;
 }
 
-/** A whole reply: what the events of a stream add up to. */
+/** A complete reply: the sum of a stream's events. */
 export interface Reply {
   id: string;
   model: string;
@@ -101,7 +101,7 @@ export interface ReplyPart {
   logprobs?: Json[];
 }
 
-/** Adds one event to a reply in the making; errors and ends leave it as it is. */
+/** Adds an event to a reply. Errors and ends do not change it. */
 export function addEvent(reply: Reply, event: ReplyEvent): void {
   switch (event.type) {
     case 'reply-start':
@@ -159,7 +159,7 @@ function addToPart(part: ReplyPart, event: PartEvent): void {
   }
 }
 
-/** An empty reply to add events to. */
+/** An empty reply to which events can be added. */
 export function emptyReply(): Reply {
   return { id: '', model: '', choices: [] };
 }

@@ -1,2 +1,2 @@
-/** Settings of providers that are credentials by another name. */
+/** Names of provider settings that are secrets. */
 export const SECRET_SETTING = /secret|password|(session|access|refresh)Token$/i;

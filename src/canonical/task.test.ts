@@ -4,7 +4,7 @@ import { advance, end, type Progress, type TaskCourse } from './task.ts';
 const fresh: TaskCourse = { state: 'queued', percent: 0 };
 const working: Progress = { state: 'in_progress', percent: 40 };
 
-test('progress never falls, and is 100 only at the end', () => {
+test('progress never decreases, and is 100 only at the end', () => {
   let task = advance(fresh, working, 1);
   expect(task).toEqual({ state: 'in_progress', percent: 40, startedAt: 1 });
   for (const percent of [10, 80, -5, 500]) task = advance(task, { state: 'in_progress', percent }, 2);
@@ -12,7 +12,7 @@ test('progress never falls, and is 100 only at the end', () => {
   expect(end(task, 'completed', 3)).toEqual({ state: 'completed', percent: 100, startedAt: 1, endedAt: 3 });
 });
 
-test('what has begun is never queued again, and what has ended never changes', () => {
+test('a task in progress is never queued again, and an ended one never changes', () => {
   expect(advance(advance(fresh, working, 1), { state: 'queued' }, 2).state).toBe('in_progress');
   const failed = advance(fresh, { state: 'failed' }, 1);
   expect(failed).toMatchObject({ state: 'failed', endedAt: 1, error: { code: 'generation_failed' } });
@@ -20,6 +20,6 @@ test('what has begun is never queued again, and what has ended never changes', (
   expect(end(failed, 'completed', 2)).toBe(failed);
 });
 
-test('a provider that is done does not complete the task: its results are to be kept first', () => {
+test('a finished provider does not complete the task: its results must be stored first', () => {
   expect(advance(fresh, { state: 'completed' }, 1)).toEqual({ state: 'in_progress', percent: 99, startedAt: 1 });
 });

@@ -1,16 +1,16 @@
-/** Work that outlives its request: what was asked, how far it has come, and the one rule by which it changes. */
+/** Tasks that outlive their request: the request, the progress, and the function that changes it. */
 
 import type { Json, JsonObject } from './json.ts';
 import type { VideoFacts } from './video-facts.ts';
 
-/** What a client asked for, free of any wire format. */
+/** A video request, independent of any wire format. */
 export interface VideoAsk {
   /** The public model name. */
   model: string;
   prompt?: string;
   negativePrompt?: string;
   images: Image[];
-  /** Length of each video. */
+  /** The length of each video. */
   seconds?: number;
   width?: number;
   height?: number;
@@ -19,83 +19,83 @@ export interface VideoAsk {
   /** `720p` */
   resolution?: string;
   fps?: number;
-  /** How well it is made, in the words of prices (`pro+sound`), where its provider has several ways. */
+  /** The quality as named in prices (`pro+sound`), for providers with several. */
   quality?: string;
   seed?: number;
-  /** Videos asked for. */
+  /** The number of videos. */
   n: number;
   user?: string;
-  /** Members in the provider's own words, and the form fields nobody knows. */
+  /** Members in the provider's own format, and unknown form fields. */
   metadata: JsonObject;
-  /** What of them was left out because money hangs on it and it is said elsewhere: a sentence each. */
+  /** What was removed from them because it is billed and set elsewhere, one sentence each. */
   dropped?: string[];
-  /** Whose words those are, where the client's format is a provider's own: told to that provider alone. */
+  /** The provider whose format the client used: the members are sent to that provider only. */
   words?: string;
-  /** A task of ours whose video is to be made anew. */
+  /** The task whose video is to be remixed. */
   remixOf?: string;
-  /** Where to tell the end. */
+  /** The URL to call at the end. */
   webhook?: string;
 }
 
-/** What an image is for. */
+/** The use of an input image. */
 export interface Image {
   role: 'first' | 'last' | 'reference';
   source: { type: 'inline'; base64: string; mimeType?: string } | { type: 'url'; url: string };
 }
 
-/** Only ever forward; the last two are ends. */
+/** States only advance; the last two are final. */
 export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 export interface TaskError {
   code: string;
-  /** Public. */
+  /** Shown to the client. */
   message: string;
 }
 
-/** One result, kept by us. */
+/** A stored result. */
 export interface TaskOutput {
-  /** Unguessable: who knows it may fetch it. */
+  /** The file's name. It cannot be guessed and gives access to the file. */
   file: string;
   mimeType: string;
   bytes: number;
-  /** What the file says of itself, where it can be read. */
+  /** Data read from the file, if possible. */
   video?: VideoFacts;
 }
 
-/** What the provider says of its work at one moment. */
+/** The provider's report on a task at one time. */
 export interface Progress {
   state: TaskState;
-  /** 0 to 100, where the provider says. */
+  /** 0 to 100, if the provider reports it. */
   percent?: number;
-  /** Where the results are: only where `completed`. */
+  /** The results; only if `completed`. */
   found?: FoundOutput[];
   error?: TaskError;
-  /** What the provider bills, where it says. */
+  /** What the provider bills, if it reports it. */
   billed?: { seconds?: number; outputTokens?: number };
-  /** What to ask with from now on, where it changes. */
+  /** The provider's new id for the task, if it changes. */
   handle?: Json;
 }
 
-/** An address for everybody (`signed`: asked with the provider's credential where it is the provider's own), or the video itself. */
+/** A URL (`signed`: requested with the provider's credential if it is the provider's own URL), or the video itself. */
 export type FoundOutput = { mimeType?: string } & ({ url: string; signed?: true } | { base64: string });
 
-/** The part of a task that changes as it goes on. */
+/** The state of a task. */
 export interface TaskCourse {
   state: TaskState;
-  /** 0 to 100; never falls; 100 only where `completed`. */
+  /** 0 to 100. Never decreases; 100 only if `completed`. */
   percent: number;
   error?: TaskError;
   startedAt?: number;
-  /** When it came to either end. */
+  /** When it completed or failed. */
   endedAt?: number;
 }
 
-/** What is left for the gateway itself to do once the provider is done. */
+/** The remaining percent are the gateway's own work after the provider has finished. */
 const ALMOST = 99;
 
 /**
- * The only way a task changes: never backwards, never after its end. A completion is not for the provider to say: it is reached by `end`,
- * once the results are kept and paid for.
+ * Updates a task from a report: never backwards, and never after its end. A report does not complete the task; `end` does, after the
+ * results are stored and charged.
  */
 export function advance<T extends TaskCourse>(task: T, seen: Progress, now: number): T {
   if (isOver(task)) return task;
@@ -110,7 +110,7 @@ export function advance<T extends TaskCourse>(task: T, seen: Progress, now: numb
   };
 }
 
-/** Brings a task to its end, once. */
+/** Completes or fails a task, once. */
 export function end<T extends TaskCourse>(task: T, how: { error: TaskError } | 'completed', now: number): T {
   if (isOver(task)) return task;
   if (how === 'completed')
@@ -122,4 +122,4 @@ export function isOver({ state }: Pick<TaskCourse, 'state'>): boolean {
   return state === 'completed' || state === 'failed';
 }
 
-const UNKNOWN_FAILURE: TaskError = { code: 'generation_failed', message: 'The model could not make the video.' };
+const UNKNOWN_FAILURE: TaskError = { code: 'generation_failed', message: 'The model could not generate the video.' };

@@ -1,26 +1,26 @@
-/** Bytes on their way through that may stand outside memory. */
+/** Bytes that may be on disk instead of in memory. */
 
 export interface Streamed {
   readonly size: number;
-  /** All of them, piece by piece; as often as it is asked for. A piece holds until the next is asked for. */
+  /** All bytes in pieces. Can be called repeatedly. A piece is valid until the next one is requested. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** A file that a client has sent. */
+/** A file sent by a client. */
 export interface Upload extends Streamed {
-  /** What it begins with. */
+  /** The first bytes. */
   readonly head: Uint8Array;
 }
 
-/** As much as it takes to tell what a file is. */
+/** Enough to recognise the type of a file. */
 export const HEAD_BYTES = 4096;
 
-/** A file that is in memory already. */
+/** A file that is already in memory. */
 export function uploadOf(bytes: Uint8Array): Upload {
   return { ...joined([bytes]), head: bytes.subarray(0, HEAD_BYTES) };
 }
 
-/** One after another. */
+/** Concatenates pieces. */
 export function joined(pieces: readonly (Uint8Array | Streamed)[]): Streamed {
   return {
     size: pieces.reduce((sum, piece) => sum + (piece instanceof Uint8Array ? piece.length : piece.size), 0),
@@ -33,7 +33,7 @@ export function joined(pieces: readonly (Uint8Array | Streamed)[]): Streamed {
   };
 }
 
-/** All of it in memory, for those who take nothing else. */
+/** Reads everything into memory, for targets that need it. */
 export async function gathered(streamed: Streamed): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(streamed.size);
   let at = 0;

@@ -1,70 +1,70 @@
-/** What a call consumed: one record of which every format's usage object is a view. */
+/** The usage of a call. The usage objects of all formats are derived from it. */
 
 /**
- * Where the figures come from: the provider's final report, the last partial one, our count of what was delivered, or our estimate of
- * the input, where nothing was delivered and the client left.
+ * The source of the figures: the provider's final report, its last partial report, the gateway's count of delivered output, or its estimate
+ * of the input after the client disconnected without output.
  */
 export type UsageSource = 'reported' | 'partial' | 'counted' | 'estimated';
 
 /**
- * Tokens unless said otherwise. `input` and `output` are totals: the members below them are shares of them, never beside
- * them, whatever the provider's format does. An absent member means zero.
+ * In tokens unless stated otherwise. `input` and `output` are totals that include the members below them, whatever the provider's format
+ * does. An absent member is zero.
  */
 export interface Usage {
-  /** All input, cached and written to the cache included. */
+  /** All input, including cached tokens and tokens written to the cache. */
   input: number;
-  /** Share of `input` read from a cache. */
+  /** The part of `input` read from a cache. */
   cachedInput?: number;
-  /** Share of `input` written to a cache that lives 5 minutes (or whose life the provider does not name). */
+  /** The part of `input` written to a cache of 5 minutes (or of unknown duration). */
   cacheWrite?: number;
-  /** Share of `input` written to a cache that lives an hour. */
+  /** The part of `input` written to a cache of one hour. */
   cacheWriteHour?: number;
   audioInput?: number;
   imageInput?: number;
   /** All output, reasoning included. */
   output: number;
-  /** Share of `output` spent on reasoning. */
+  /** The part of `output` used for reasoning. */
   reasoning?: number;
   audioOutput?: number;
   imageOutput?: number;
   acceptedPrediction?: number;
   rejectedPrediction?: number;
-  /** Images made. */
+  /** Generated images. */
   images?: number;
-  /** Images handed over to be changed. */
+  /** Input images that were edited. */
   inputImages?: number;
-  /** Size and quality of what was made, in the words it was asked for. */
+  /** Size and quality of the result, as requested. */
   size?: string;
   quality?: string;
-  /** Videos made: each is a call. */
+  /** Generated videos; each counts as a call. */
   videos?: number;
   /** Seconds of audio or video. */
   seconds?: number;
-  /** Characters spoken or counted. */
+  /** Characters of speech or text. */
   characters?: number;
-  /** Searches that a ranking was, where its provider counts them: each is a call. */
+  /** Searches of a reranking call, if its provider counts them; each counts as a call. */
   searches?: number;
-  /** Searches and fetches the provider ran on its side. */
+  /** Tool calls (searches, fetches) that the provider ran. */
   serverToolCalls?: number;
-  /** Share of them that its provider has no fee for (fetches). */
+  /** The part of them without a fee (fetches). */
   freeToolCalls?: number;
-  /** Where this is the sum of several upstream calls: the input of the largest, which decides by which tier they are charged. */
+  /** For the sum of several upstream calls: the largest input, which selects the price tier. */
   largestInput?: number;
-  /** Of a disputed call, whose figures here are our own: what its provider reported, and what that costs in USD. */
+  /** For a disputed call, whose figures are the gateway's own: what the provider reported and its cost in USD. */
   claimed?: { cost: string; usage: Usage };
   source: UsageSource;
 }
 
 /**
- * One figure of a provider's report: a whole number from zero up that a JavaScript number holds exactly. Absent and `null` are zero;
- * all else (`1e999`, `-5`, `1.5`, `"12"`) is `NaN`, which makes the total it belongs to no report.
+ * Reads one figure of a provider's report: a non-negative integer that a JavaScript number holds exactly. Absent and `null` are zero.
+ * Anything else (`1e999`, `-5`, `1.5`, `"12"`) is `NaN`, which makes the report invalid.
  */
 export function figure(value: unknown): number {
   if (value === undefined || value === null) return 0;
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : Number.NaN;
 }
 
-/** The gate for every provider's report: `undefined` where a total is no whole number from zero up. */
+/** Validates a provider's report: `undefined` if a total is not a non-negative integer. */
 export function asReport(usage: Usage): Usage | undefined {
   return Number.isSafeInteger(usage.input) && Number.isSafeInteger(usage.output) ? usage : undefined;
 }
@@ -74,7 +74,7 @@ type Word = 'source' | 'size' | 'quality' | 'largestInput' | 'claimed';
 const WORDS: ReadonlySet<keyof Usage> = new Set<Word>(['source', 'size', 'quality', 'largestInput', 'claimed']);
 const isCount = (member: keyof Usage): member is Exclude<keyof Usage, Word> => !WORDS.has(member);
 
-/** The sum of two usages, as a call fanned out over several upstream calls reports it. */
+/** Adds the usages of several upstream calls. */
 export function addUsage(a: Usage, b: Usage): Usage {
   const source = a.source === b.source ? a.source : 'partial';
   const largestInput = Math.max(a.largestInput ?? a.input, b.largestInput ?? b.input);

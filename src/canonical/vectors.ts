@@ -1,9 +1,9 @@
-/** The two ways in which vectors travel: as numbers, and as base64 of little-endian float32. */
+/** Converts vectors between numbers and base64 of little-endian float32. */
 import type { Vector } from './reply.ts';
 
 const FLOAT_BYTES = 4;
 
-/** Numbers pass as they came; float32 becomes the numbers that are equal to it. */
+/** Numbers are unchanged; float32 values become equal numbers. */
 export function vectorNumbers({ values }: Vector): readonly number[] {
   if (typeof values !== 'string') return values;
   const bytes = Buffer.from(values, 'base64');
@@ -12,7 +12,7 @@ export function vectorNumbers({ values }: Vector): readonly number[] {
   );
 }
 
-/** Each number is rounded to its nearest float32. */
+/** Each number is rounded to the nearest float32. */
 export function vectorBase64({ values }: Vector): string {
   if (typeof values === 'string') return values;
   const bytes = Buffer.allocUnsafe(values.length * FLOAT_BYTES);

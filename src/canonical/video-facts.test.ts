@@ -32,14 +32,14 @@ function read(video: Buffer, step = video.length): object {
   return reader.facts();
 }
 
-test('size, length and frames of the image are read, wherever the box stands and however the file is cut', () => {
+test('size, length and frame rate are read, wherever the box is and however the file is split', () => {
   for (const video of [Buffer.concat([HEAD, MOOV, DATA]), Buffer.concat([HEAD, DATA, MOOV])])
     for (const step of [1, 3, 7, 64, video.length]) expect(read(video, step)).toEqual(FACTS);
   const long = Buffer.concat([u32(1), Buffer.from('mdat'), u32(0), u32(16 + 500), zeros(500)]);
   expect(read(Buffer.concat([HEAD, long, MOOV]), 5)).toEqual(FACTS);
 });
 
-test('what is no video, breaks off or contradicts itself says nothing, and is passed over at once', () => {
+test('a file that is not a video, is incomplete or contradicts itself has no facts, and is skipped at once', () => {
   expect(read(Buffer.from('0123456789 a video of its own kind'))).toEqual({});
   expect(read(Buffer.concat([HEAD, MOOV.subarray(0, -1)]))).toEqual({});
   expect(read(Buffer.concat([HEAD, u32(9 * 1024 * 1024), Buffer.from('moov'), zeros(100)]))).toEqual({});

@@ -1,4 +1,4 @@
-/** What a video file says of itself: its size, its length and its frames a second, read from an MP4's `moov` box as the file goes by. */
+/** Reads size, length and frame rate from the `moov` box of an MP4 file while the file passes through. */
 
 export interface VideoFacts {
   width?: number;
@@ -8,28 +8,28 @@ export interface VideoFacts {
 }
 
 export interface VideoReader {
-  /** The next bytes of the file; they are not kept, but for those of the one box. */
+  /** Takes the next bytes of the file. Only those of the one box are kept. */
   see(piece: Uint8Array): void;
-  /** Empty where the file is no MP4, or its box is too large. */
+  /** Empty if the file is not an MP4, or its box is too large. */
   facts(): VideoFacts;
 }
 
-/** Videos of hours have boxes of some megabytes. */
+/** Videos of several hours have boxes of some megabytes. */
 const LARGEST_BOX = 8 * 1024 * 1024;
-/** Size and name, or size, name and a size of 64 bits. */
+/** Size and name, or size, name and a 64-bit size. */
 const HEAD = 8;
 const LONG_HEAD = 16;
 
 export function createVideoReader(): VideoReader {
   let head = Buffer.alloc(0);
-  /** Bytes of a box that are passed over. */
+  /** Bytes of a box still to skip. */
   let skip = 0;
   let wanted = 0;
   let box: Uint8Array[] | undefined;
   let isOver = false;
   let found: VideoFacts = {};
 
-  /** Takes what it can of these bytes, and says how many. */
+  /** Takes some of these bytes and returns how many. */
   function take(bytes: Buffer): number {
     if (skip > 0) {
       const passed = Math.min(skip, bytes.length);
@@ -57,7 +57,7 @@ export function createVideoReader(): VideoReader {
     if (head.length < headLength(head)) return part.length;
     const { size, name } = boxAt(head, 0);
     const content = size - head.length;
-    // A box of size 0 reaches to the end of the file; nothing is wanted behind it.
+    // A box of size 0 extends to the end of the file; nothing after it is needed.
     if (content < 0 || (name === 'moov' && content > LARGEST_BOX)) isOver = true;
     else if (name === 'moov') {
       box = [];
@@ -94,7 +94,7 @@ function boxAt(bytes: Buffer, at: number): Box {
   return { name, size: Number(bytes.readBigUInt64BE(at + 8)), head: LONG_HEAD };
 }
 
-/** The contents of the boxes of this name. */
+/** The contents of the boxes with this name. */
 function boxes(bytes: Buffer, wanted: string): Buffer[] {
   const found: Buffer[] = [];
   for (let at = 0; at + LONG_HEAD <= bytes.length; ) {
@@ -119,12 +119,12 @@ function factsOf(moov: Buffer): VideoFacts {
     const seconds = secondsOf(inside(moov, 'mvhd'));
     return { ...(track && sidesOf(track)), ...(seconds && { seconds }), ...(track && rateOf(track)) };
   } catch {
-    // A file that contradicts itself says nothing.
+    // The file contradicts itself.
     return {};
   }
 }
 
-/** Both versions of a header hold a time scale and a length, the later one in 64 bits. */
+/** Both header versions contain a time scale and a duration; version 1 in 64 bits. */
 function secondsOf(header: Buffer | undefined): number | undefined {
   if (!header) return undefined;
   const isLong = header[0] === 1;
@@ -133,7 +133,7 @@ function secondsOf(header: Buffer | undefined): number | undefined {
   return scale > 0 && length > 0 ? length / scale : undefined;
 }
 
-/** The last eight bytes, in fixed point. */
+/** The last eight bytes, as fixed-point numbers. */
 function sidesOf(track: Buffer): VideoFacts {
   const header = boxes(track, 'tkhd')[0];
   if (!header || header.length < 8) return {};
@@ -142,7 +142,7 @@ function sidesOf(track: Buffer): VideoFacts {
   return width > 0 && height > 0 ? { width, height } : {};
 }
 
-/** Frames a second: how many there are in the track's own length. */
+/** Frames per second: the number of frames divided by the track's duration. */
 function rateOf(track: Buffer): VideoFacts {
   const seconds = secondsOf(inside(track, 'mdia', 'mdhd'));
   const table = inside(track, 'mdia', 'minf', 'stbl', 'stts');

@@ -23,7 +23,7 @@ const model = { name: 'm', price: { input: 1, output: 2 }, targets: [{ provider:
 const nothing = { providers: { added: [], changed: [] }, models: { added: [], changed: [], repriced: [] } };
 const priceIds = async () => (await store.prices({ limit: 100 })).map(({ id }) => id);
 
-test('the first time everything is added; the second time nothing is written', async () => {
+test('the first apply adds everything, and the second writes nothing', async () => {
   const changes = await applyCatalogue(store, { providers: [provider], models: [model] }, 5);
   expect(changes).toEqual({
     providers: { added: ['main'], changed: [] },
@@ -81,7 +81,7 @@ test('a change without a new price keeps the price version', async () => {
   expect(await priceIds()).toHaveLength(1);
 });
 
-test('what the form no longer names stays', async () => {
+test('entries that the form no longer names stay', async () => {
   await applyCatalogue(store, { providers: [provider], models: [model] }, 1);
   await applyCatalogue(store, {}, 2);
   expect(await store.models()).toHaveLength(1);
@@ -102,7 +102,7 @@ test('list prices do not overwrite what an operator has set', async () => {
   expect((await store.providers())[0]?.credentials).toEqual(['k']);
 });
 
-test('the default for a client’s leaving is the operator’s', async () => {
+test('the default for client disconnects is the operator’s', async () => {
   await applyCatalogue(store, { providers: [provider], models: [model] }, 1, { onDisconnect: 'drain' });
   expect((await store.models())[0]?.onDisconnect).toBe('drain');
 });
@@ -111,16 +111,13 @@ const target = { provider: 'main' };
 test.each([
   [{ providers: {} }, 'providers must be a list.'],
   [{ providers: ['main'] }, 'providers[0] must be an object with the members name, type, baseUrl'],
-  [{ providers: [{ type: 'openai' }] }, 'providers[0].name must be a text without blanks.'],
+  [{ providers: [{ type: 'openai' }] }, 'providers[0].name must be a string without spaces.'],
   [{ providers: [{ ...provider, type: 'opnai' }] }, 'providers[0].type must be one of openai, xai.'],
   [
     { providers: [{ ...provider, baseURL: 'x' }] },
     'providers[0].baseURL is not known: the members are name, type, baseUrl',
   ],
-  [
-    { providers: [{ ...provider, baseUrl: 'api.example.com' }] },
-    'providers[0].baseUrl must be an http or https address',
-  ],
+  [{ providers: [{ ...provider, baseUrl: 'api.example.com' }] }, 'providers[0].baseUrl must be an http or https URL'],
   [{ providers: [{ ...provider, credentials: ['x'] }] }, 'providers[0] must have either credential or credentials'],
   [{ providers: [provider, provider] }, 'providers[1].name is the same as providers[0].name: "main".'],
   [
@@ -148,18 +145,15 @@ test.each([
   [{ models: [{ ...model, targets: [target, target] }] }, 'models[0].targets[1] names the same provider and model as'],
   [
     { models: [{ ...model, targets: [{ provider: 'mian' }] }] },
-    'models[0].targets[0].provider must name a provider that is configured: "mian" is not.',
+    'models[0].targets[0].provider must name a configured provider: "mian" is not configured.',
   ],
-] as [object, string][])(
-  '%j is refused, naming the entry and the member, and nothing is written',
-  async (form, sentence) => {
-    const whole = { providers: [provider], ...form };
-    const refused = await applyCatalogue(store, whole, 1, { types: ['openai', 'xai'] }).catch((thrown) => thrown);
-    expect(refused.code).toBe('invalid_request');
-    expect(refused.message).toStartWith(sentence);
-    expect(refused.message).toMatch(/^[^\n]+\.$/);
-    expect(sentence).toStartWith(refused.param.replace(/\.credentials$/, ''));
-    expect(await store.providers()).toEqual([]);
-    expect(await store.models()).toEqual([]);
-  },
-);
+] as [object, string][])('%j is refused with the entry and member, and nothing is written', async (form, sentence) => {
+  const whole = { providers: [provider], ...form };
+  const refused = await applyCatalogue(store, whole, 1, { types: ['openai', 'xai'] }).catch((thrown) => thrown);
+  expect(refused.code).toBe('invalid_request');
+  expect(refused.message).toStartWith(sentence);
+  expect(refused.message).toMatch(/^[^\n]+\.$/);
+  expect(sentence).toStartWith(refused.param.replace(/\.credentials$/, ''));
+  expect(await store.providers()).toEqual([]);
+  expect(await store.models()).toEqual([]);
+});

@@ -1,4 +1,4 @@
-/** Brings the database to what people wrote: providers, models, and a new price version where a price changed. */
+/** Applies a catalogue form to the database: providers, models, and a new price version if a price changed. */
 import { newId } from '../canonical/id.ts';
 import type { Audit, ModelRow, ProviderRow, Store } from '../store/store.ts';
 import { type CatalogueForm, type ModelEntry, type ProviderEntry, readCatalogue, refuse } from './catalogue.ts';
@@ -6,36 +6,36 @@ import { refuseWrongNames } from './name-rules.ts';
 import { writeComponents } from './price-text.ts';
 
 export interface ApplyOptions {
-  /** The provider types there are; absent: not checked. */
+  /** The known provider types. Absent: not checked. */
   types?: readonly string[];
-  /** What becomes of the upstream call when the client leaves, for models that do not say. */
+  /** What happens to the upstream call when the client disconnects, for models that do not say. */
   onDisconnect?: ModelRow['onDisconnect'];
-  /** Leaves providers and models that are there as they are: the list prices never overwrite an operator's own. */
+  /** Keeps existing providers and models: list prices never overwrite an operator's own. */
   keepExisting?: boolean;
-  /** Keeps each provider and model that is added or changed on record. */
+  /** Makes the audit row of each added or changed provider and model. */
   audit?: (what: 'provider' | 'model', name: string, price?: PriceChange) => Audit<object>;
 }
 
-/** The components of a model's price, as they are kept; no `before` where the model is new. */
+/** Stored components of a model's price. Without `before` the model is new. */
 export interface PriceChange {
   before?: string | undefined;
   after: string;
 }
 
-/** What changed, by name; what was already so is in none of the lists. */
+/** Names of what changed; unchanged entries are in none of the lists. */
 export interface CatalogueChanges {
   providers: { added: string[]; changed: string[] };
-  /** A `repriced` model has a new price version; it may be among the `changed` as well. */
+  /** A `repriced` model has a new price version; it may also be in `changed`. */
   models: { added: string[]; changed: string[]; repriced: string[] };
 }
 
-/** What a file has changed, and what is to be said of it. */
+/** What a file has changed, and messages about it. */
 export interface AppliedFile {
   changes: CatalogueChanges;
   events: readonly FileEvent[];
 }
 
-/** A change that a file made, `old -> new`; a warning where it undid what another file had set. */
+/** A change made by a file, `old -> new`; a warning if it reverted what another file had set. */
 export interface FileEvent {
   isWarning: boolean;
   /** A sentence. */
@@ -44,8 +44,8 @@ export interface FileEvent {
 }
 
 /**
- * Applies the people's form. Everything is read before anything is written; a fault is a GatewayError `invalid_request`.
- * What the form does not name stays: removing is done by name.
+ * Applies a form. Everything is validated before anything is written; a fault is a GatewayError `invalid_request`. Entries that the form
+ * does not name stay; they are removed by name.
  */
 export async function applyCatalogue(
   store: Store,
@@ -104,7 +104,7 @@ export async function applyCatalogue(
     if (before && !Bun.deepEquals({ ...before, priceId }, row)) changes.models.changed.push(entry.name);
   }
 
-  /** Who a model belongs to where nobody says: the type of its first target's provider. */
+  /** The default owner of a model: the type of its first target's provider. */
   function ownerOf({ targets: [first] }: ModelEntry): string {
     const name = first?.provider ?? '';
     const provider = catalogue.providers.find((written) => written.name === name) ?? providers.get(name);
@@ -112,7 +112,7 @@ export async function applyCatalogue(
   }
 }
 
-/** Credentials are shown to nobody in full: who writes a provider again need not know them. Another provider never gets them. */
+/** Credentials are never shown completely, so an entry without them keeps the stored ones. Another provider never gets them. */
 function withCredentials(entry: ProviderEntry, before: ProviderRow | undefined): ProviderRow {
   const kept = before?.type === entry.type ? before.credentials : [];
   return { ...entry, credentials: entry.credentials ?? kept };
@@ -131,7 +131,7 @@ function refuseUnknownProviders(models: readonly ModelEntry[], names: ReadonlySe
     for (const [j, { provider }] of targets.entries()) {
       if (names.has(provider)) continue;
       const param = `models[${i}].targets[${j}].provider`;
-      refuse(param, `${param} must name a provider that is configured: "${provider}" is not`);
+      refuse(param, `${param} must name a configured provider: "${provider}" is not configured`);
     }
   }
 }

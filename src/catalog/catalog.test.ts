@@ -59,7 +59,7 @@ const order = (
 ) => catalog.order(model, () => 0, now).map(({ id }) => id);
 const failure = new GatewayError('upstream_failed', 'It failed.');
 
-test('a model is found by its exact name, with its price and targets by priority', async () => {
+test('a model is found by its exact name, with price and targets by priority', async () => {
   const { catalog, model } = await open();
   expect(catalog.find('two-targets')).toBeUndefined();
   expect(catalog.list().map(({ name }) => name)).toEqual(['Two-Targets', 'spare-only']);
@@ -86,7 +86,7 @@ test('a model is found by its exact name, with its price and targets by priority
   expect(order(catalog, model('Two-Targets'))).toEqual(['main/a', 'spare/b']);
 });
 
-test('credentials are handed out in turn', async () => {
+test('credentials are used in turn', async () => {
   const { catalog, model } = await open();
   const [main, spare] = model('Two-Targets').targets;
   if (!main || !spare) throw new Error('no targets');
@@ -94,7 +94,7 @@ test('credentials are handed out in turn', async () => {
   expect(catalog.credential(spare, 0)).toBeUndefined();
 });
 
-test('a resting target is left out, and when all rest the caller learns when the first returns', async () => {
+test('a target in cooldown is left out, and if all are, the caller gets the time of the first return', async () => {
   const { catalog, model } = await open();
   const two = model('Two-Targets');
   const [main, spare] = two.targets;
@@ -112,7 +112,7 @@ test('a resting target is left out, and when all rest the caller learns when the
   expect(order(catalog, two, 30_000)).toEqual(['main/a', 'spare/b']);
 });
 
-test('where all rest for a 429 the caller is told so', async () => {
+test('if all targets cool down after a 429, the caller gets a rate limit error', async () => {
   const { catalog, model } = await open();
   const [target] = model('spare-only').targets;
   if (!target) throw new Error('no target');
@@ -121,7 +121,7 @@ test('where all rest for a 429 the caller is told so', async () => {
   expect(refused).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 9 });
 });
 
-test('a reload keeps the health of targets that stay', async () => {
+test('a reload keeps the health of targets that remain', async () => {
   const { catalog, model } = await open();
   const [target] = model('spare-only').targets;
   if (!target) throw new Error('no target');
@@ -130,7 +130,7 @@ test('a reload keeps the health of targets that stay', async () => {
   expect(() => catalog.order(model('spare-only'), Math.random, 0)).toThrow();
 });
 
-test('defaults of the process complete providers and take those off sale that cannot be called', async () => {
+test('defaults of the process complete providers, and disable those that cannot be called', async () => {
   const { catalog, model } = await open({
     openai: { baseUrl: 'https://api.openai.com/v1', credential: 'from the environment', needsCredential: true },
     'openai-compatible': { needsCredential: true },
@@ -155,7 +155,7 @@ function refusal(run: () => unknown): GatewayError {
   throw new Error('nothing was refused');
 }
 
-test('a provider that stands in is called only while no other can be', async () => {
+test('a stand-in provider is used only while no other can be called', async () => {
   const defaults = {
     'openai-compatible': { onlyAlone: true },
     openai: { needsCredential: true, baseUrl: 'http://main/v1' },
@@ -167,7 +167,7 @@ test('a provider that stands in is called only while no other can be', async () 
   expect(alone.catalog.list().map(({ name }) => name)).toEqual(['Two-Targets', 'spare-only']);
 });
 
-test('failures that callers ask for put nothing into cooldown', async () => {
+test('failures that callers ask for start no cooldown', async () => {
   const { catalog, model } = await open({ 'openai-compatible': { failsOnRequest: true } });
   const spare = model('spare-only');
   const limited = new GatewayError('rate_limited', 'Later.', { retryAfterSeconds: 60 });

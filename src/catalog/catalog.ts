@@ -1,4 +1,4 @@
-/** What is available: models, prices, targets, in which order to try them, who failed lately. */
+/** The catalogue in memory: models, prices, targets, their order, and their health. */
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
@@ -20,10 +20,10 @@ export interface Model {
   kind: Kind;
   price: Price;
   priceId: string;
-  /** The ceiling of a quote where the call names none. */
+  /** The assumed output limit for calls that set none. */
   maxOutputTokens: number;
   contextTokens: number | undefined;
-  /** Images a call may ask for; absent: as everywhere. */
+  /** The maximum of images per call. Absent: the general maximum. */
   maxImages: number | undefined;
   displayName: string;
   ownedBy: string;
@@ -33,78 +33,81 @@ export interface Model {
   targets: readonly ModelTarget[];
 }
 
-/** A target as the catalog knows it; the gateway completes it with the provider's row. */
+/** A target in the catalogue. The gateway adds the provider's row. */
 export interface ModelTarget {
-  /** Stable name of the pair, for health: `provider/model`. */
+  /** A stable name for health: `provider/model`. */
   id: string;
   provider: string;
   type: string;
   model: string;
-  /** Absent: the provider's own. */
+  /** Absent: the provider's default. */
   baseUrl?: string;
   credentials: readonly string[];
   settings: { readonly [name: string]: string };
-  /** Lower is tried earlier. */
+  /** Lower is tried first. */
   priority: number;
   weight: number;
 }
 
 export interface Catalog {
-  /** By its own name, an alias, or the longest wildcard, in this order. Letter case counts; `undefined` where there is no such model. */
+  /** Letter case matters. `undefined` if there is no such model. */
   find(name: string): Model | undefined;
   /** Every model that is configured; a wildcard as it is written. */
   list(): readonly Model[];
-  /** The targets in the order to try them: by priority, within one by weight at random, none twice, resting ones left out.
-   *  Throws `upstream_unavailable` (or `rate_limited`, where the providers said so) with `retry-after` when all rest. */
+  /**
+   * The targets in the order to try them: by priority, and randomly by weight within a priority. Each occurs once; those in cooldown are
+   * left out. If all are in cooldown, throws `upstream_unavailable` (or `rate_limited` after rate limits) with `retry-after`.
+   */
   order(model: Model, random: () => number, now: number): readonly ModelTarget[];
   observe(target: ModelTarget, seen: Observation, now: number, credential?: string): void;
-  /** One of the target's credentials, in turn; those that were refused or limited lately are left out where there are others. */
+  /** One of the target's credentials, in turn. Credentials that were refused or rate limited recently are left out if there are others. */
   credential(target: ModelTarget, now: number): string | undefined;
-  /** The call failed at the target with the last of the credentials it has tried. Returns the one to try next; `undefined`: the
-   *  target itself has failed, and that has been observed. */
+  /**
+   * Reports that the call failed at the target with the last credential in the list. Returns the credential to try next. `undefined`: the
+   * target itself failed, and its health was updated.
+   */
   another(
     target: ModelTarget,
     tried: readonly (string | undefined)[],
     error: GatewayError,
     now: number,
   ): string | undefined;
-  /** Reads models, prices and providers anew. */
+  /** Reads models, prices and providers again. */
   reload(): Promise<void>;
 }
 
-/** What this process knows of a provider type. Keys from the environment stay here: they never enter the database. */
+/** What this process knows of a provider type. Keys from the environment stay here and never enter the database. */
 export interface ProviderDefaults {
-  /** Where providers of this type are when their row names no address. */
+  /** The base URL of providers of this type without one of their own. */
   baseUrl?: string;
-  /** The same where a row's settings decide it. */
+  /** The same, if the provider's settings determine it. */
   addressOf?(settings: ProviderRow['settings']): string | undefined;
-  /** Used when the row has no credential. */
+  /** Used if the provider has no credential. */
   credential?: string;
-  /** A setting that stands for the credential where the row has it. */
+  /** A setting that replaces the credential. */
   credentialSetting?: string;
-  /** What the row's own settings go before. */
+  /** Defaults for the provider's settings. */
   settings?: ProviderRow['settings'];
-  /** `true`: without any credential the provider is not called. */
+  /** `true`: without a credential the provider is not called. */
   needsCredential?: boolean;
-  /** Callers make it fail by asking for it: a failure says nothing of the next call, so it has no health. */
+  /** Callers can request failures, so a failure does not predict the next call and has no effect on health. */
   failsOnRequest?: boolean;
-  /** Providers of this type are called only while no other may be. */
+  /** Providers of this type are used only while no other can be called. */
   onlyAlone?: boolean;
 }
 
 export interface CatalogOptions {
   store: Store;
-  /** By provider type. Where given, providers of types it does not list (a sandbox switched off …) and providers without
-   *  an address are not called. */
+  /** By provider type. If given, providers of other types (such as a disabled sandbox) and providers without a base URL are not called. */
   providerDefaults?: { readonly [type: string]: ProviderDefaults };
-  /** A credential (its place in the provider's list, from 1) was refused and is not used for a while. */
+  /** A credential (by its position in the provider's list, from 1) was refused and is not used for some time. */
   credentialRefused?(provider: string, place: number, seconds: number): void;
 }
 
-/** The ceiling of a quote for a model whose row names none: enough for long answers, little beside a starting credit. */
+/** The assumed output limit for models without one: enough for long answers, and small compared with a starting credit. */
 const DEFAULT_MAX_OUTPUT_TOKENS = 16_384;
 
-/** The catalog over this store; empty until the first `reload`. A model none of whose targets may be called is not available. */
+/** The catalogue of this store; empty until the first `reload`. A model is not available if none of its targets can be called. */
 export function createCatalog({ store, providerDefaults, credentialRefused }: CatalogOptions): Catalog {
   let models = new ModelNames<Model>([]);
   /** Models that a wildcard matched lately, by the name that was asked for. */
@@ -169,7 +172,7 @@ export function createCatalog({ store, providerDefaults, credentialRefused }: Ca
       const last = used.at(-1);
       const isItsFault = last !== undefined && credentials.failed(target, last, error, now);
       const next = isItsFault ? credentials.choose(target, now, used) : undefined;
-      // Where every credential is limited the target waits for the soonest of them.
+      // If every credential is rate limited, the target cools down until the first of them is available.
       if (next === undefined && !(isItsFault && error.code === 'rate_limited'))
         observe(target, { ok: false, error }, now);
       return next;
@@ -198,7 +201,7 @@ function matchedModel(model: Model, name: string, rest: string): Model {
   return { ...model, name, displayName: name, wildcard: model.name, targets };
 }
 
-/** The providers that may be called, by name, completed by what this process knows of their types. */
+/** Providers that can be called, by name, completed by the defaults of their types. */
 function callable(
   rows: readonly ProviderRow[],
   defaults: CatalogOptions['providerDefaults'],
@@ -218,7 +221,7 @@ function callable(
   return withoutStandIns(providers, defaults);
 }
 
-/** Those that stand in only while there is no other provider make way for it. */
+/** Removes stand-in providers if there are others. */
 function withoutStandIns(
   providers: Map<string, ProviderRow>,
   defaults: CatalogOptions['providerDefaults'],

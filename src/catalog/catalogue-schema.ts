@@ -1,4 +1,4 @@
-/** Entries as people write them (`modelport.yaml`, the admin API): which members there are. Their reader says what is wrong with one. */
+/** The schema of entries in `modelport.yaml` and the admin API. Validation with error messages is done by their reader. */
 import { Type } from 'typebox';
 import type { Kind } from '../canonical/call.ts';
 import { FALLBACK_REASONS } from '../canonical/fallback.ts';
@@ -14,7 +14,7 @@ export const ProviderForm = Type.Object(
     type: Type.String({ $about: 'Such as `openai`, `anthropic` or `openai-compatible`.' }),
     baseUrl: text(),
     credential: text(),
-    credentials: Type.Optional(Type.Array(Type.String(), { $about: 'Without them the provider keeps those it has.' })),
+    credentials: Type.Optional(Type.Array(Type.String(), { $about: 'If absent, the provider keeps its credentials.' })),
     settings: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   },
   { $name: 'ProviderForm' },

@@ -1,4 +1,4 @@
-/** The form in which people write what is available (modelport.yaml, the admin API, the price list), and the reading of it. */
+/** The catalogue form (modelport.yaml, admin API, price list) and its parser. */
 import type { Kind } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { FALLBACK_REASONS, type FallbackReason } from '../canonical/fallback.ts';
@@ -9,13 +9,13 @@ import { FallbackForm, ModelForm, ProviderForm, TargetForm } from './catalogue-s
 import { isWildcard } from './names.ts';
 import { readPeoplesPrice } from './price-text.ts';
 
-/** What people wrote, not yet read. */
+/** The form before validation. */
 export interface CatalogueForm {
   providers?: unknown;
   models?: unknown;
 }
 
-/** A model as people wrote it: what the row takes from the database (price version, time of creation) is missing. */
+/** A model in the form, without the members that are set in the database (price version, creation time). */
 export type ModelEntry = Omit<ModelRow, 'priceId' | 'createdAt' | 'ownedBy' | 'onDisconnect'> & {
   kind: Kind;
   price: Price;
@@ -23,7 +23,7 @@ export type ModelEntry = Omit<ModelRow, 'priceId' | 'createdAt' | 'ownedBy' | 'o
   onDisconnect?: ModelRow['onDisconnect'];
 };
 
-/** A provider as people wrote it: without `credentials` it keeps those it has. */
+/** A provider in the form. Without `credentials` it keeps the stored ones. */
 export type ProviderEntry = Omit<ProviderRow, 'credentials'> & { credentials?: string[] };
 
 export interface Catalogue {
@@ -31,7 +31,7 @@ export interface Catalogue {
   models: ModelEntry[];
 }
 
-/** For each kind, the sets of components of which a price needs one: without them a part of the call would be free by oversight. */
+/** For each kind, sets of components of which a price needs one: otherwise a part of the call would be free by mistake. */
 const CHARGED: { readonly [kind in Kind]: readonly (readonly (keyof Price)[])[] } = {
   chat: [['input', 'output'], ['perCall']],
   embed: [['input'], ['perCharacter'], ['perCall']],
@@ -43,7 +43,7 @@ const CHARGED: { readonly [kind in Kind]: readonly (readonly (keyof Price)[])[] 
   video: [['perSecond'], ['perCall'], ['output']],
 };
 const KINDS = Object.keys(CHARGED);
-/** Components whose name in the people's form says the unit. */
+/** Components whose name in the form includes the unit. */
 const PEOPLES_NAME: { readonly [component: string]: string } = { perCharacter: 'perMillionCharacters' };
 
 const PROVIDER_MEMBERS = Object.keys(ProviderForm.properties);
@@ -51,7 +51,7 @@ const MODEL_MEMBERS = Object.keys(ModelForm.properties);
 const TARGET_MEMBERS = Object.keys(TargetForm.properties);
 const FALLBACK_MEMBERS = Object.keys(FallbackForm.properties);
 
-/** Reads the people's form. Throws GatewayError `invalid_request`: one sentence that names the entry and the member. */
+/** Parses the form. Throws GatewayError `invalid_request` with the entry and member. */
 export function readCatalogue(form: CatalogueForm): Catalogue {
   const providers = readList(form.providers, 'providers').map((entry, i) => readProvider(entry, `providers[${i}]`));
   const models = readList(form.models, 'models').map((entry, i) => readModel(entry, `models[${i}]`));
@@ -69,7 +69,7 @@ function readProvider(entry: unknown, path: string): ProviderEntry {
   const provider = readObject(entry, path, PROVIDER_MEMBERS);
   const baseUrl = readOptionalText(provider.baseUrl, `${path}.baseUrl`);
   if (baseUrl !== undefined && !isWebAddress(baseUrl)) {
-    refuse(`${path}.baseUrl`, `${path}.baseUrl must be an http or https address such as https://api.example.com/v1`);
+    refuse(`${path}.baseUrl`, `${path}.baseUrl must be an http or https URL such as https://api.example.com/v1`);
   }
   const credentials = readCredentials(provider, path);
   return {
@@ -81,7 +81,7 @@ function readProvider(entry: unknown, path: string): ProviderEntry {
   };
 }
 
-/** An empty list takes away those there are. */
+/** An empty list removes the stored credentials. */
 function readCredentials(provider: JsonObject, path: string): string[] | undefined {
   const { credential, credentials } = provider;
   if (credential != null && credentials != null) {
@@ -92,7 +92,7 @@ function readCredentials(provider: JsonObject, path: string): string[] | undefin
   return readList(credentials, `${path}.credentials`).map((one, i) => readCredential(one, `${path}.credentials[${i}]`));
 }
 
-/** A word, or JSON, as some providers' keys are. */
+/** A word, or JSON, which some providers use as keys. */
 function readCredential(value: unknown, path: string): string {
   const text = readText(value, path);
   return text.startsWith('{') ? text : readName(text, path);
@@ -100,10 +100,10 @@ function readCredential(value: unknown, path: string): string {
 
 function readSettings(value: unknown, path: string): { [name: string]: string } {
   if (value == null) return {};
-  if (!isObject(value)) return refuse(path, `${path} must be an object of texts such as { region: us-east-1 }`);
+  if (!isObject(value)) return refuse(path, `${path} must be an object of strings such as { region: us-east-1 }`);
   const settings: { [name: string]: string } = {};
   for (const [name, setting] of Object.entries(value)) {
-    if (typeof setting === 'object') refuse(`${path}.${name}`, `${path}.${name} must be a text`);
+    if (typeof setting === 'object') refuse(`${path}.${name}`, `${path}.${name} must be a string`);
     settings[name] = String(setting);
   }
   return settings;
@@ -249,12 +249,12 @@ function readList(value: unknown, path: string): unknown[] {
 
 function readName(value: unknown, path: string): string {
   if (typeof value === 'string' && value !== '' && !/[\s\p{Cc}]/u.test(value)) return value;
-  return refuse(path, `${path} must be a text without blanks`);
+  return refuse(path, `${path} must be a string without spaces`);
 }
 
 function readText(value: unknown, path: string): string {
   if (typeof value === 'string' && value.trim() !== '') return value.trim();
-  return refuse(path, `${path} must be a text that is not empty`);
+  return refuse(path, `${path} must be a string that is not empty`);
 }
 
 function readOptionalText(value: unknown, path: string): string | undefined {

@@ -4,13 +4,13 @@ import { listedCatalogue, PRICE_LIST } from './price-list.ts';
 
 const types = [...new Set(PRICE_LIST.models.map(({ type }) => type))];
 
-test('the whole list can be read as people’s form, each name once', () => {
+test('the list is a valid form, and each name occurs once', () => {
   const { providers, models } = readCatalogue(listedCatalogue(types));
   expect(providers.map(({ name }) => name)).toEqual(types);
   expect(models).toHaveLength(PRICE_LIST.models.length);
 });
 
-test('prices are in the order providers have them: cached below input, input at most output, an hour’s cache dearest', () => {
+test('prices have a plausible order: cached below input, input at most output, the one-hour cache write highest', () => {
   for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
     if (price.input === undefined || price.output === undefined) continue;
     const { input = 0n, cachedInput = 0n, cacheWrite = input, cacheWriteHour = cacheWrite, output = 0n } = price;
@@ -19,13 +19,13 @@ test('prices are in the order providers have them: cached below input, input at 
   }
 });
 
-test('only the providers asked for are on it', () => {
+test('it contains only the requested providers', () => {
   const { providers, models } = readCatalogue(listedCatalogue(['groq', 'a-vendor-without-list']));
   expect(providers.map(({ name }) => name)).toEqual(['groq', 'a-vendor-without-list']);
   expect(new Set(models.flatMap(({ targets }) => targets.map(({ provider }) => provider)))).toEqual(new Set(['groq']));
 });
 
-test('gpt-4o-mini has the price of behaviour and the provider', () => {
+test('gpt-4o-mini has the documented price and provider', () => {
   const mini = readCatalogue(listedCatalogue(['openai'])).models.find(({ name }) => name === 'gpt-4o-mini');
   expect(mini).toMatchObject({
     price: { input: 150_000n, cachedInput: 75_000n, output: 600_000n },
@@ -44,12 +44,12 @@ test.each([
   ['google', 'gemini-3.1-pro-preview', 200_001, { input: 4_000_000n, cachedInput: 400_000n, output: 18_000_000n }],
   ['google', 'gemini-2.5-pro', 200_001, { input: 2_500_000n, output: 15_000_000n }],
   ['xai', 'grok-4.7', 200_000, { input: 4_000_000n, cachedInput: 1_000_000n, output: 12_000_000n }],
-])('%s: %s has the price of long inputs that its provider lists', (type, model, from, rates) => {
+])("%s: %s has its provider's listed price for long inputs", (type, model, from, rates) => {
   const listed = readCatalogue(listedCatalogue([type])).models.find(({ name }) => name === model);
   expect(listed?.price.tiers).toEqual([expect.objectContaining({ from, ...rates })]);
 });
 
-test('what images and videos cost, as their providers list it', () => {
+test('images and videos have the providers’ listed prices', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('gpt-image-2')).toMatchObject({
     kind: 'image',
@@ -61,7 +61,7 @@ test('what images and videos cost, as their providers list it', () => {
   });
 });
 
-test('a long input never costs less', () => {
+test('a longer input never costs less', () => {
   for (const { name, price } of readCatalogue(listedCatalogue(types)).models) {
     for (const tier of price.tiers ?? []) {
       const isDearer = (tier.input ?? 0n) > (price.input ?? 0n) && (tier.output ?? 0n) > (price.output ?? 0n);
@@ -70,21 +70,21 @@ test('a long input never costs less', () => {
   }
 });
 
-test('what embeddings, rankings, speech, transcripts and judgements cost, as their providers list it', () => {
+test('embeddings, reranking, speech, transcription and moderation have the providers’ listed prices', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('text-embedding-3-small')).toMatchObject({ kind: 'embed', price: { input: 20_000n } });
   expect(models.get('rerank-2.5')).toMatchObject({ kind: 'rerank', price: { input: 50_000n } });
   expect(models.get('tts-1')).toMatchObject({ kind: 'speech', price: { perCharacter: 15_000_000n } });
   expect(models.get('gemini-3.8-flash-tts')).toMatchObject({ kind: 'speech', price: { output: 9_000_000n } });
-  // 0.006 USD a minute.
+  // 0.006 USD per minute.
   expect(models.get('whisper-1')).toMatchObject({ kind: 'transcription', price: { perSecond: 100_000n } });
-  // 0.111 USD an hour, rounded up.
+  // 0.111 USD per hour, rounded up.
   expect(models.get('whisper-large-v3')).toMatchObject({ price: { perSecond: 30_834n } });
   expect(models.get('text-embedding-v4')).toMatchObject({ kind: 'embed', price: { input: 70_000n } });
   expect(models.get('omni-moderation-latest')).toMatchObject({ kind: 'moderation', price: { perCall: 0n } });
 });
 
-test('a tool at the provider costs what the first row that fits says, of chat models alone', () => {
+test('a provider tool has the price of the first matching row, for chat models only', () => {
   const models = new Map(readCatalogue(listedCatalogue(types)).models.map((model) => [model.name, model]));
   expect(models.get('gemini-2.5-pro')?.price).toMatchObject({ perToolUse: 35_000_000n });
   expect(models.get('gemini-2.5-pro')?.price).not.toHaveProperty('perToolCall');

@@ -1,15 +1,15 @@
 /**
- * List prices of well-known models, so that the key of a provider alone enables them: prices.json, in the form of price-schema.ts.
- * They are what each provider lists for everybody, without warranty: providers change them, and operators set their own in
- * modelport.yaml or by the admin API. Surcharges for priority processing and regions are not in them.
+ * List prices of well-known models, so that a provider's key is enough to use them: prices.json, in the form of price-schema.ts. They are
+ * the public prices, without warranty. Providers change them; operators set their own in modelport.yaml or by the admin API. Surcharges for
+ * priority processing and regions are not included.
  */
 import type { PriceFile } from './price-schema.ts';
 import prices from './prices.json';
 
-/** `npm run check` holds the file to its schema: a start does not. */
+/** `npm run check` validates the file; the start does not. */
 export const PRICE_LIST: PriceFile = prices;
 
-/** Providers of these types, named after them, and their well-known models, as modelport.yaml writes them. */
+/** Providers of these types, named after the types, with their well-known models, in the form of modelport.yaml. */
 export function listedCatalogue(types: readonly string[]) {
   const models = PRICE_LIST.models
     .filter(({ type }) => types.includes(type))

@@ -1,11 +1,11 @@
-/** How list prices are written in prices.json: what a model costs, and where that was read. The check of prices holds the file to it. */
+/** The schema of prices.json: what a model costs, and the source. `npm run check` validates the file against it. */
 import { type Static, Type } from 'typebox';
 
 const Amount = Type.String({
   pattern: '^(0|[1-9]\\d*)(\\.\\d{1,9})?$',
   description: 'a decimal amount in USD as text',
 });
-/** A day whose prices these are; the day of reading, where the source bears none. */
+/** The day of the prices; the day of reading, if the source has no date. */
 const Day = Type.String({ pattern: '^20\\d\\d-[01]\\d-[0-3]\\d$' });
 const strict = { additionalProperties: false } as const;
 
@@ -22,7 +22,7 @@ const RATES = {
   imageOutput: Type.Optional(Amount),
 };
 
-/** One amount, or one for each size; the row without a size is of all others. */
+/** One amount, or one for each size; a row without a size applies to all others. */
 const BySize = Type.Union([
   Amount,
   Type.Array(Type.Object({ size: Type.Optional(Type.String()), price: Amount }, strict), { minItems: 1 }),
@@ -36,17 +36,17 @@ const Price = Type.Object(
     perSecond: Type.Optional(BySize),
     perMillionCharacters: Type.Optional(Amount),
     perCall: Type.Optional(Amount),
-    /** Of calls with long inputs, for all their tokens. */
+    /** For calls with long inputs, for all their tokens. */
     tiers: Type.Optional(Type.Array(Type.Object({ from: Type.Integer({ minimum: 1 }), ...RATES }, strict))),
   },
   { ...strict, minProperties: 1 },
 );
 
-/** What no source confirms has no price: such a model is refused, not free. */
+/** Without a confirmed source there is no price, and the model is refused instead of free. */
 const SOURCED = {
-  /** What was read: the page of the provider, or the table of somebody else. */
+  /** What was read: the provider's page, or another published table. */
   source: Type.String({ pattern: '^https://' }),
-  /** Somebody else with the same figures. */
+  /** Another source with the same figures. */
   agrees: Type.Optional(Type.String({ pattern: '^https://' })),
   asOf: Day,
   note: Type.Optional(Type.String({ minLength: 1 })),
@@ -54,12 +54,12 @@ const SOURCED = {
 
 const ModelPrice = Type.Object(
   {
-    /** The type of the provider that serves it. */
+    /** The type of the provider. */
     type: Type.String({ minLength: 1 }),
     model: Type.String({ minLength: 1 }),
     kind: Type.String({ pattern: '^(chat|embed|rerank|image|speech|transcription|moderation|video)$' }),
     price: Price,
-    /** Absent: the provider names no bound. */
+    /** Absent: the provider names no limit. */
     maxOutputTokens: Type.Optional(Type.Integer({ minimum: 1 })),
     contextTokens: Type.Optional(Type.Integer({ minimum: 1 })),
     ...SOURCED,
@@ -67,11 +67,11 @@ const ModelPrice = Type.Object(
   strict,
 );
 
-/** What tools at the provider cost, of its chat models: USD for each call, or once where any was made. */
+/** Prices of provider tools for chat models: USD per call, or once if any tool was used. */
 const ToolPrice = Type.Object(
   {
     type: Type.String({ minLength: 1 }),
-    /** How the names of its models begin; absent: all. The first row that fits holds. */
+    /** The prefix of the model names; absent: all. The first matching row applies. */
     models: Type.Optional(Type.String({ minLength: 1 })),
     perToolCall: Type.Optional(Amount),
     perToolUse: Type.Optional(Amount),

@@ -1,14 +1,14 @@
-/** Prices as text: the components the store keeps, and the form people write (`price: { input: 0.15, output: 0.60 }`). */
+/** Prices as text: the stored components, and the form in modelport.yaml (`price: { input: 0.15, output: 0.60 }`). */
 import { isObject, type JsonObject } from '../canonical/json.ts';
 import { type Pico, readMoney, readPricePerMillion, writeMoney, writePricePerMillion } from '../canonical/money.ts';
 import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
 type Component = Exclude<keyof Price, 'images' | 'clips' | 'tiers'>;
 
-/** How one component is written by people: under which name, in which unit. */
+/** One component in the form: its name and unit. */
 interface PeoplesComponent {
   component: Component;
-  /** What the number means, for error sentences. */
+  /** The unit, for error messages. */
   unit: string;
   read(text: string): bigint | undefined;
   write(value: bigint): string;
@@ -27,7 +27,7 @@ const each = (component: Component, unit: string): PeoplesComponent => ({
   write: writeMoney,
 });
 
-/** The people's names, in the order in which prices are written. */
+/** Names in the form, in the order in which prices are written. */
 const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   input: perMillion('input', 'tokens'),
   cachedInput: perMillion('cachedInput', 'tokens'),
@@ -40,25 +40,25 @@ const COMPONENTS: { readonly [name: string]: PeoplesComponent } = {
   imageInput: perMillion('imageInput', 'tokens'),
   imageOutput: perMillion('imageOutput', 'tokens'),
   perCall: each('perCall', 'call'),
-  perToolCall: each('perToolCall', 'call of a tool at the provider'),
-  perToolUse: each('perToolUse', 'call that uses tools at the provider'),
+  perToolCall: each('perToolCall', 'call of a provider tool'),
+  perToolUse: each('perToolUse', 'call that uses provider tools'),
   perImage: each('perImage', 'image'),
-  perInputImage: each('perInputImage', 'image handed over'),
+  perInputImage: each('perInputImage', 'input image'),
   perSecond: each('perSecond', 'second'),
   perMillionCharacters: perMillion('perCharacter', 'characters'),
 };
 
-/** Rates of tokens: what a tier may say. */
+/** Token rates: the members of a tier. */
 const RATES = Object.entries(COMPONENTS).filter(([name]) => !name.startsWith('per'));
-/** Members that may also be a list, by size and quality, and where the list is kept. */
+/** Members that may also be a list by size and quality, and the component that holds the list. */
 const LISTS = { perImage: 'images', perSecond: 'clips' } as const;
-/** The names under which the store keeps the lists; those of images began as "pictures", and price rows never change. */
+/** The stored names of these lists. That of images was "pictures" in the first version, and price rows never change. */
 const STORED_LISTS = { images: 'pictures', clips: 'clips' } as const;
 
-/** The members people may write in a price. */
+/** The members of a price in the form. */
 const PRICE_MEMBERS: readonly string[] = [...Object.keys(COMPONENTS), 'tiers'];
 
-/** A decimal as text without an exponent: `String(0.00000015)` would be "1.5e-7". */
+/** A decimal without exponent: `String(0.00000015)` would be "1.5e-7". */
 function decimalText(value: number): string {
   const text = String(value);
   const [mantissa = '', exponent] = text.split('e');
@@ -69,20 +69,20 @@ function decimalText(value: number): string {
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-/** Reads one amount that people wrote as a number or a string; `undefined` where it is none, negative, or too fine. */
+/** Parses an amount given as number or string. `undefined` if it is invalid, negative, or too fine. */
 function readAmount(value: unknown, read: (text: string) => bigint | undefined): Pico | undefined {
   const text = typeof value === 'number' ? decimalText(value) : value;
   const amount = typeof text === 'string' ? read(text) : undefined;
   return amount === undefined || amount < 0n ? undefined : amount;
 }
 
-/** A member that cannot be read: a sentence that begins with it. */
+/** An error about a member: a sentence that begins with its path. */
 interface Fault {
   param: string;
   fault: string;
 }
 
-/** The people's form to a Price; a fault is a sentence that begins with the member at `path`. */
+/** Parses a price in the form; an error begins with the member at `path`. */
 export function readPeoplesPrice(value: unknown, path: string): { price: Price } | Fault {
   try {
     return { price: readPrice(value, path) };
@@ -123,7 +123,7 @@ function readOne(written: unknown, { unit, read }: PeoplesComponent, param: stri
   return amount;
 }
 
-/** What fits all is the price where no other fits; without one, the most expensive is. */
+/** The row without conditions is the default; without it, the most expensive row applies. */
 function readPieces(
   price: Price,
   list: 'images' | 'clips',
@@ -138,7 +138,7 @@ function readPieces(
     refuseUnknown(one, param, ['size', 'quality', 'price'], 'it');
     const { size, quality } = one;
     for (const [name, word] of Object.entries({ size, quality })) {
-      if (word != null && typeof word !== 'string') throw new PriceFault(`${param}.${name}`, 'must be a text');
+      if (word != null && typeof word !== 'string') throw new PriceFault(`${param}.${name}`, 'must be a string');
     }
     const amount = readOne(one.price, how, `${param}.price`);
     pieces.push({
@@ -183,13 +183,13 @@ function readTier(written: unknown, param: string): Tier {
 function refuseUnknown(value: JsonObject, path: string, members: readonly string[], whole: string): void {
   const unknown = Object.keys(value).find((name) => !members.includes(name));
   if (unknown === undefined) return;
-  throw new PriceFault(`${path}.${unknown}`, `is not a part of ${whole}: the parts are ${members.join(', ')}`);
+  throw new PriceFault(`${path}.${unknown}`, `is not a member of ${whole}: the members are ${members.join(', ')}`);
 }
 
-/** A price as people write it: decimal strings, lists by size and quality, tiers. */
+/** A price in the form: decimal strings, lists by size and quality, tiers. */
 export type PeoplesPrice = { [name: string]: string | readonly { [name: string]: string | number }[] };
 
-/** A Price in the form people write, as decimal strings. */
+/** Writes a price in the form, with decimal strings. */
 export function writePeoplesPrice(price: Price): PeoplesPrice {
   const written: PeoplesPrice = {};
   for (const [name, { component, write }] of Object.entries(COMPONENTS)) {
@@ -211,8 +211,7 @@ function writeRates(rates: TokenRates): { [name: string]: string } {
   return written;
 }
 
-/** A Price as the store keeps it. Equal prices give equal text. */
-/** On one line: "input 2, output 12, tiers (from 200001, input 4, output 18)". */
+/** Writes a price on one line: "input 2, output 12, tiers (from 200001, input 4, output 18)". */
 export function priceLine(price: PeoplesPrice): string {
   const members = Object.entries(price).map(([name, written]) => {
     if (typeof written === 'string') return `${name} ${written}`;
@@ -243,7 +242,7 @@ export function writeComponents(price: Price): string {
   return JSON.stringify(components);
 }
 
-/** A Price from the store's text; throws where the row is none, since a call must never be charged by a guess. */
+/** Parses a stored price. Throws if it is invalid, because a call must never be charged by a guess. */
 export function readComponents(text: string): Price {
   const components: unknown = JSON.parse(text);
   if (!isObject(components)) throw new Error('a price row holds no price');

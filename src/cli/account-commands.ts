@@ -1,4 +1,4 @@
-/** Accounts from a terminal. */
+/** Commands for accounts. */
 import { type AdminClient, moneyIn, part } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
 import type { Command, Given } from './command.ts';
@@ -10,7 +10,7 @@ import type { ShownAccount } from './shown.ts';
 const create: Command = {
   name: 'accounts create',
   usage: `NAME ${LIMIT_USAGE}`,
-  summary: 'Makes an account, with a balance of zero.',
+  summary: 'Creates an account with a balance of zero.',
   options: LIMIT_OPTIONS,
   words: [1, 1],
   async run(open, given) {
@@ -28,7 +28,7 @@ const list: Command = {
   words: [0, 0],
   async run(open, given) {
     const accounts = await adminOf(open, given).list<ShownAccount>('/accounts');
-    printRows(open, given, accounts.map(rowOf), 'There is no account yet.');
+    printRows(open, given, accounts.map(rowOf), 'There are no accounts yet.');
     return 0;
   },
 };
@@ -36,7 +36,7 @@ const list: Command = {
 const balance: Command = {
   name: 'balance',
   usage: '[ACCOUNT]',
-  summary: 'Shows what accounts can spend, and what calls under way hold.',
+  summary: 'Shows what accounts can spend, and what active calls hold.',
   words: [0, 1],
   async run(open, given) {
     const admin = adminOf(open, given);
@@ -48,7 +48,7 @@ const balance: Command = {
       available: moneyIn(account.available),
       held: moneyIn(account.held),
     }));
-    printRows(open, given, rows, 'There is no account yet.');
+    printRows(open, given, rows, 'There are no accounts yet.');
     return 0;
   },
 };
@@ -57,7 +57,7 @@ const update: Command = {
   name: 'accounts update',
   usage: `ACCOUNT ${LIMIT_USAGE}`,
   summary:
-    'Changes what the keys of an account may do together: options that are not given stay, "none" takes a limit away.',
+    'Changes the limits of an account, for all its keys together. Options that are not given stay; "none" removes a limit.',
   options: LIMIT_OPTIONS,
   words: [1, 1],
   run: (open, given) => changeAccount(open, given, 'PATCH', '', changeBody(readLimitChanges(given))),
@@ -66,7 +66,7 @@ const update: Command = {
 const disable: Command = {
   name: 'accounts disable',
   usage: 'ACCOUNT',
-  summary: 'Disables an account: none of its keys calls any more.',
+  summary: 'Disables an account: all its keys are refused.',
   words: [1, 1],
   run: (open, given) => changeAccount(open, given, 'POST', '/disable'),
 };
@@ -74,7 +74,7 @@ const disable: Command = {
 const enable: Command = {
   name: 'accounts enable',
   usage: 'ACCOUNT',
-  summary: 'Enables an account again.',
+  summary: 'Enables a disabled account.',
   words: [1, 1],
   run: (open, given) => changeAccount(open, given, 'POST', '/enable'),
 };
@@ -92,7 +92,7 @@ async function changeAccount(
   return 0;
 }
 
-/** By id or name. */
+/** Looks up by id or name. */
 export function accountNamed(admin: AdminClient, idOrName: string): Promise<ShownAccount> {
   return admin.get(`/accounts/${part(idOrName)}`);
 }

@@ -1,4 +1,4 @@
-/** What a command says where its server is another one than it should be, or none. */
+/** Error messages of commands when the server is wrong, missing or of another version. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { runAsProcess } from '../../test/run-as-process.ts';
@@ -16,7 +16,7 @@ const withKey = (key: string) => ({
   server: () => ({ url: edge.address, key, keyFrom: 'MODELPORT_ADMIN_KEY', certificate: undefined }),
 });
 
-/** Another server, and what it was sent. */
+/** Runs a command against another server. Returns the output and the requests it received. */
 async function beside(answer: (request: Request) => Response, argv: string[]) {
   const keys: (string | null)[] = [];
   const server = Bun.serve({
@@ -35,7 +35,7 @@ async function beside(answer: (request: Request) => Response, argv: string[]) {
   }
 }
 
-test('a key that is not known is named by its place, and not shown', async () => {
+test('an unknown key is reported by its source and not shown', async () => {
   const key = `sk-admin-${'x'.repeat(48)}`;
   const { code, out, err } = await runAsProcess(edge, withKey(key), ['accounts', 'list']);
   expect({ code, out }).toEqual({ code: 1, out: '' });
@@ -43,14 +43,14 @@ test('a key that is not known is named by its place, and not shown', async () =>
   expect(err).not.toContain('xxxx');
 });
 
-test("a caller's key is refused as what it is", async () => {
+test('a caller key is refused with the hint that an admin key is needed', async () => {
   const { code, err } = await runAsProcess(edge, withKey(edge.callerKey), ['accounts', 'list']);
   expect(code).toBe(1);
   expect(err).toStartWith(`${edge.address} refuses the key of MODELPORT_ADMIN_KEY: `);
   expect(err).toContain('admin');
 });
 
-test('where nothing listens, it says how to start a server or name one', async () => {
+test('without a server the message says how to start or name one', async () => {
   const gone = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
   const url = `http://127.0.0.1:${gone.port}`;
   await gone.stop(true);
@@ -61,26 +61,26 @@ test('where nothing listens, it says how to start a server or name one', async (
   });
 });
 
-test('a host that is not there is said to be none', async () => {
+test('an unknown host name is reported', async () => {
   const { code, err } = await runAsProcess(edge, {}, ['models', '--url', 'http://modelport.invalid']);
   expect(code).toBe(1);
-  // A machine without any name server says so otherwise.
+  // Without any name server the message differs.
   expect(err).toMatch(/^(There is no such host|The server at|No server answers at):? ?http:\/\/modelport\.invalid/);
 });
 
-test('a server that takes the connection and never answers is given up', async () => {
+test('a server that accepts the connection and never answers is reported', async () => {
   const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } });
   const url = `http://127.0.0.1:${silent.port}`;
   try {
     const server = { url, key: edge.adminKey, keyFrom: 'the test', certificate: undefined };
     const admin = createAdminClient({ server, version: '1.2.3', ask: askServer, warn: () => {}, greetingMs: 100 });
-    await expect(admin.get('/models')).rejects.toThrow(`The server at ${url} does not answer: is its address right?`);
+    await expect(admin.get('/models')).rejects.toThrow(`The server at ${url} does not answer: is the URL right?`);
   } finally {
     silent.stop(true);
   }
 });
 
-test('a server that is no Modelport is not shown the key', async () => {
+test('a server that is not Modelport does not get the key', async () => {
   for (const answer of [
     () => new Response('<html>', { headers: { 'content-type': 'text/html' } }),
     () => Response.json({ name: 'another' }),
@@ -88,12 +88,12 @@ test('a server that is no Modelport is not shown the key', async () => {
   ]) {
     const { url, keys, ...ran } = await beside(answer, ['models']);
     expect(ran).toMatchObject({ code: 1, out: '' });
-    expect(ran.err).toStartWith(`What answers at ${url} is no Modelport (status `);
+    expect(ran.err).toStartWith(`The server at ${url} is not Modelport (status `);
     expect(keys).toEqual([null]);
   }
 });
 
-test('a redirect is not followed: it says where it leads', async () => {
+test('a redirect is not followed, and its target is shown', async () => {
   const location = 'https://models.invalid/';
   const { err, keys } = await beside(() => new Response('', { status: 301, headers: { location } }), ['models']);
   expect(err).toContain(`(status 301, to ${location})`);
@@ -103,17 +103,17 @@ test('a redirect is not followed: it says where it leads', async () => {
 const other = (version: string, answer: () => Response) => (request: Request) =>
   new URL(request.url).pathname === '/' ? Response.json({ name: 'modelport', version }) : answer();
 
-test('a server of another version is told of; what it knows works', async () => {
+test('a server of another version causes a warning, and known commands work', async () => {
   const answer = other('9.9.9', () => Response.json({ data: [], hasMore: false, next: null }));
   const { url, keys, code, out, err } = await beside(answer, ['models', '--json']);
   expect({ code, out }).toEqual({ code: 0, out: '[]' });
   expect(err).toBe(
-    `The server at ${url} is Modelport 9.9.9, this command line is 1.2.3: what one of them does not know fails.`,
+    `The server at ${url} is Modelport 9.9.9, this command line is 1.2.3: what only one of them supports will fail.`,
   );
   expect(keys).toEqual([null, `Bearer ${edge.adminKey}`]);
 });
 
-test('a server of another version without the route says which versions these are', async () => {
+test('a route that is missing in another version is reported with both versions', async () => {
   const error = { message: 'There is nothing at /admin/v1/models.', code: 'not_found', param: null };
   const answer = other('0.0.1', () => Response.json({ error }, { status: 404 }));
   const { url, code, out, err } = await beside(answer, ['models']);
@@ -123,19 +123,19 @@ test('a server of another version without the route says which versions these ar
   );
 });
 
-test('a server of this version without the admin API says where it may be', async () => {
+test('a server of this version without the admin API is reported with a hint to its address', async () => {
   const error = { message: 'There is nothing at /admin/v1/models.', code: 'not_found', param: null };
   const answer = other('1.2.3', () => Response.json({ error }, { status: 404 }));
   expect((await beside(answer, ['models'])).err).toContain('may be at another address (MODELPORT_ADMIN_LISTEN).');
 });
 
-test('an answer that is no JSON is said to be none', async () => {
+test('a response that is not JSON is reported', async () => {
   const answer = other('1.2.3', () => new Response('bad gateway', { status: 502 }));
   const { url, err } = await beside(answer, ['models']);
-  expect(err).toBe(`The server at ${url} answers what this version does not understand (status 502).`);
+  expect(err).toBe(`The response of the server at ${url} is not understood by this version (status 502).`);
 });
 
-test('lists are read to their end, page by page', async () => {
+test('lists are read page by page to the end', async () => {
   for (let i = 0; i < 5; i++) await edge.admin('POST', '/accounts', { name: `page-${i}` });
   const sizes: string[] = [];
   const ask: Ask = (request) => {
@@ -156,7 +156,7 @@ test('lists are read to their end, page by page', async () => {
   expect(sizes).toHaveLength(4);
 });
 
-test('a proxy of the environment is not asked for an address of this machine', async () => {
+test('a proxy in the environment is not used for an address of this machine', async () => {
   const before = process.env.HTTP_PROXY;
   process.env.HTTP_PROXY = 'http://127.0.0.1:9';
   try {

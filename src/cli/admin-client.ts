@@ -1,4 +1,4 @@
-/** The admin API as commands ask it: paths below `/admin/v1`, whole lists, errors as sentences. */
+/** Client of the admin API for commands: paths below `/admin/v1`, complete lists, errors as sentences. */
 import { type Money, readMoney } from '../canonical/money.ts';
 import type { Ask, Server } from './cli-deps.ts';
 import { UsageError } from './command.ts';
@@ -8,15 +8,15 @@ export interface AdminClientOptions {
   /** The version of this command line. */
   version: string;
   ask: Ask;
-  /** Says something beside the command's output. */
+  /** Writes a warning, separate from the command's output. */
   warn(sentence: string): void;
-  /** How long the server has to say who it is; 10 s unless given. */
+  /** The time limit for the server's greeting in milliseconds; 10 s by default. */
   greetingMs?: number;
 }
 
 export type Query = { readonly [name: string]: string | number | undefined };
 
-/** What a server answers: members as the admin API describes them. */
+/** Responses have the members that the admin API describes. */
 export interface AdminClient {
   get<Reply>(path: string, query?: Query): Promise<Reply>;
   /** All rows of a paged list. */
@@ -29,7 +29,7 @@ interface SendOptions {
   idempotencyKey?: string | undefined;
 }
 
-/** What the server refuses: its sentence is printed. */
+/** The server refused the request; its sentence is printed. */
 class RefusedError extends UsageError {}
 
 interface Sent {
@@ -40,7 +40,7 @@ interface Sent {
 const PAGE_LIMIT = 1000;
 const GREETING_MS = 10_000;
 
-/** The first request asks what answers there, without the key: nobody else is shown it. */
+/** The first request is sent without the key, to check that the server is Modelport: no other server gets the key. */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const { server, version, ask, warn, greetingMs = GREETING_MS } = options;
   const { url, key, certificate } = server;
@@ -56,7 +56,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     }
   }
 
-  /** The server's version. */
+  /** Returns the server's version. */
   async function greet(): Promise<string> {
     const { status, text, header } = await exchange(
       'GET',
@@ -121,24 +121,24 @@ const START_OR_NAME = 'Start one with "modelport serve", or name its address wit
 function unreachable(url: string, thrown: unknown): UsageError {
   const { code = '', message, name } = thrown as Error & { code?: string };
   if (name === 'TimeoutError')
-    return new UsageError(`The server at ${url} does not answer: is its address right?`, { cause: thrown });
+    return new UsageError(`The server at ${url} does not answer: is the URL right?`, { cause: thrown });
   if (code === 'ENOTFOUND') return new UsageError(`There is no such host: ${url}. ${START_OR_NAME}`);
   if (code === 'ECONNREFUSED') return new UsageError(`No server answers at ${url}. ${START_OR_NAME}`);
   const reason = /CERT|SELF_SIGNED|ALTNAME|ISSUER/.test(code)
     ? `its certificate is not trusted here (${code}); NODE_EXTRA_CA_CERTS names a file of your own authority`
     : message.replace(/^\w+: /, '').replace(/\.$/, '');
-  return new UsageError(`The server at ${url} cannot be asked: ${reason}.`, { cause: thrown });
+  return new UsageError(`The server at ${url} cannot be reached: ${reason}.`, { cause: thrown });
 }
 
 function stranger(url: string, status: number, location: string | null): UsageError {
   const said = location === null ? `status ${status}` : `status ${status}, to ${location}`;
   return new UsageError(
-    `What answers at ${url} is no Modelport (${said}). Name the address of one with --url or MODELPORT_URL.`,
+    `The server at ${url} is not Modelport (${said}). Name the URL of one with --url or MODELPORT_URL.`,
   );
 }
 
 const skew = (url: string, there: string, here: string): string =>
-  `The server at ${url} is Modelport ${there}, this command line is ${here}: what one of them does not know fails.`;
+  `The server at ${url} is Modelport ${there}, this command line is ${here}: what only one of them supports will fail.`;
 
 interface Refused {
   status: number;
@@ -151,7 +151,7 @@ function refusal({ url, keyFrom }: Server, { status, path, said }: Refused, vers
   if (typeof error.message !== 'string') return misunderstood(url, `status ${status}`);
   if (status === 401) return new RefusedError(`${url} refuses the admin key of ${keyFrom}: ${error.message}`);
   if (status === 403) return new RefusedError(`${url} refuses the key of ${keyFrom}: ${error.message}`);
-  // Whatever is missing by its name is said with a member.
+  // A missing account, key or model is reported with a member.
   if (status === 404 && error.param == null) return new RefusedError(nothingThere(url, path, version));
   return new RefusedError(`${error.message}${hintFor(status, path, error.param)}`);
 }
@@ -166,19 +166,19 @@ function nothingThere(url: string, path: string, { here, there }: { here: string
 
 function hintFor(status: number, path: string, param: unknown): string {
   if (status !== 404) return '';
-  if (param === 'account') return ' "modelport accounts list" shows those there are.';
-  return path.startsWith('/keys/') ? ' "modelport keys list" shows those there are.' : '';
+  if (param === 'account') return ' "modelport accounts list" lists them.';
+  return path.startsWith('/keys/') ? ' "modelport keys list" lists them.' : '';
 }
 
 const misunderstood = (url: string, what: string): UsageError =>
-  new UsageError(`The server at ${url} answers what this version does not understand (${what}).`);
+  new UsageError(`The response of the server at ${url} is not understood by this version (${what}).`);
 
-/** An amount as the admin API writes it. */
+/** Parses an amount of the admin API. */
 export function moneyIn(text: string): Money {
   const amount = readMoney(text);
-  if (amount === undefined) throw new UsageError(`The server answers "${text}" where an amount should be.`);
+  if (amount === undefined) throw new UsageError(`The server returned "${text}" instead of an amount.`);
   return amount;
 }
 
-/** A name or an id as a part of a path. */
+/** Encodes a name or id as part of a path. */
 export const part = (name: string): string => encodeURIComponent(name);

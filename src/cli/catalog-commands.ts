@@ -1,4 +1,4 @@
-/** What is available, from a terminal. */
+/** Commands for models and configuration files. */
 import { basename } from 'node:path';
 import { priceLine } from '../catalog/price-text.ts';
 import type { Command } from './command.ts';
@@ -10,12 +10,12 @@ import type { ShownApplied, ShownModel } from './shown.ts';
 const apply: Command = {
   name: 'apply',
   usage: '-f FILE',
-  summary: 'Brings providers, models and prices to what the file says (modelport.yaml).',
+  summary: 'Applies a configuration file (modelport.yaml): adds and changes providers, models and prices.',
   options: { file: { type: 'string', short: 'f' } },
   words: [0, 0],
   async run(open, given) {
     const path = given.option('file');
-    if (path === undefined) throw new UsageError('Say which file: modelport apply -f modelport.yaml');
+    if (path === undefined) throw new UsageError('Name a file: modelport apply -f modelport.yaml');
     const form = await open.readForm(path);
     const query = { file: basename(path) };
     const applied = await adminOf(open, given).send<ShownApplied>('POST', '/apply', form, { query });
@@ -52,7 +52,7 @@ const models: Command = {
         ...(fallbacks && { fallbacks: fallbacks.map(({ model }) => model) }),
       }),
     );
-    printRows(open, given, rows, 'There is no model yet.');
+    printRows(open, given, rows, 'There are no models yet.');
     return 0;
   },
 };

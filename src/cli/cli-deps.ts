@@ -1,21 +1,21 @@
-/** What the commands are run with: the server they ask, the modules that a few open themselves, and the terminal. */
+/** Dependencies of commands: the server, modules for commands that open the database, and the terminal. */
 import type { CatalogueForm } from '../catalog/catalogue.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Verifier } from '../ledger/verifier.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 
-/** Which server, with which key. */
+/** A server and the key for it. */
 export interface Server {
   /** Without a trailing slash. */
   url: string;
   key: string;
-  /** Where the key was found. */
+  /** The source of the key, for messages. */
   keyFrom: string;
-  /** Of a server on this machine that speaks TLS. */
+  /** The certificate of a server on this machine that uses TLS. */
   certificate: string | undefined;
 }
 
-/** Sends one request. Rejects where no whole answer comes. */
+/** Sends one request. Rejects if no complete response arrives. */
 export type Ask = (request: {
   method: string;
   url: string;
@@ -29,28 +29,28 @@ export interface Opener {
   readonly version: string;
   readonly terminal: Terminal;
   now(): number;
-  /** The server whose admin API is asked, and the key for it. Throws a sentence where there is none. */
+  /** The server and key to use. Throws an Error if there is no key. */
   server(asked: AskedServer): Server;
   readonly ask: Ask;
-  /** The database as it is, not migrated; the same one every time. Throws a sentence where it cannot be reached. */
+  /** The database, not migrated; the same object each time. Throws an Error if it cannot be reached. */
   store(): Promise<Store>;
-  /** The ledger over that store, for a database that is migrated. */
+  /** The ledger over that store; the database must be migrated. */
   ledger(): Promise<Ledger>;
-  /** Verifies the books of that database. */
+  /** The verifier of that database's ledger. */
   verifier(): Promise<Verifier>;
   /** Closes what was opened. */
   close(): Promise<void>;
-  /** The settings in force, in the order they are documented. Throws a sentence where one is wrong. */
+  /** The current settings in the order of their documentation. Throws an Error if one is invalid. */
   settings(): readonly Setting[];
-  /** Starts the gateway, in so many processes or as the settings say, and resolves with the exit code when it has stopped. */
+  /** Runs the gateway in this number of processes, or as configured. Resolves with the exit code when it has stopped. */
   serve(processes?: number | 'auto'): Promise<number>;
-  /** Reads a `modelport.yaml`, `${VARIABLE}` filled in. Throws a sentence where it is none. */
+  /** Reads a `modelport.yaml` and replaces `${VARIABLE}`. Throws an Error if it is invalid. */
   readForm(path: string): Promise<CatalogueForm>;
-  /** Looks whether a provider could be called. */
+  /** Checks whether a provider can be called. */
   probe(provider: ProviderRow): Promise<Probed>;
 }
 
-/** What was typed of a server. */
+/** The server options of a command. */
 export interface AskedServer {
   url: string | undefined;
   keyFile: string | undefined;
@@ -63,18 +63,18 @@ export interface Terminal {
 }
 
 export interface Setting {
-  /** As the environment names it. */
+  /** The name of the environment variable. */
   name: string;
   value: string;
-  /** Only its last four characters are shown. */
+  /** Only the last four characters are shown. */
   secret?: boolean;
 }
 
 export interface Probed {
-  /** `unneeded`: the provider may be called without one. */
+  /** `unneeded`: the provider can be called without a credential. */
   credential: 'there' | 'missing' | 'unneeded';
-  /** Whether its address answers, whatever it answers. */
+  /** Whether the provider's URL answers, with any status. */
   answers: boolean;
-  /** What is wrong, in a sentence; nothing secret in it. */
+  /** The problem in one sentence, without secrets. */
   reportError?: string;
 }

@@ -1,18 +1,18 @@
-/** A command as a row: its words, its options, and the function that runs it. */
+/** The type of a command: its name, options, and the function that runs it. */
 import { parseArgs } from 'node:util';
 import type { Opener } from './cli-deps.ts';
 
 export interface Command {
-  /** What one types: `keys create`. */
+  /** The words that select it: `keys create`. */
   name: string;
-  /** What follows: `ACCOUNT AMOUNT [--note TEXT]`. */
+  /** Its arguments: `ACCOUNT AMOUNT [--note TEXT]`. */
   usage: string;
   summary: string;
-  /** Options beside `--json`, each with a value unless `boolean`. */
+  /** Options besides `--json`. Each has a value unless it is `boolean`. */
   options?: { readonly [name: string]: { type: 'string' | 'boolean'; short?: string } };
-  /** It opens the database of this machine, or none; every other command asks a server, which options name. */
+  /** Opens the local database, or nothing. Other commands call a server. */
   isLocal?: true;
-  /** How many words may follow. */
+  /** The minimum and maximum number of arguments. */
   words: readonly [least: number, most: number];
   /** Resolves with the exit code. */
   run(open: Opener, given: Given): Promise<number>;
@@ -20,20 +20,20 @@ export interface Command {
 
 export interface Given {
   words: string[];
-  /** An option's value; `undefined` where it was not given. */
+  /** The option's value, or `undefined` if it was not given. */
   option(name: string): string | undefined;
   flag(name: string): boolean;
-  /** `--json`: for machines. */
+  /** `--json`: output for programs. */
   json: boolean;
 }
 
-/** Which server a command asks. */
+/** Options that select the server. */
 export const SERVER_OPTIONS = { url: { type: 'string' }, 'key-file': { type: 'string' } } as const;
 
-/** A mistake of whoever typed the command: one sentence, exit 1. */
+/** An error in the user's input: one sentence, exit code 1. */
 export class UsageError extends Error {}
 
-/** Throws UsageError where the words and options are not those of the command. */
+/** Throws UsageError if arguments or options do not fit the command. */
 export function readArguments(command: Command, args: string[]): Given {
   const parsed = parse(command, args);
   const [least, most] = command.words;

@@ -1,4 +1,4 @@
-/** Disputed calls from a terminal: listed, and settled either way. */
+/** Commands for disputed calls. */
 import { moneyIn, part } from './admin-client.ts';
 import type { Command } from './command.ts';
 import { adminOf } from './opened.ts';
@@ -8,7 +8,7 @@ import type { ShownCall, ShownEntry } from './shown.ts';
 const list: Command = {
   name: 'disputes list',
   usage: '',
-  summary: "Lists the calls whose provider's report was not believed: what was charged, and what it claims.",
+  summary: 'Lists calls whose provider reported implausible usage: what was charged, and what the provider claims.',
   words: [0, 0],
   async run(open, given) {
     const calls = await adminOf(open, given).list<ShownCall>('/calls', { outcome: 'disputed' });
@@ -38,6 +38,6 @@ const settling = (decision: 'accept' | 'reject', summary: string): Command => ({
 
 export const DISPUTE_COMMANDS: readonly Command[] = [
   list,
-  settling('accept', "Charges what a disputed call's provider claims beyond what was charged."),
-  settling('reject', 'Gives back what a disputed call was charged beyond what was delivered.'),
+  settling('accept', "Charges what a disputed call's provider claims beyond the charge."),
+  settling('reject', 'Refunds what a disputed call was charged beyond the delivered usage.'),
 ];

@@ -1,4 +1,4 @@
-/** Every command over a running server, on every engine. */
+/** Every command with a running server, on both database engines. */
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { runAsProcess } from '../../test/run-as-process.ts';
 import { callRecord, holdRequest } from '../ledger/random-load.ts';
 import type { CallRow } from '../store/store.ts';
 
-/** A call whose provider claims 9000 tokens where 12 came. */
+/** Makes a call whose provider claims 9000 tokens after 12 were delivered. */
 async function disputedCall({ store, deps: { ledger } }: Loopback, account: string, id: string): Promise<void> {
   const price = { id: 'price_1', model: 'm', components: '{"input":1000,"output":1000}', createdAt: 1 };
   await store.savePrice(price);
@@ -20,7 +20,7 @@ async function disputedCall({ store, deps: { ledger } }: Loopback, account: stri
 }
 
 describe.each(ENGINES)('$name', (engine) => {
-  test('all commands that ask a server', async () => {
+  test('all commands that call a server work', async () => {
     const { settings } = await engine.freshDatabase();
     const edge = await startLoopback(settings);
     const used = new Set<string>();
@@ -67,7 +67,7 @@ describe.each(ENGINES)('$name', (engine) => {
     writeFileSync(path, JSON.stringify(CATALOGUE));
     expect((await run('apply', '-f', path))['models added']).toEqual(['alpha', 'team/beta-2', 'gamma:8b']);
     expect(await run('models')).toHaveLength(3);
-    // At once, and not when the server next looks.
+    // At once, not when the server next reloads.
     expect(edge.deps.catalog.find('team/beta-2')).toBeDefined();
 
     for (const [id, decision] of [
@@ -80,7 +80,7 @@ describe.each(ENGINES)('$name', (engine) => {
       if (decision === 'accept') expect((await run('disputes list'))[0].decision).toBe('accept');
     }
     expect(await run('calls', '--account', name)).toHaveLength(2);
-    expect(await run('secrets rotate')).toEqual({ 'providers encrypted anew': 2, 'key of': 'MODELPORT_SECRET_KEY' });
+    expect(await run('secrets rotate')).toEqual({ 'providers re-encrypted': 2, 'key of': 'MODELPORT_SECRET_KEY' });
 
     const changes: { action: string; actor: string; after?: string }[] = await run('audit', '--limit', '100');
     const adminKey = (await edge.store.keys({ limit: 10 })).find(({ kind }) => kind === 'admin')?.id;

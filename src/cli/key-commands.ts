@@ -1,4 +1,4 @@
-/** Keys from a terminal: made, listed, changed, disabled, given a new secret, removed. */
+/** Commands for keys. */
 import { accountNamed } from './account-commands.ts';
 import { part } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
@@ -11,7 +11,7 @@ import type { ShownKey } from './shown.ts';
 const create: Command = {
   name: 'keys create',
   usage: `ACCOUNT NAME [--admin] ${KEY_USAGE}`,
-  summary: 'Makes a key of an account; the key itself is shown this once.',
+  summary: 'Creates a key for an account; the key itself is shown only once.',
   options: { admin: { type: 'boolean' }, ...KEY_OPTIONS },
   words: [2, 2],
   async run(open, given) {
@@ -29,13 +29,13 @@ const create: Command = {
 const list: Command = {
   name: 'keys list',
   usage: '[--account ACCOUNT]',
-  summary: 'Lists the keys; of the keys themselves only their last four characters.',
+  summary: 'Lists keys. Only their last four characters are shown.',
   options: { account: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
     const keys = await adminOf(open, given).list<ShownKey>('/keys', { account: given.option('account') });
     const rows = keys.map((key) => rowOf(key, open.now()));
-    printRows(open, given, rows, 'There is no key yet.');
+    printRows(open, given, rows, 'There are no keys yet.');
     return 0;
   },
 };
@@ -43,7 +43,7 @@ const list: Command = {
 const update: Command = {
   name: 'keys update',
   usage: `ID [--name NAME] ${KEY_USAGE}`,
-  summary: 'Changes what a key may do: options that are not given stay, "none" takes a limit away.',
+  summary: 'Changes what a key may do. Options that are not given stay; "none" removes a limit.',
   options: { name: { type: 'string' }, ...KEY_OPTIONS },
   words: [1, 1],
   run(open, given) {
@@ -64,7 +64,7 @@ const disable: Command = {
 const enable: Command = {
   name: 'keys enable',
   usage: 'ID',
-  summary: 'Enables a key again.',
+  summary: 'Enables a disabled key.',
   words: [1, 1],
   run: (open, given) => changeKey(open, given, 'POST', '/enable'),
 };
@@ -72,7 +72,7 @@ const enable: Command = {
 const rotate: Command = {
   name: 'keys rotate',
   usage: 'ID [--grace SECONDS]',
-  summary: 'Gives a key a new secret; the old one opens nothing from now on, or goes on for the grace.',
+  summary: 'Gives a key a new secret. The old one ends at once, or after the grace period.',
   options: { grace: { type: 'string' } },
   words: [1, 1],
   run(open, given) {
@@ -85,7 +85,7 @@ const rotate: Command = {
 const remove: Command = {
   name: 'keys delete',
   usage: 'ID',
-  summary: 'Removes a key for good; its calls and what it spent stay on record.',
+  summary: 'Removes a key permanently; its calls and its spending are kept.',
   words: [1, 1],
   async run(open, given) {
     const { id } = await adminOf(open, given).send<{ id: string }>('DELETE', `/keys/${part(given.words[0] ?? '')}`);
@@ -94,7 +94,7 @@ const remove: Command = {
   },
 };
 
-/** Changes the key named; a new secret is shown this once. */
+/** Changes the key; a new secret is shown only once. */
 async function changeKey(
   open: Opener,
   given: Given,

@@ -1,4 +1,4 @@
-/** The proof of the books from a terminal. */
+/** Commands that verify and repair the ledger. */
 import { writeMoney } from '../canonical/money.ts';
 import { repairBooks, writeCorrection } from '../ledger/repair.ts';
 import type { Verifier } from '../ledger/verifier.ts';
@@ -9,7 +9,7 @@ import type { Command } from './command.ts';
 import { audited, migratedStore } from './opened.ts';
 import { printRow } from './printed.ts';
 
-/** Who waits longer than this sees how far it is. */
+/** After this time the progress is shown. */
 const SAY_MS = 2000;
 
 const verify: Command = {
@@ -17,7 +17,7 @@ const verify: Command = {
   isLocal: true,
   usage: '[--full]',
   summary:
-    'Proves that sums, holds and calls agree and that no entry was altered, from the last signed checkpoints on; with --full from the first entry.',
+    'Verifies that sums, holds and calls agree and that no entry was altered, starting from the last signed checkpoints; with --full from the first entry.',
   options: { full: { type: 'boolean' } },
   words: [0, 0],
   async run(open, given) {
@@ -58,7 +58,7 @@ const repair: Command = {
   isLocal: true,
   usage: '[--enter] [--full]',
   summary:
-    'Corrects what "ledger verify" finds and what follows from the rows beside it (sums, spendings, holds, balances). Shows the corrections; with --enter it makes them. What was altered is left to you.',
+    'Corrects what "ledger verify" found if it can be computed from other rows (sums, spendings, holds, balances). Shows the corrections; --enter makes them. Altered rows are not changed.',
   options: { enter: { type: 'boolean' }, full: { type: 'boolean' } },
   words: [0, 0],
   async run(open, given) {
@@ -73,7 +73,7 @@ const repair: Command = {
       open.terminal.out(JSON.stringify({ entered: enter, corrections: lines, left: faults }));
     } else {
       for (const line of lines) open.terminal.out(line);
-      for (const { fault } of left) open.terminal.out(`Left to you: ${fault}`);
+      for (const { fault } of left) open.terminal.out(`Not repaired: ${fault}`);
       open.terminal.out(endOf(corrections.length, left.length, enter));
     }
     return left.length === 0 && (enter || corrections.length === 0) ? 0 : 1;
@@ -81,7 +81,7 @@ const repair: Command = {
 };
 
 function endOf(corrections: number, left: number, enter: boolean): string {
-  if (corrections + left === 0) return 'Nothing is wrong.';
+  if (corrections + left === 0) return 'The ledger has no faults.';
   if (enter) return `${corrections} corrections entered.`;
   return `${corrections} corrections to be made: "modelport ledger repair --enter" makes them.`;
 }

@@ -1,4 +1,4 @@
-/** The options that say what keys and accounts may do. */
+/** Options for the limits of keys and accounts. */
 import { readRange } from '../access/cidr.ts';
 import { readScope, SCOPES } from '../access/scopes.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
@@ -28,12 +28,12 @@ export const KEY_OPTIONS = {
 };
 export const KEY_USAGE = `[--expires TIME] [--models A,B] [--aliases NAME=MODEL,NAME=MODEL] [--addresses CIDR,CIDR] [--scopes A,B] ${LIMIT_USAGE}`;
 
-/** What takes a limit away. */
+/** Removes a limit. */
 const NONE = 'none';
 
 type LimitChange = Pick<AccountChange, 'budget' | 'requestsPerMinute' | 'tokensPerMinute' | 'concurrency'>;
 
-/** The budget is given as a whole: what one option does not name is no limit. */
+/** A budget is replaced as a whole: a window without an option has no limit. */
 export function readLimitChanges(given: Given): LimitChange {
   const change: LimitChange = {};
   const spans = { total: 'budget', day: 'budget-day', month: 'budget-month' } as const;
@@ -78,7 +78,7 @@ function readAliases(written: string): { [name: string]: string } {
   return Object.fromEntries(pairs);
 }
 
-/** The change as the admin API takes it. */
+/** The change in the form of the admin API. */
 export function changeBody({ budget, expiresAt, ...change }: KeyChange): object {
   const amounts = Object.entries(budget ?? {}).map(([span, amount]) => [span, writeMoney(amount)]);
   return {
@@ -88,7 +88,7 @@ export function changeBody({ budget, expiresAt, ...change }: KeyChange): object 
   };
 }
 
-/** Of a new key or account there is nothing to take away. */
+/** A new key or account has nothing to remove. */
 export function withoutNulls<Change extends object>(
   change: Change,
 ): { [member in keyof Change]: NonNullable<Change[member]> } {
@@ -102,14 +102,15 @@ const COUNTS = [
   ['concurrency', 'concurrency'],
 ] as const;
 
-/** Each with what is wrong with an item. */
+/** List options, each with the error for an invalid item. */
 const LISTS: readonly (readonly ['models' | 'addresses' | 'scopes', (item: string) => string | undefined])[] = [
   ['models', () => undefined],
   [
     'addresses',
-    (item) => (readRange(item) ? undefined : `"${item}" is no address: write one or a range such as 10.0.0.0/8.`),
+    (item) =>
+      readRange(item) ? undefined : `"${item}" is not an address: write an address or a range such as 10.0.0.0/8.`,
   ],
-  ['scopes', (item) => (readScope(item) ? undefined : `"${item}" is no scope: they are ${SCOPES.join(', ')}.`)],
+  ['scopes', (item) => (readScope(item) ? undefined : `"${item}" is not a scope: use ${SCOPES.join(', ')}.`)],
 ];
 
 function readTime(written: string): number {

@@ -1,4 +1,4 @@
-/** Money from a terminal: added, given back, set right, handed out as codes, recomputed. */
+/** Commands for money: top-ups, refunds, adjustments, codes, and recomputed bills. */
 import { ENTRY_ACTIONS } from '../access/audit.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import { readComponents } from '../catalog/price-text.ts';
@@ -26,7 +26,7 @@ const topUp: Command = {
 const refund: Command = {
   name: 'refund',
   usage: 'ACCOUNT AMOUNT [--call ID] [--note TEXT] [--idempotency-key TEXT]',
-  summary: 'Gives an account back what a call has cost, in whole or in part.',
+  summary: 'Refunds the cost of a call, in whole or in part.',
   options: { call: text, note: text, 'idempotency-key': text },
   words: [2, 2],
   run: (open, given) => move(open, given, 'refunds', amountToAdd),
@@ -35,11 +35,11 @@ const refund: Command = {
 const adjust: Command = {
   name: 'adjust',
   usage: 'ACCOUNT AMOUNT --note TEXT [--idempotency-key TEXT]',
-  summary: 'Sets a balance right, and says why: modelport adjust default --note "counted twice" -- -0.25',
+  summary: 'Corrects a balance, with a note: modelport adjust default --note "counted twice" -- -0.25',
   options: { note: text, 'idempotency-key': text },
   words: [2, 2],
   run(open, given) {
-    if (given.option('note') === undefined) throw new UsageError('Say why: --note TEXT.');
+    if (given.option('note') === undefined) throw new UsageError('Give a reason: --note TEXT.');
     return move(open, given, 'adjustments', amountToSet);
   },
 };
@@ -64,7 +64,7 @@ async function move(
   const amount = read(written);
   if (amount === undefined) {
     const right = moves === 'adjustments' ? 'above or below zero, such as -0.25' : 'above zero, such as 5.00';
-    throw new UsageError(`"${written}" is no amount to add: write USD ${right}.`);
+    throw new UsageError(`"${written}" is not a valid amount: write USD ${right}.`);
   }
   const admin = adminOf(open, given);
   const account = await accountNamed(admin, name);
@@ -87,13 +87,13 @@ function printEntry(open: Opener, given: Given, account: string, entry: ShownEnt
 const createCode: Command = {
   name: 'codes create',
   usage: 'AMOUNT [--expires TIME] [--note TEXT]',
-  summary: 'Makes a redemption code, which any account may redeem once; the code itself is shown this once.',
+  summary: 'Creates a redemption code, which one account can redeem once; the code itself is shown only once.',
   options: { expires: text, note: text },
   words: [1, 1],
   async run(open, given) {
     const amount = amountToAdd(given.words[0] ?? '');
     if (amount === undefined)
-      throw new UsageError(`"${given.words[0]}" is no amount: write USD above zero, such as 5.00.`);
+      throw new UsageError(`"${given.words[0]}" is not a valid amount: write USD above zero, such as 5.00.`);
     const expires = given.option('expires');
     const note = given.option('note');
     const { id, code } = await adminOf(open, given).send<ShownCode>('POST', '/codes', {
@@ -109,7 +109,7 @@ const createCode: Command = {
 const listCodes: Command = {
   name: 'codes list',
   usage: '',
-  summary: 'Lists the redemption codes, and who has redeemed them.',
+  summary: 'Lists redemption codes and who redeemed them.',
   words: [0, 0],
   async run(open, given) {
     const codes = await adminOf(open, given).list<ShownCode>('/codes');
@@ -125,7 +125,7 @@ const listCodes: Command = {
         note: code.note,
       }),
     );
-    printRows(open, given, rows, 'There is no code yet.');
+    printRows(open, given, rows, 'There are no codes yet.');
     return 0;
   },
 };
@@ -150,12 +150,12 @@ const replayBills: Command = {
   isLocal: true,
   usage: '--since TIME [--until TIME] [--enter]',
   summary:
-    'Computes bills anew from stored usage and price versions and shows those that differ; --enter corrects them by entries.',
+    'Recomputes bills from stored usage and price versions and shows those that differ; --enter corrects them by entries.',
   options: { since: text, until: text, enter: { type: 'boolean' } },
   words: [0, 0],
   async run(open, given) {
     const since = given.option('since');
-    if (since === undefined) throw new UsageError('Say from when on: --since 2027-01-31.');
+    if (since === undefined) throw new UsageError('Give a start time: --since 2027-01-31.');
     const until = given.option('until');
     const store = await migratedStore(open);
     const differences: Difference[] = [];
@@ -173,7 +173,7 @@ const replayBills: Command = {
       }
     }
     if (!given.json) open.terminal.out(`${replayed.calls} calls, ${replayed.skipped} of them without usage or price.`);
-    printRows(open, given, differences.map(differenceRow), 'Every bill is as its usage and price make it.');
+    printRows(open, given, differences.map(differenceRow), 'Every bill matches its usage and price.');
     return differences.length === 0 || given.flag('enter') ? 0 : 1;
   },
 };

@@ -1,11 +1,11 @@
-/** What several commands ask for: the admin API of a server, or a migrated database of their own. */
+/** What several commands use: the admin API of a server, or a migrated local database. */
 import { auditOf, auditOfEntry } from '../access/audit.ts';
 import type { Audit, EntryRow, Store } from '../store/store.ts';
 import { type AdminClient, createAdminClient } from './admin-client.ts';
 import type { Opener } from './cli-deps.ts';
 import type { Given } from './command.ts';
 
-/** The admin API that the options, or the environment, name. */
+/** The admin API that the options or the environment name. */
 export function adminOf(open: Opener, given: Given): AdminClient {
   const server = open.server({ url: given.option('url'), keyFile: given.option('key-file') });
   return createAdminClient({ server, version: open.version, ask: open.ask, warn: open.terminal.err });
@@ -19,10 +19,10 @@ export async function migratedStore(open: Opener): Promise<Store> {
 
 const ACTOR = 'cli';
 
-/** Keeps on record what a command does to its own database. */
+/** The audit row for a change that a command makes in its local database. */
 export const audited = (open: Opener, action: string, subject: string): Audit<object> =>
   auditOf({ actor: ACTOR, action, subject }, open.now());
 
-/** The same of money moved. */
+/** The same for a ledger entry. */
 export const auditedEntry = (open: Opener, action: string, account: string): Audit<EntryRow> =>
   auditOfEntry({ actor: ACTOR, action, subject: account }, open.now());

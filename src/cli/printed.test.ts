@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { alignedLines, lastFour } from './printed.ts';
 
-test('columns are aligned, numbers and money to the right', () => {
+test('columns are aligned, with numbers and money on the right', () => {
   const rows = [
     { name: 'a', count: 5, cost: 1_500_000_000n, models: ['x', 'y'] },
     { name: 'longer', count: 1234, cost: 10n },
@@ -13,7 +13,7 @@ test('columns are aligned, numbers and money to the right', () => {
   ]);
 });
 
-test('a secret shows its last four characters, a short one nothing', () => {
+test('a secret shows its last four characters, and a short one nothing', () => {
   expect(lastFour('sk-0123456789')).toBe('…6789');
   expect(lastFour('short')).toBe('…');
 });

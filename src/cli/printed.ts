@@ -1,20 +1,20 @@
-/** What commands print: aligned columns for people, JSON for machines. */
+/** Output of commands: aligned columns for people, JSON for programs. */
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Opener } from './cli-deps.ts';
 import type { Given } from './command.ts';
 
-/** A cell: absent ones are empty in a table and left out of JSON. */
+/** A cell. An absent one is empty in a table and left out of JSON. */
 type Cell = string | number | boolean | Money | readonly string[] | undefined;
 export type Row = { readonly [column: string]: Cell };
 
-/** Prints a list; `empty` is said where there is nothing in it. */
+/** Prints a list, or `empty` if it has no rows. */
 export function printRows(open: Opener, given: Given, rows: readonly Row[], empty: string): void {
   if (given.json) open.terminal.out(JSON.stringify(rows, plain));
   else if (rows.length === 0) open.terminal.out(empty);
   else for (const line of alignedLines(rows)) open.terminal.out(line);
 }
 
-/** Prints one thing: its members, a line each. */
+/** Prints one object, one line per member. */
 export function printRow(open: Opener, given: Given, row: Row): void {
   if (given.json) {
     open.terminal.out(JSON.stringify(row, plain));
@@ -26,7 +26,7 @@ export function printRow(open: Opener, given: Given, row: Row): void {
   }
 }
 
-/** The rows under their columns' names; numbers and money stand to the right. */
+/** The rows below their column names. Numbers and money are right-aligned. */
 export function alignedLines(rows: readonly Row[]): string[] {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = [
@@ -57,7 +57,7 @@ function plain(_member: string, value: unknown): unknown {
 
 export const timeText = (at: number): string => new Date(at).toISOString();
 
-/** Enough to recognise a secret by, too little to guess it. */
+/** The last four characters: enough to recognise a secret, too few to guess it. */
 export function lastFour(secret: string): string {
   return secret.length < 12 ? '…' : `…${secret.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-/** The records from a terminal: calls, and what admins have changed. */
+/** Commands for records: calls and the audit log. */
 import { moneyIn } from './admin-client.ts';
 import { type Command, type Given, UsageError } from './command.ts';
 import { adminOf } from './opened.ts';
@@ -17,7 +17,7 @@ const calls: Command = {
   async run(open, given) {
     const query = { limit: readLimit(given), account: given.option('account') };
     const { data } = await adminOf(open, given).get<{ data: ShownCall[] }>('/calls', query);
-    printRows(open, given, data.map(rowOf), 'There is no call yet.');
+    printRows(open, given, data.map(rowOf), 'There are no calls yet.');
     return 0;
   },
 };
@@ -44,7 +44,7 @@ function rowOf(call: ShownCall): Row {
 const audit: Command = {
   name: 'audit',
   usage: '[--subject ID] [--limit N]',
-  summary: 'Lists what admins have changed, the latest first: who, what, when, before and after.',
+  summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
   options: { subject: { type: 'string' }, limit: { type: 'string' } },
   words: [0, 0],
   async run(open, given) {
@@ -62,7 +62,7 @@ const audit: Command = {
         ...(after && { after: text(after) }),
       }),
     );
-    printRows(open, given, rows, 'Nothing has been changed yet.');
+    printRows(open, given, rows, 'There are no changes yet.');
     return 0;
   },
 };

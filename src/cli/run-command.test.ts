@@ -33,7 +33,7 @@ async function writeForm(form: object): Promise<string> {
   return path;
 }
 
-test('help lists the commands, and says more of one', async () => {
+test('help lists the commands, and shows details of one', async () => {
   for (const argv of [[], ['help'], ['--help']]) {
     const { code, out } = await run(...argv);
     expect(code).toBe(0);
@@ -55,25 +55,25 @@ test.each([
   [['dance'], 'There is no command "dance". "modelport help" lists them.'],
   [
     ['keys'],
-    'Write one of: modelport keys list, modelport keys create, modelport keys update, modelport keys disable, modelport keys enable, modelport keys rotate, modelport keys delete.',
+    'Use one of: modelport keys list, modelport keys create, modelport keys update, modelport keys disable, modelport keys enable, modelport keys rotate, modelport keys delete.',
   ],
   [['top-up', 'default'], 'Write: modelport top-up ACCOUNT AMOUNT [--note TEXT] [--idempotency-key TEXT]'],
-  [['top-up', 'default', 'much'], '"much" is no amount to add: write USD above zero, such as 5.00.'],
-  [['top-up', 'nobody', '5'], 'There is no account "nobody". "modelport accounts list" shows those there are.'],
-  [['apply'], 'Say which file: modelport apply -f modelport.yaml'],
+  [['top-up', 'default', 'much'], '"much" is not a valid amount: write USD above zero, such as 5.00.'],
+  [['top-up', 'nobody', '5'], 'There is no account "nobody". "modelport accounts list" lists them.'],
+  [['apply'], 'Name a file: modelport apply -f modelport.yaml'],
   [['calls', '--limit', '0'], '--limit must be an integer from 1 to 1000.'],
   [['help', 'dance'], 'There is no command "dance". "modelport help" lists them.'],
-])('%j is a mistake of one sentence', async (argv, sentence) => {
+])('%j gives a one-line error', async (argv, sentence) => {
   expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });
 });
 
-test('an unknown option is a mistake of one line', async () => {
+test('an unknown option gives a one-line error', async () => {
   const { code, err } = await run('models', '--colour');
   expect(code).toBe(1);
   expect(err).toBe("Unknown option '--colour'. Write: modelport models");
 });
 
-test('a wrong setting is its sentence and exit 1', async () => {
+test('an invalid setting gives its error and exit code 1', async () => {
   const settings = () => {
     throw new Error('PORT must be a number from 0 to 65535.');
   };
@@ -81,14 +81,14 @@ test('a wrong setting is its sentence and exit 1', async () => {
   expect(ran).toEqual({ code: 1, out: '', err: 'PORT must be a number from 0 to 65535.' });
 });
 
-test('serve hands over and gives back its exit code', async () => {
+test('serve starts the gateway and returns its exit code', async () => {
   expect((await run('serve')).code).toBe(7);
 });
 
 test('accounts, top-up and balance', async () => {
   const made = await run('accounts', 'create', 'shop', '--json');
   expect(JSON.parse(made.out)).toMatchObject({ name: 'shop', available: '0' });
-  expect((await run('accounts', 'create', 'shop')).err).toBe('There is an account "shop" already.');
+  expect((await run('accounts', 'create', 'shop')).err).toBe('An account "shop" already exists.');
   expect((await run('top-up', 'shop', '5.00', '--note', 'first')).out).toBe('account  shop\nadded    5\nbalance  5');
   expect((await run('top-up', 'shop', '0.25')).code).toBe(0);
   expect((await run('balance')).out).toBe(
@@ -105,10 +105,10 @@ test('accounts, top-up and balance', async () => {
   ]);
 });
 
-test('money is given back, set right, handed out as a code and recomputed', async () => {
+test('refund, adjust, codes and recompute change and check the balance', async () => {
   await run('accounts', 'create', 'shop');
   expect((await run('refund', 'shop', '2')).out).toBe('account  shop\nadded    2\nbalance  2');
-  expect((await run('adjust', 'shop', '1')).err).toBe('Say why: --note TEXT.');
+  expect((await run('adjust', 'shop', '1')).err).toBe('Give a reason: --note TEXT.');
   expect((await run('adjust', 'shop', '--note', 'twice', '--', '-0.5')).out).toContain('balance  1.5');
   const topUp = ['top-up', 'shop', '1', '--idempotency-key', 'k'];
   for (let i = 0; i < 2; i++) expect((await run(...topUp)).out).toContain('balance  2.5');
@@ -118,12 +118,12 @@ test('money is given back, set right, handed out as a code and recomputed', asyn
   expect((await run('codes', 'list')).out).toContain(code.slice(-4));
   const replayed = await run('ledger', 'replay', '--since', '2020-01-01');
   expect(replayed).toMatchObject({ code: 0, err: '' });
-  expect(replayed.out).toContain('Every bill is as its usage and price make it.');
-  expect((await run('ledger', 'replay')).err).toStartWith('Say from when on');
+  expect(replayed.out).toContain('Every bill matches its usage and price.');
+  expect((await run('ledger', 'replay')).err).toStartWith('Give a start time');
   expect((await run('ledger', 'verify')).code).toBe(0);
 });
 
-test('keys are made with limits, listed without secrets, rotated and disabled', async () => {
+test('keys are created with limits, listed without secrets, rotated and disabled', async () => {
   await run('accounts', 'create', 'shop');
   const options = ['--models', 'alpha,beta', '--budget', '5', '--addresses', '10.0.0.0/8', '--concurrency', '2'];
   const made = JSON.parse((await run('keys', 'create', 'shop', 'laptop', ...options, '--json')).out);
@@ -146,10 +146,10 @@ test('keys are made with limits, listed without secrets, rotated and disabled', 
   expect(admin.key).toStartWith('sk-admin-');
 });
 
-test('ledger repair shows what it would do, and does it with --enter', async () => {
+test('ledger repair shows its corrections, and makes them with --enter', async () => {
   await run('accounts', 'create', 'shop');
   await run('top-up', 'shop', '5.00');
-  expect(await run('ledger', 'repair')).toMatchObject({ code: 0, out: 'Nothing is wrong.' });
+  expect(await run('ledger', 'repair')).toMatchObject({ code: 0, out: 'The ledger has no faults.' });
   const file = new Database(join(edge.settings.dataDir, 'modelport.db'));
   file.run('PRAGMA busy_timeout = 10000');
   file.run("UPDATE accounts SET balance = balance + 1000000000 WHERE name = 'shop'");
@@ -179,11 +179,11 @@ test('apply and models', async () => {
   expect(refused.err).toContain('models[0].price is missing');
 });
 
-test('lists without rows say so', async () => {
-  expect((await run('calls')).out).toBe('There is no call yet.');
+test('empty lists are reported as such', async () => {
+  expect((await run('calls')).out).toBe('There are no calls yet.');
   await run('accounts', 'create', 'shop');
-  expect((await run('keys', 'list', '--account', 'shop')).out).toBe('There is no key yet.');
-  expect((await run('models')).out).toBe('There is no model yet.');
+  expect((await run('keys', 'list', '--account', 'shop')).out).toBe('There are no keys yet.');
+  expect((await run('models')).out).toBe('There are no models yet.');
   expect((await run('disputes', 'list')).out).toBe('No call is disputed.');
   expect((await run('calls', '--json')).out).toBe('[]');
 });
@@ -194,7 +194,7 @@ test('migrate brings the database up to date, once', async () => {
   expect((await runOver({ store }, 'migrate')).out).toBe('The database was up to date.');
 });
 
-test('doctor shows settings, database and providers, and no secret', async () => {
+test('doctor shows settings, database and providers, without secrets', async () => {
   const empty = await runOver({ store: () => openStore({ dataDir: folder }) }, 'doctor');
   expect(empty.code).toBe(1);
   expect(empty.out).toContain('not migrated: run "modelport migrate"');
@@ -215,14 +215,14 @@ test('doctor shows settings, database and providers, and no secret', async () =>
   });
 });
 
-test('doctor says that the database cannot be reached', async () => {
+test('doctor reports a database that cannot be reached', async () => {
   const store = () => Promise.reject(new Error('the disk is full'));
   const { code, out } = await runOver({ store }, 'doctor');
   expect(code).toBe(1);
   expect(out).toContain('not reachable: the disk is full');
 });
 
-test('keys and accounts are limited, switched and removed; all of it is on record', async () => {
+test('keys and accounts are limited, disabled and removed, and everything is in the audit log', async () => {
   await run('accounts', 'create', 'shop', '--budget-month', '5', '--concurrency', '9');
   const made = JSON.parse((await run('keys', 'create', 'shop', 'k', '--scopes', 'chat,models', '--json')).out);
   const keys = async (...argv: string[]) => (await run('keys', ...argv)).code;
@@ -275,19 +275,22 @@ test('keys and accounts are limited, switched and removed; all of it is on recor
 test.each([
   [
     ['keys', 'update', 'k', '--scopes', 'chat,all'],
-    '"all" is no scope: they are chat, embeddings, images, audio, video, rerank, models, balance.',
+    '"all" is not a scope: use chat, embeddings, images, audio, video, rerank, models, balance.',
   ],
-  [['keys', 'update', 'k', '--addresses', 'here'], '"here" is no address: write one or a range such as 10.0.0.0/8.'],
-  [['keys', 'update', 'k'], 'There is no key with the id "k". "modelport keys list" shows those there are.'],
+  [
+    ['keys', 'update', 'k', '--addresses', 'here'],
+    '"here" is not an address: write an address or a range such as 10.0.0.0/8.',
+  ],
+  [['keys', 'update', 'k'], 'There is no key with the id "k". "modelport keys list" lists them.'],
   [['keys', 'rotate', 'k', '--grace', 'long'], '--grace must be a number of seconds.'],
   [['accounts', 'update', 'nobody', '--budget', 'much'], '--budget must be an amount in USD such as 5.00.'],
-])('%j is refused with a sentence', async (argv, sentence) => {
+])('%j is refused with an error', async (argv, sentence) => {
   expect(await run(...argv)).toEqual({ code: 1, out: '', err: sentence });
 });
 
-test('secrets rotate says how many providers are encrypted anew', async () => {
+test('secrets rotate reports how many providers were re-encrypted', async () => {
   expect(JSON.parse((await run('secrets', 'rotate', '--json')).out)).toEqual({
-    'providers encrypted anew': 2,
+    'providers re-encrypted': 2,
     'key of': 'MODELPORT_SECRET_KEY',
   });
   const [recorded] = JSON.parse((await run('audit', '--limit', '1', '--json')).out);

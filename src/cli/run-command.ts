@@ -1,4 +1,4 @@
-/** Finds the command somebody typed and runs it; what goes wrong is one sentence and exit code 1. */
+/** Finds and runs a command. Errors are printed as one sentence, with exit code 1. */
 import { GatewayError } from '../canonical/errors.ts';
 import { ACCOUNT_COMMANDS } from './account-commands.ts';
 import { CATALOG_COMMANDS } from './catalog-commands.ts';
@@ -24,7 +24,7 @@ const COMMANDS: readonly Command[] = [
   ...LEDGER_COMMANDS,
 ];
 
-/** Runs `argv` (what follows the program's name) and resolves with the exit code. */
+/** Runs `argv` (the arguments after the program's name) and resolves with the exit code. */
 export async function runCommand(argv: string[], open: Opener): Promise<number> {
   try {
     return await run(argv, open);
@@ -56,7 +56,7 @@ function isCalled(name: string, argv: readonly string[]): boolean {
 
 function unknown([first = '', second]: string[]): UsageError {
   const siblings = COMMANDS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name);
-  if (siblings.length > 0) return new UsageError(`Write one of: modelport ${siblings.join(', modelport ')}.`);
+  if (siblings.length > 0) return new UsageError(`Use one of: modelport ${siblings.join(', modelport ')}.`);
   const typed = first.startsWith('-') || second === undefined ? first : `${first} ${second}`;
   return new UsageError(`There is no command "${typed}". "modelport help" lists them.`);
 }
@@ -73,8 +73,8 @@ function help(open: Opener, [...words]: string[]): number {
         '',
         ...shown.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`),
         '',
-        '"modelport help COMMAND" says more. Lists take --json. --version says which Modelport this is.',
-        'serve, migrate, doctor and ledger open the database. All others ask a server: --url ADDRESS or MODELPORT_URL,',
+        '"modelport help COMMAND" shows details. Lists support --json. --version shows the version.',
+        'serve, migrate, doctor and ledger open the database. All others call a server: --url URL or MODELPORT_URL,',
         'with an admin key: --key-file FILE, MODELPORT_ADMIN_KEY or MODELPORT_ADMIN_KEY_FILE.',
       ];
   for (const line of lines) open.terminal.out(line);

@@ -1,4 +1,4 @@
-/** The key that providers' credentials are encrypted with, from a terminal. */
+/** The command that rotates the encryption key of providers' credentials. */
 import type { Command } from './command.ts';
 import { adminOf } from './opened.ts';
 import { printRow } from './printed.ts';
@@ -7,12 +7,12 @@ const rotate: Command = {
   name: 'secrets rotate',
   usage: '',
   summary:
-    "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY where it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), else with one that is made for its key file.",
+    "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY if it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), otherwise with a key newly made for its key file.",
   words: [0, 0],
   async run(open, given) {
     const admin = adminOf(open, given);
     const { from, providers } = await admin.send<{ from: string; providers: number }>('POST', '/secrets/rotate');
-    printRow(open, given, { 'providers encrypted anew': providers, 'key of': from });
+    printRow(open, given, { 'providers re-encrypted': providers, 'key of': from });
     return 0;
   },
 };

@@ -1,4 +1,4 @@
-/** The gateway itself from a terminal: run it, bring its database up to date, look what is wrong with it. */
+/** Commands for the gateway itself: serve, migrate, doctor. */
 import { asGatewayError } from '../canonical/errors.ts';
 import type { ProviderRow, Store } from '../store/store.ts';
 import type { Opener } from './cli-deps.ts';
@@ -43,7 +43,7 @@ const doctor: Command = {
   name: 'doctor',
   isLocal: true,
   usage: '',
-  summary: 'Says which settings are in force, whether the database is ready, and which providers could be called.',
+  summary: 'Shows the settings, whether the database is ready, and which providers can be called.',
   words: [0, 0],
   async run(open, given) {
     const settings = open
@@ -61,7 +61,7 @@ const doctor: Command = {
         ...section('Settings', alignedLines(settings)),
         ...section('Database', [database.state]),
         ...section('Providers', providers.length > 0 ? alignedLines(providers) : none),
-        healthy ? 'Nothing is wrong.' : 'Something is wrong: see above.',
+        healthy ? 'No problems were found.' : 'There are problems: see above.',
       ];
       for (const line of lines) open.terminal.out(line);
     }
@@ -69,7 +69,7 @@ const doctor: Command = {
   },
 };
 
-/** `store` is there where its rows can be read. */
+/** `store` is set if its rows can be read. */
 async function examineDatabase(open: Opener): Promise<{ state: string; store?: Store }> {
   try {
     const store = await open.store();

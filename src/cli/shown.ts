@@ -1,4 +1,4 @@
-/** What the admin API shows, as far as commands print it. */
+/** Responses of the admin API, as far as commands print them. */
 import type { PeoplesPrice } from '../catalog/price-text.ts';
 
 export interface ShownAccount {
@@ -19,7 +19,7 @@ export interface ShownKey {
   createdAt: string;
   expiresAt?: string;
   disabledAt?: string;
-  /** Where it is new. */
+  /** Only of a new key. */
   key?: string;
 }
 
@@ -37,7 +37,7 @@ export interface ShownCode {
   redeemedAt?: string;
   redeemedBy?: string;
   note?: string;
-  /** Where it is new. */
+  /** Only of a new code. */
   code?: string;
 }
 

@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('nothing given: the server of this machine, with the key of its first start', () => {
+test("without options and variables it is this machine's server, with the key of its first start", () => {
   expect(readAdminServer({}, {}, folder)).toEqual({
     url: 'http://127.0.0.1:8080',
     key: KEY,
@@ -37,11 +37,11 @@ test.each([
   [{ MODELPORT_ADMIN_LISTEN: '127.0.0.1:9090' }, 'http://127.0.0.1:9090'],
   [{ MODELPORT_URL: 'https://models.example.com/', MODELPORT_ADMIN_KEY: OTHER }, 'https://models.example.com'],
   [{ MODELPORT_URL: 'https://example.com/models/', MODELPORT_ADMIN_KEY: OTHER }, 'https://example.com/models'],
-])('%j is the server at %s', (env, url) => {
+])('%j selects the server at %s', (env, url) => {
   expect(readAdminServer(env, {}, folder).url).toBe(url);
 });
 
-test('what was typed goes before the environment', () => {
+test('options have precedence over the environment', () => {
   const env = { MODELPORT_URL: 'https://a.invalid', MODELPORT_ADMIN_KEY: KEY, PORT: '9000' };
   const asked = { url: 'http://b.invalid:81', keyFile: 'key' };
   expect(readAdminServer(env, asked, folder)).toEqual({
@@ -52,14 +52,14 @@ test('what was typed goes before the environment', () => {
   });
 });
 
-test('a key file may be the one of a first start; a key may stand in a file of the environment', () => {
+test('a key file can be the one of a first start, and a key can be in a file named by the environment', () => {
   const file = join(folder, 'data', 'first-keys.env');
   expect(readAdminServer({}, { url: 'http://b.invalid', keyFile: file }, empty).key).toBe(KEY);
   const env = { MODELPORT_ADMIN_KEY_FILE: join(folder, 'key') };
   expect(readAdminServer(env, {}, empty)).toMatchObject({ key: OTHER, keyFrom: 'MODELPORT_ADMIN_KEY' });
 });
 
-test("this machine's first key is sent to no other server", () => {
+test('the first key of this machine is sent to no other server', () => {
   const asking = () => readAdminServer({}, { url: 'https://models.example.com' }, folder);
   expect(asking).toThrow('There is no admin key: set MODELPORT_ADMIN_KEY');
 });
@@ -70,13 +70,13 @@ test.each([
     {},
     'There is no admin key: set MODELPORT_ADMIN_KEY or MODELPORT_ADMIN_KEY_FILE, or name a file with --key-file.',
   ],
-  [{ PORT: '0' }, {}, 'PORT is 0, any free port: name the address of the server with --url or MODELPORT_URL.'],
-  [{}, { url: 'models.example.com' }, '--url must be the address of a server such as https://models.example.com.'],
-  [{ MODELPORT_URL: 'ftp://a.invalid' }, {}, 'MODELPORT_URL must be the address of a server such as'],
-  [{}, { url: 'https://me:pass@a.invalid' }, '--url must not hold a password'],
+  [{ PORT: '0' }, {}, 'PORT is 0, any free port: name the URL of the server with --url or MODELPORT_URL.'],
+  [{}, { url: 'models.example.com' }, '--url must be the URL of a server such as https://models.example.com.'],
+  [{ MODELPORT_URL: 'ftp://a.invalid' }, {}, 'MODELPORT_URL must be the URL of a server such as'],
+  [{}, { url: 'https://me:pass@a.invalid' }, '--url must not contain a password'],
   [{}, { keyFile: '../nowhere' }, 'cannot be read.'],
   [{}, { keyFile: '../nothing' }, 'which is empty.'],
-  [{}, { keyFile: '../blank' }, 'holds is no admin key: one begins with sk-admin- and has no blanks.'],
+  [{}, { keyFile: '../blank' }, 'does not contain an admin key: it begins with sk-admin- and has no spaces.'],
   [{ MODELPORT_ADMIN_KEYS: KEY }, {}, 'MODELPORT_ADMIN_KEYS is not a setting: did you mean MODELPORT_ADMIN_KEY?'],
 ])('%j and %j: %s', (env, asked, sentence) => {
   expect(() => readAdminServer(env, asked, empty)).toThrow(sentence);

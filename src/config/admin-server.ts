@@ -1,4 +1,4 @@
-/** Which server the command line asks, and with which admin key. */
+/** The server and admin key that the command line uses. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readCertificate } from './certificate.ts';
@@ -7,10 +7,10 @@ import { secretOf } from './secret-files.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 import { refuseUnknown } from './settings.ts';
 
-/** The file that a first start writes its random keys to. */
+/** The file to which a first start writes its random keys. */
 export const FIRST_KEYS_FILE = 'first-keys.env';
 
-/** What was typed; absent: what the environment says. */
+/** Command-line options. Absent: the environment decides. */
 export interface AskedServer {
   url?: string | undefined;
   keyFile?: string | undefined;
@@ -20,13 +20,13 @@ export interface AdminServer {
   /** Without a trailing slash. */
   url: string;
   key: string;
-  /** Where the key was found. */
+  /** The source of the key, for messages. */
   keyFrom: string;
   /** The certificate of the server on this machine. */
   certificate: string | undefined;
 }
 
-/** `folder` is where relative paths begin. Throws SettingError. */
+/** `folder`: the base of relative paths. Throws SettingError. */
 export function readAdminServer(env: Environment, asked: AskedServer, folder = process.cwd()): AdminServer {
   refuseUnknown(env);
   const named = asked.url?.trim() || env.MODELPORT_URL?.trim();
@@ -40,27 +40,27 @@ export function readAdminServer(env: Environment, asked: AskedServer, folder = p
 function readUrl(text: string, name: string): string {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new SettingError(`${name} must be the address of a server such as https://models.example.com.`);
+    throw new SettingError(`${name} must be the URL of a server such as https://models.example.com.`);
   if (url.username || url.password)
-    throw new SettingError(`${name} must not hold a password: the admin key has a setting of its own.`);
+    throw new SettingError(`${name} must not contain a password: the admin key has a setting of its own.`);
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** The server that the settings of this environment would start. */
+/** The server that these settings would start. */
 function localServer(env: Environment, folder: string): Pick<AdminServer, 'url' | 'certificate'> {
   const place = readListen(env, 'MODELPORT_ADMIN_LISTEN') ?? {
     host: readSetting(env, 'HOST'),
     port: readWhole(env, 'PORT', 0, 65_535),
   };
   if (place.port === 0)
-    throw new SettingError('PORT is 0, any free port: name the address of the server with --url or MODELPORT_URL.');
+    throw new SettingError('PORT is 0, any free port: name the URL of the server with --url or MODELPORT_URL.');
   const tls = readCertificate(env, folder);
   const host = LOCAL.get(place.host) ?? place.host;
   const written = host.includes(':') ? `[${host}]` : host;
   return { url: `${tls ? 'https' : 'http'}://${written}:${place.port}`, certificate: tls?.cert };
 }
 
-/** Who listens everywhere is asked at this machine's own address. */
+/** A server that listens on all addresses is reached at the local address. */
 const LOCAL: ReadonlyMap<string, string> = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
@@ -81,7 +81,7 @@ function findKey(
   throw new SettingError(`There is no admin key: ${places}.`);
 }
 
-/** A file with nothing but the key, or one such as the first start writes. */
+/** A file with only the key, or a file written by a first start. */
 function readKeyOf(path: string): string {
   let text: string;
   try {
@@ -107,8 +107,8 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** A header takes no other characters. */
+/** Other characters are not allowed in a header. */
 function checked(key: string, where: string): string {
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new SettingError(`What ${where} holds is no admin key: one begins with sk-admin- and has no blanks.`);
+  throw new SettingError(`${where} does not contain an admin key: it begins with sk-admin- and has no spaces.`);
 }

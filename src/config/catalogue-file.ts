@@ -1,4 +1,4 @@
-/** Reads the file of providers and models, `${VARIABLE}` filled in and key files put in the place of their paths. */
+/** Reads the file of providers and models, replaces `${VARIABLE}`, and replaces paths of key files with their contents. */
 import { readFileSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { GatewayError } from '../canonical/errors.ts';
@@ -8,7 +8,7 @@ import { readKeyFile } from './key-file.ts';
 import { secretOf } from './secret-files.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 
-/** Reads a file of providers and models; throws SettingError. The catalogue in it can be read, its names are not yet looked up. */
+/** Reads the file. Throws SettingError. Its entries are valid; names of providers in targets are not checked yet. */
 export function readCatalogueFile(path: string, env: Environment): CatalogueForm {
   const name = basename(path);
   let text: string;
@@ -21,9 +21,7 @@ export function readCatalogueFile(path: string, env: Environment): CatalogueForm
   if (!isObject(form)) throw new SettingError(`${name} must be an object with the members providers and models.`);
   for (const member of Object.keys(form)) {
     if (member === 'providers' || member === 'models') continue;
-    throw new SettingError(
-      `${name} has the member "${member}", which is not known: the members are providers and models.`,
-    );
+    throw new SettingError(`${name} has the unknown member "${member}": the members are providers and models.`);
   }
   readKeyFiles(form, name, dirname(path));
   try {
@@ -35,7 +33,7 @@ export function readCatalogueFile(path: string, env: Environment): CatalogueForm
   return form;
 }
 
-/** Puts the contents of key files in the place of their paths. */
+/** Replaces paths of key files with their contents. */
 function readKeyFiles({ providers }: JsonObject, file: string, folder: string): void {
   if (!Array.isArray(providers)) return;
   for (const [i, provider] of providers.entries()) {
@@ -48,8 +46,8 @@ function readKeyFiles({ providers }: JsonObject, file: string, folder: string): 
   }
 }
 
-// A variable's value is put in after parsing, so that no character of a secret can break or change the file; the mark that
-// stands for it meanwhile has none that YAML would read as more than text, also in `[ … ]`, where `${` could not stand.
+// Variables are replaced after parsing, so that no character of a secret can change the structure. Until then a placeholder stands for
+// each, with characters that have no meaning in YAML; `${` itself is not allowed inside `[ … ]`.
 const VARIABLE = /\$\{([A-Za-z_]\w*)\}/g;
 const MARK = /__variable__(\w+?)__end__/g;
 

@@ -1,4 +1,4 @@
-/** Reads the certificate that clients are shown, and its key. */
+/** Reads the TLS certificate and its key. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,17 +6,17 @@ import type { Certificate } from '../http1/server.ts';
 import { readSetting } from './read-settings.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 
-/** `undefined` where none is named. `folder` is where relative paths begin. Throws SettingError. */
+/** `undefined` if none is configured. `folder`: the base of relative paths. Throws SettingError. */
 export function readCertificate(env: Environment, folder: string): Certificate | undefined {
   const cert = readPem(env, 'MODELPORT_TLS_CERT', folder);
   const key = readPem(env, 'MODELPORT_TLS_KEY', folder);
   if (cert === undefined && key === undefined) return undefined;
   if (cert === undefined || key === undefined)
-    throw new SettingError('MODELPORT_TLS_CERT and MODELPORT_TLS_KEY are only set together.');
+    throw new SettingError('MODELPORT_TLS_CERT and MODELPORT_TLS_KEY must be set together.');
   const certificate = parsed('MODELPORT_TLS_CERT', 'certificate', () => new X509Certificate(cert));
   const privateKey = parsed('MODELPORT_TLS_KEY', 'private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey))
-    throw new SettingError('The key of MODELPORT_TLS_KEY is not that of the certificate in MODELPORT_TLS_CERT.');
+    throw new SettingError('The key of MODELPORT_TLS_KEY does not belong to the certificate in MODELPORT_TLS_CERT.');
   return { cert, key };
 }
 
@@ -36,6 +36,6 @@ function parsed<T>(name: Name, what: string, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
-    throw new SettingError(`${name} must name a file that holds a ${what} as PEM.`, { cause });
+    throw new SettingError(`${name} must name a file that contains a ${what} as PEM.`, { cause });
   }
 }

@@ -1,11 +1,11 @@
-/** Some providers' keys are files. */
+/** Reads credentials that are files. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { SettingError } from './setting-error.ts';
 
 const KEY_FILE = /^(\/|\.{1,2}\/|[A-Za-z]:[\\/]).*\.json$/;
 
-/** What the file holds whose path this is; any other credential is itself. `where` says who named it. */
+/** The content of the file if the credential is a path; otherwise the credential itself. `where`: its source, for messages. */
 export function readKeyFile(credential: string, where: string, folder: string): string {
   if (!KEY_FILE.test(credential)) return credential;
   try {

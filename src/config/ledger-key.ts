@@ -1,4 +1,4 @@
-/** The key that verified books are signed with: given by a setting, or made once in the data folder. Never in the database. */
+/** The key that signs verification checkpoints: a setting, or a file made once in the data folder. It is never in the database. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,16 +11,16 @@ const BYTES = 32;
 export function checkLedgerKey(key: string): string {
   if (key.length >= LEAST_CHARACTERS) return key;
   throw new SettingError(
-    `MODELPORT_LEDGER_KEY must have ${LEAST_CHARACTERS} characters at least: "openssl rand -hex 32" makes one.`,
+    `MODELPORT_LEDGER_KEY must have at least ${LEAST_CHARACTERS} characters: "openssl rand -hex 32" makes one.`,
   );
 }
 
-/** Throws where the folder can neither be read nor written. */
+/** Throws if the folder can be neither read nor written. */
 export function ledgerKeyOf(dataDir: string): string {
   const path = join(dataDir, FILE_NAME);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   try {
-    // Of several processes that begin at once one makes it.
+    // If several processes start at the same time, one of them makes the key.
     writeFileSync(path, `${randomBytes(BYTES).toString('base64url')}\n`, { flag: 'wx', mode: 0o600 });
   } catch (thrown) {
     if ((thrown as { code?: string }).code !== 'EEXIST') throw thrown;

@@ -1,16 +1,16 @@
-/** Reads single settings out of the environment; a wrong one is a sentence. */
+/** Parses single settings of the environment. An invalid one throws SettingError. */
 import { readRange } from '../access/cidr.ts';
 import { type Environment, SettingError } from './setting-error.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
-/** A timer waits no longer than this. */
+/** The longest time of a timer. */
 export const LONGEST_MS = 2 ** 31 - 1;
 
 export function readSetting(env: Environment, setting: Setting): string {
   return env[setting]?.trim() || SETTINGS[setting];
 }
 
-/** Words parted by commas or blanks. */
+/** Words separated by commas or spaces. */
 export function readWords(env: Environment, setting: Setting): string[] {
   return readSetting(env, setting)
     .split(/[\s,]+/)
@@ -51,7 +51,7 @@ export function readSandbox(env: Environment): 'on' | 'off' | 'auto' {
   throw new SettingError(`MODELPORT_SANDBOX must be on, off or auto, not "${text}".`);
 }
 
-/** An address to listen on. */
+/** An address and port to listen on. */
 export interface ListenPlace {
   host: string;
   /** 0: any free port. */
@@ -69,23 +69,23 @@ export function readListen(env: Environment, setting: Setting): ListenPlace | un
   throw new SettingError(`${setting} must be a host and a port such as 127.0.0.1:9090 or [::1]:9090, not "${text}".`);
 }
 
-/** An address may hold a password: the sentence does not repeat it. */
+/** A URL may contain a password, so the error does not repeat it. */
 export function readAddress(env: Environment, setting: Setting, protocols: readonly string[], example: string) {
   const text = readSetting(env, setting);
   if (text === '' || protocols.includes(URL.parse(text)?.protocol ?? '')) return text;
-  throw new SettingError(`${setting} must be an address such as ${example}.`);
+  throw new SettingError(`${setting} must be a URL such as ${example}.`);
 }
 
-/** Shorter ones can be guessed. */
+/** Shorter keys could be guessed. */
 const LEAST_KEY_CHARACTERS = 24;
 
 export function readKey(env: Environment, setting: Setting, form: RegExp, prefix: string): string {
   const text = readSetting(env, setting);
   if (text === '') return text;
-  if (!form.test(text)) throw new SettingError(`${setting} must begin with ${prefix} and hold no blanks.`);
+  if (!form.test(text)) throw new SettingError(`${setting} must begin with ${prefix} and have no spaces.`);
   if (text.length >= LEAST_KEY_CHARACTERS) return text;
   throw new SettingError(
-    `${setting} has ${text.length} characters and must have at least ${LEAST_KEY_CHARACTERS}: take ${prefix} and 48 random ones.`,
+    `${setting} has ${text.length} characters and must have at least ${LEAST_KEY_CHARACTERS}: use ${prefix} and 48 random ones.`,
   );
 }
 
@@ -95,6 +95,6 @@ export function readSecretKey(env: Environment, setting: Setting): string {
   const text = readSetting(env, setting);
   if (text === '' || text.length >= LEAST_SECRET_CHARACTERS) return text;
   throw new SettingError(
-    `${setting} must have at least ${LEAST_SECRET_CHARACTERS} characters: take what "openssl rand -base64 32" says.`,
+    `${setting} must have at least ${LEAST_SECRET_CHARACTERS} characters: use the output of "openssl rand -base64 32".`,
   );
 }

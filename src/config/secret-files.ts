@@ -1,8 +1,8 @@
-/** Secrets that stand in files (Docker's and Kubernetes' secrets): `NAME_FILE` names the file in the place of `NAME`. */
+/** Reads secrets from files (Docker and Kubernetes secrets): `NAME_FILE` names the file with the value of `NAME`. */
 import { readFileSync } from 'node:fs';
 import { type Environment, SettingError } from './setting-error.ts';
 
-/** The secret of this name, its blanks around it cut; `undefined`: it is not set. Throws SettingError. */
+/** The secret of this name, trimmed, or `undefined` if it is not set. Throws SettingError. */
 export function secretOf(env: Environment, name: string): string | undefined {
   const value = env[name]?.trim() || undefined;
   const path = env[`${name}_FILE`]?.trim();
@@ -21,7 +21,7 @@ function readSecret(variable: string, path: string): string {
   }
 }
 
-/** The environment with these secrets read out of their files. */
+/** The environment with these secrets read from their files. */
 export function withSecretFiles(env: Environment, names: Iterable<string>): Environment {
   const read: { [name: string]: string | undefined } = { ...env };
   for (const name of names) if (env[`${name}_FILE`]) read[name] = secretOf(env, name);

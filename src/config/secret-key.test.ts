@@ -9,7 +9,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const fresh = () => ({ dataDir: mkdtempSync(join(folder, 'data-')) });
 const GIVEN = 'given-key-0123456789-0123456789-01';
 
-test('a key is made once, for its owner alone', () => {
+test('a key is made once, readable by its owner only', () => {
   const settings = fresh();
   const keys = secretKeys(settings);
   expect(keys.read()).toEqual({ current: undefined, previous: [] });
@@ -19,7 +19,7 @@ test('a key is made once, for its owner alone', () => {
   expect(statSync(join(settings.dataDir, 'secret.key')).mode & 0o777).toBe(0o600);
 });
 
-test('a key of the settings goes before the file, which is the one before it', () => {
+test("a key in the settings has precedence, and the file's key is the previous one", () => {
   const settings = fresh();
   const file = secretKeys(settings).make();
   const keys = secretKeys({ ...settings, secretKey: GIVEN, secretKeyPrevious: 'before' });
@@ -28,19 +28,19 @@ test('a key of the settings goes before the file, which is the one before it', (
   expect(secretKeys(settings).read().current).toBe(file);
 });
 
-test('a rotation may be cut short at every step', () => {
+test('a rotation can be interrupted at every step', () => {
   const settings = fresh();
   const keys = secretKeys(settings);
   const first = keys.make();
   const previous = join(settings.dataDir, 'secret.key.previous');
-  // Cut short when the old key was put aside, before there was a new one.
+  // Interrupted after the old key was moved, before a new one was made.
   writeFileSync(previous, readFileSync(join(settings.dataDir, 'secret.key')));
   writeFileSync(join(settings.dataDir, 'secret.key.new'), 'half');
   expect(rotateKeyFile(settings)).toBe(true);
   const { current, previous: old } = keys.read();
   expect(current).not.toBe(first);
   expect(old).toEqual([first]);
-  // Cut short before everything was encrypted anew: no third key is made.
+  // Interrupted before everything was re-encrypted: no third key is made.
   expect(rotateKeyFile(settings)).toBe(true);
   expect(keys.read()).toEqual({ current, previous: [first] });
   forgetOldKey(settings.dataDir);

@@ -1,4 +1,4 @@
-/** The key that providers' credentials are encrypted with: from the settings, or from a file that is made when it is first needed. */
+/** The key that encrypts providers' credentials: a setting, or a file that is made when needed. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KeySource } from '../store/sealing.ts';
@@ -6,9 +6,9 @@ import { SettingError } from './setting-error.ts';
 
 export interface SecretKeySettings {
   dataDir: string;
-  /** Absent: the file's. */
+  /** Absent: the key of the file. */
   secretKey?: string;
-  /** The one before it, while credentials are still encrypted with it. */
+  /** The previous key, while credentials are still encrypted with it. */
   secretKeyPrevious?: string;
 }
 
@@ -22,7 +22,7 @@ export function secretKeys({ dataDir, secretKey, secretKeyPrevious }: SecretKeyS
     read() {
       const file = readKey(path);
       const before = [secretKeyPrevious, readKey(join(dataDir, PREVIOUS))];
-      // Who sets a key where there was a file had the file's before.
+      // When a key is set, the file's key was used before.
       const previous = secretKey === undefined ? before : [...before, file];
       return { current: secretKey ?? file, previous: previous.filter((key) => key !== undefined) };
     },
@@ -40,8 +40,8 @@ export function secretKeys({ dataDir, secretKey, secretKeyPrevious }: SecretKeyS
 }
 
 /**
- * Puts a new key in the file's place; the old one stays beside it until `forgetOldKey`. Where a rotation was cut short, that one is
- * gone on with. Whether the key comes from the file at all.
+ * Replaces the key in the file; the old one stays next to it until `forgetOldKey`. Continues a rotation that was interrupted. Returns
+ * whether the key is in the file at all.
  */
 export function rotateKeyFile({ dataDir, secretKey }: SecretKeySettings): boolean {
   if (secretKey !== undefined) return false;
@@ -58,14 +58,14 @@ export function rotateKeyFile({ dataDir, secretKey }: SecretKeySettings): boolea
   return true;
 }
 
-/** When nothing is encrypted with it any more. */
+/** Call when nothing is encrypted with it any more. */
 export function forgetOldKey(dataDir: string): void {
   rmSync(join(dataDir, PREVIOUS), { force: true });
 }
 
 const newKey = () => Buffer.from(crypto.getRandomValues(new Uint8Array(KEY_BYTES))).toString('base64url');
 
-/** For the owner alone, and on the disk when it returns: what it encrypts may be there before. */
+/** Readable by the owner only, and synced to disk: what it encrypts may be written right after. */
 function writeKey(path: string, key: string): void {
   const file = openSync(path, 'wx', 0o600);
   try {

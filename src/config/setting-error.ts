@@ -1,6 +1,6 @@
-/** What is thrown where a setting cannot be used, and what settings are read from. */
+/** The error for invalid settings, and the type of the environment. */
 
-/** A setting that cannot be used. The message is one sentence for the operator and never holds a secret. */
+/** An invalid setting. The message is one sentence for the operator and contains no secret. */
 export class SettingError extends Error {
   override name = 'SettingError';
 }

@@ -1,7 +1,7 @@
-/** The table of settings: their names and defaults. docs/reference/configuration.md describes each for people. */
+/** All settings with their defaults. docs/reference/configuration.md describes each. */
 import { type Environment, SettingError } from './setting-error.ts';
 
-/** Every setting with its default as people write it; empty: not set. */
+/** Every setting with its default as text; empty: not set. */
 export const SETTINGS = {
   HOST: '127.0.0.1',
   PORT: '8080',
@@ -86,7 +86,10 @@ export const SECRETS: ReadonlySet<Setting> = new Set([
   'MODELPORT_FILES_SECRET_KEY',
 ]);
 
-/** Ours by name, but read by the command line (the server it asks) or the tests, said by the launcher to its child, or set for clients, as the README does. */
+/**
+ * Variables with the prefix that are not settings of the service: read by the command line or by tests, set by the launcher, or exported
+ * for clients as in the README.
+ */
 const NOT_SETTINGS = [
   'MODELPORT_KEY',
   'MODELPORT_URL',
@@ -97,7 +100,7 @@ const NOT_SETTINGS = [
   'MODELPORT_WORKERS',
 ];
 
-/** Throws SettingError where a variable is named like a setting and is none. */
+/** Throws SettingError for an unknown variable with the prefix. */
 export function refuseUnknown(env: Environment): void {
   const known = Object.keys(SETTINGS).filter((setting) => setting.startsWith('MODELPORT_'));
   for (const variable of Object.keys(env)) {
@@ -109,10 +112,10 @@ export function refuseUnknown(env: Environment): void {
   }
 }
 
-/** People mistake the order of words as easily as letters. */
+/** Users mix up the order of words as easily as letters. */
 const sortWords = (variable: string) => variable.split('_').sort().join('_');
 
-/** How many characters must be added, removed or replaced to turn one word into the other. */
+/** The edit distance of two words. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, character] of [...a].entries()) {

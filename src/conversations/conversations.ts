@@ -1,34 +1,34 @@
-/** What is remembered of conversations: responses to go on from, and proofs of thinking for clients that have no place for them. */
+/** Storage of conversations: responses that can be continued, and reasoning signatures for clients whose format cannot carry them. */
 import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../store/kept.ts';
 import { createKeepBatch } from './keep-batch.ts';
 import { createSignatureStore, type SignatureStore } from './signature-store.ts';
 
 export interface MemorySettings {
-  /** How long a response is kept; 0: none is. */
+  /** How long a response is stored; 0: not at all. */
   responsesMs: number;
-  /** How long a turn's proofs are; 0: none are. */
+  /** How long the signatures of a turn are stored; 0: not at all. */
   proofsMs: number;
 }
 
 export interface Memory {
-  /** Responses are kept at all. */
+  /** Whether responses are stored. */
   readonly keepsResponses: boolean;
-  /** Resolves when what a call leaves is committed: whoever asks from now on, in whichever process, finds it. */
+  /** Resolves when everything is committed: from then on every process can find it. */
   keep(response: RememberedResponse | undefined, proofs: readonly ProofRow[]): Promise<void>;
   response(account: string, id: string, now: number): Promise<ResponseRow | undefined>;
-  /** The response and all that it goes on from, the oldest first; empty where it is not there. */
+  /** The response and those that it continues, oldest first. Empty if it does not exist. */
   responseChain(account: string, id: string, now: number): Promise<ResponseRow[]>;
   responsesWith(account: string, items: readonly string[], now: number): Promise<ResponseRow[]>;
-  /** `false`: there is none. */
+  /** `false` if there is no such response. */
   forgetResponse(account: string, id: string, now: number): Promise<boolean>;
   readonly signatureStore: SignatureStore;
-  /** Removes what is over, some at a time: to be called often, it knows when there is something to do. */
+  /** Removes expired rows, a limited number at a time. Call it often: it returns at once if nothing is due. */
   sweep(now: number): Promise<void>;
 }
 
 export type RememberedResponse = Omit<NewResponseRow, 'expiresAt'>;
 
-/** What is found in the database at most; a turn has two. */
+/** The maximum of signature rows in the database; a turn has two. */
 const MOST_PROOFS = 1_000_000;
 const SWEEP_PAUSE_MS = 600_000;
 

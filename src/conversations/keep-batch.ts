@@ -1,8 +1,8 @@
-/** Gathers what concurrent calls leave to be kept and commits it together, apart from the ledger: bodies may be large. */
+/** Commits what concurrent calls store in batches, separate from the ledger because bodies may be large. */
 import type { KeptStore, NewResponseRow, ProofRow } from '../store/kept.ts';
 
 export interface KeepBatch {
-  /** Resolves when it is committed; rejects where it cannot be. */
+  /** Resolves when committed; rejects if that fails. */
   submit(response: NewResponseRow | undefined, proofs: readonly ProofRow[]): Promise<void>;
 }
 
@@ -13,10 +13,10 @@ interface Pending {
   reject(cause: unknown): void;
 }
 
-/** A larger batch would hold up the others for long. */
+/** A larger batch would delay others. */
 const MAX_BATCH = 64;
 
-/** One batch under way, the next one gathering. */
+/** One batch runs while the next is collected. */
 export function createKeepBatch(kept: KeptStore): KeepBatch {
   const queue: Pending[] = [];
   let isRunning = false;
@@ -35,7 +35,7 @@ export function createKeepBatch(kept: KeptStore): KeepBatch {
       );
       for (const { resolve } of batch) resolve();
     } catch (cause) {
-      // One that cannot be kept must not take the others with it.
+      // One row that cannot be stored must not fail the others.
       if (batch.length === 1) batch[0]?.reject(cause);
       else for (const one of batch) await commit([one]);
     }

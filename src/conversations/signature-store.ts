@@ -1,4 +1,4 @@
-/** Proofs of thinking by turn: for clients whose format loses them on the way, and providers that want them back. */
+/** Reasoning signatures by turn, for clients whose format loses them and providers that require them. */
 import type { ChatCall, Message, Part } from '../canonical/call.ts';
 import type { Reply } from '../canonical/reply.ts';
 import type { KeptStore, ProofRow } from '../store/kept.ts';
@@ -6,11 +6,11 @@ import { turnKeys } from './turn-keys.ts';
 import { isBare, proofsOf, putBack, type TurnProofs } from './turn-signatures.ts';
 
 export interface SignatureStore {
-  /** Remembers what proves the reply's turns in this process; the rows are to be kept for others and for later. */
+  /** Remembers the signatures of the reply's turns in this process, and returns rows to store in the database. */
   remember(account: string, maker: string, call: ChatCall, reply: Reply, now: number): ProofRow[];
   /** Whether this process remembers anything of the account. */
   mayKnow(account: string): boolean;
-  /** The call with the proofs of this maker put back into turns that came without; the call itself where there are none. */
+  /** The call with this provider's signatures added to turns that came without; the same call if there are none. */
   restore(account: string, maker: string, call: ChatCall, now: number): Promise<ChatCall>;
 }
 
@@ -20,15 +20,15 @@ interface Remembered {
   bytes: number;
 }
 
-/** Of all accounts together, in this process; the database has the rest. */
+/** For all accounts, in this process; the database has the rest. */
 const MOST_BYTES = 64 * 1024 * 1024;
 const MOST_ENTRIES = 50_000;
-/** Longer proofs of one turn are not kept. */
+/** Longer signatures of one turn are not stored. */
 const LONGEST_BODY = 1024 * 1024;
-/** Only the last turns are looked at: providers forget the thinking of older ones. */
+/** Only the last turns are completed: providers ignore the reasoning of older ones. */
 const MOST_TURNS = 64;
 
-/** `keptMs` 0: nothing is remembered. */
+/** `keptMs` 0: nothing is stored. */
 export function createSignatureStore(kept: KeptStore, keptMs: number): SignatureStore {
   const memory = createProofMemory();
   return {
@@ -71,7 +71,7 @@ export function createSignatureStore(kept: KeptStore, keptMs: number): Signature
   };
 }
 
-/** The keys of the turns that came without proofs, by their places. */
+/** The keys of the turns without signatures, by their indexes. */
 function bareTurns(messages: readonly Message[]): Map<number, string[]> {
   const turns = new Map<number, string[]>();
   for (let index = messages.length - 1; index >= 0 && turns.size < MOST_TURNS; index--) {
@@ -98,7 +98,7 @@ function withProofs(
   return isEdited ? { ...call, messages } : call;
 }
 
-/** A reply's choice as the turn that a client hands back. */
+/** A reply's choice as the turn that the client sends back. */
 function turnOf({ parts }: Reply['choices'][number]): Message {
   return {
     role: 'assistant',
@@ -116,7 +116,7 @@ interface ProofMemory {
   knows(account: string): boolean;
 }
 
-/** Bounded in number and bytes; what was used longest ago goes first. */
+/** Limited in number and bytes; the least recently used is removed first. */
 function createProofMemory(): ProofMemory {
   const entries = new Map<string, Remembered>();
   const counts = new Map<string, number>();

@@ -1,9 +1,9 @@
-/** What a turn of a model's is found again by, when a client hands it back in a conversation. */
+/** The keys by which a turn of a model is found when a client sends it back. */
 import type { Message, Part } from '../canonical/call.ts';
 
 /**
- * The keys of the turn at `index`, the surest first: by the id of its first call, where that is unique; by what it says and
- * what it answers to.
+ * The keys of the turn at `index`, the most reliable first: the id of its first tool call if unique, then its content together with what it
+ * answers.
  */
 export function turnKeys(messages: readonly Message[], index: number, turn: Message): string[] {
   const call = turn.parts.find((part) => part.type === 'tool-call');
@@ -14,13 +14,13 @@ export function turnKeys(messages: readonly Message[], index: number, turn: Mess
   return keys;
 }
 
-/** As only a random source makes them; some providers count their calls, and where one names none the gateway does. */
+/** As long as a random source makes them. Some providers number their calls, and the gateway does so for providers without ids. */
 function isUnique(id: string): boolean {
   if (/^call_[0-9a-f]{24}$/.test(id)) return false;
   return (id.match(/[0-9A-Za-z]{8,}/g) ?? []).some((run) => /\d/.test(run) && /[A-Za-z]/.test(run));
 }
 
-/** Of a turn with calls the calls alone: clients drop or reword what is said beside them. */
+/** For a turn with tool calls only the calls: clients drop or change the text beside them. */
 function contentOf(parts: readonly Part[]): string[] {
   const calls = parts.flatMap((part) => (part.type === 'tool-call' ? [part.name, plainArguments(part.input)] : []));
   if (calls.length > 0) return calls;
@@ -28,7 +28,7 @@ function contentOf(parts: readonly Part[]): string[] {
   return text.trim() === '' ? [] : [text.trim()];
 }
 
-/** What stands between the turn and the model's turn before it: the same words may answer to another question. */
+/** The messages between the turn and the previous turn of the model: the same words may answer another question. */
 function askedBefore(messages: readonly Message[], index: number): string[] {
   const asked: string[] = [];
   for (let at = index - 1; at >= 0; at--) {
@@ -44,7 +44,7 @@ function wordsOf(part: Part): string {
   return part.type === 'tool-result' ? part.parts.map(wordsOf).join('') : '';
 }
 
-/** Libraries parse arguments and write them again: blanks and the order of members say nothing. */
+/** Client libraries parse and rewrite arguments, so white space and the order of members are ignored. */
 function plainArguments(input: string): string {
   try {
     return JSON.stringify(sorted(JSON.parse(input === '' ? '{}' : input)));

@@ -1,21 +1,21 @@
-/** What proves a turn of a model's: its thoughts and seals without the rest, and how they are put back into the turn. */
+/** The reasoning and signatures of a turn, and how they are put back into it. */
 import type { Message, Part, ReasoningPart, Seal, TextPart, ToolCallPart } from '../canonical/call.ts';
 import type { Reply } from '../canonical/reply.ts';
 
-/** A turn's parts in their order, of which only the proofs are whole. */
+/** A turn's parts in order; only reasoning and signatures are complete. */
 export interface TurnProofs {
-  /** Who takes them back. */
+  /** The provider that made them. */
   maker: string;
   parts: ProofPart[];
 }
 
 type ProofPart =
   | ReasoningPart
-  /** `empty`: it bears nothing but the seal, and clients leave it out. */
+  /** `empty`: it contains only the signature, and clients drop it. */
   | { type: 'text'; seal?: Seal; empty?: true }
   | { type: 'tool-call'; seal?: Seal };
 
-/** The proofs in one choice of a reply; `undefined` where it has none. */
+/** The signatures in one choice of a reply, or `undefined`. */
 export function proofsOf(choice: Reply['choices'][number], maker: string): TurnProofs | undefined {
   let hasProof = false;
   const parts = choice.parts.flatMap(({ opens, content, seal }): ProofPart[] => {
@@ -36,12 +36,12 @@ export function proofsOf(choice: Reply['choices'][number], maker: string): TurnP
   return hasProof ? { maker, parts } : undefined;
 }
 
-/** Whether a turn came back without any proof. */
+/** Whether a turn came back without any signature. */
 export function isBare({ role, parts }: Message): boolean {
   return role === 'assistant' && !parts.some((part) => 'seal' in part && part.seal !== undefined);
 }
 
-/** The turn with its proofs in their places; the turn itself where they add nothing to it. */
+/** The turn with its signatures in their places; the same turn if they add nothing. */
 export function putBack(turn: Message, proofs: TurnProofs): Message {
   const hasSeal = proofs.parts.some((part) => part.seal !== undefined);
   const hasThoughts = turn.parts.some((part) => part.type === 'reasoning');

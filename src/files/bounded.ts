@@ -1,13 +1,13 @@
-/** A bound on what comes in pieces. */
+/** Limits the size of a stream. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** Passes pieces on and stops where they become too many. */
+/** Passes pieces on and throws when they exceed the limit. */
 export async function* bounded(pieces: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const piece of pieces) {
     bytes += piece.length;
     if (bytes > maxBytes)
-      throw new GatewayError('upstream_failed', `The result is larger than ${maxBytes} bytes, the most kept here.`, {
+      throw new GatewayError('upstream_failed', `The result is larger than the maximum of ${maxBytes} bytes.`, {
         retryable: false,
       });
     yield piece;

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => bucket.close());
 
 const MEBIBYTE = 1 << 20;
-/** So many pieces of 64 KiB, each of another byte; then what breaks. */
+/** This number of 64 KiB pieces with different bytes, then optionally an error. */
 async function* pieces(many: number, thrown?: Error): AsyncGenerator<Uint8Array> {
   for (let made = 0; made < many; made++) yield new Uint8Array(65_536).fill(made);
   if (thrown) throw thrown;
@@ -20,7 +20,7 @@ async function* pieces(many: number, thrown?: Error): AsyncGenerator<Uint8Array>
 const bytesOf = async (name: string, start: number, end: number) =>
   new Uint8Array(await new Response(files.read(name, { start, end })).arrayBuffer());
 
-test('small ones whole and large ones in parts, every request signed; read in parts, removed once and again', async () => {
+test('small files are written at once and large ones in parts with signed requests; they can be read in parts and removed', async () => {
   for (const [name, many] of [
     ['file_small', 2],
     ['file_large', 200],
@@ -40,7 +40,7 @@ test('small ones whole and large ones in parts, every request signed; read in pa
   expect(bucket.journal.filter(({ status }) => status === 403 || status === 400)).toEqual([]);
 });
 
-test('one that is too large, or whose source breaks, leaves nothing behind', async () => {
+test('a file that is too large, or whose source fails, leaves nothing behind', async () => {
   await expect(files.write('file_b', pieces(200), MEBIBYTE)).rejects.toMatchObject({ code: 'upstream_failed' });
   await expect(files.write('file_c', pieces(2, new Error('gone')), MEBIBYTE)).rejects.toThrow('gone');
   await expect(files.write('file_d', pieces(200, new Error('gone')), 100 * MEBIBYTE)).rejects.toThrow('gone');
@@ -48,7 +48,7 @@ test('one that is too large, or whose source breaks, leaves nothing behind', asy
   expect(bucket.openUploads).toBe(0);
 });
 
-test('its names by their beginning, in order, over several pages', async () => {
+test('names with a prefix are listed in order over several pages', async () => {
   const names = Array.from({ length: 8 }, (_, place) => `image_${place}`);
   for (const name of ['file_a', ...names.toReversed()]) await files.write(name, pieces(1), MEBIBYTE);
   const found: string[] = [];
@@ -60,7 +60,7 @@ test('its names by their beginning, in order, over several pages', async () => {
   await files.remove('file_a');
 });
 
-test('a bucket that fails is not one where nothing is', async () => {
+test('a failing bucket is not treated as empty', async () => {
   await files.write('file_e', pieces(1), MEBIBYTE);
   bucket.fail(500);
   await expect(files.size('file_e')).rejects.toMatchObject({ code: 'upstream_unavailable' });
@@ -70,7 +70,7 @@ test('a bucket that fails is not one where nothing is', async () => {
   expect(await files.size('file_e')).toBe(65_536);
 });
 
-test('a key that is not the bucket’s opens nothing', async () => {
+test('a wrong key is refused', async () => {
   const strange = bucketFiles({ ...bucket.settings, endpoint: bucket.endpoint, secretAccessKey: 'another' });
   await expect(strange.write('file_g', pieces(1), MEBIBYTE)).rejects.toThrow();
   await expect(strange.size('file_g')).rejects.toMatchObject({ code: 'upstream_unavailable' });

@@ -1,4 +1,4 @@
-/** Files in an S3-compatible bucket, through the runtime's own client. */
+/** Files in an S3-compatible bucket, with the runtime's client. */
 import { GatewayError } from '../canonical/errors.ts';
 import { bounded } from './bounded.ts';
 import type { BucketPlace, Files } from './files.ts';
@@ -22,7 +22,7 @@ export function bucketFiles({ bucket, endpoint, region, accessKeyId, secretAcces
           bytes += piece.length;
         }
       } catch (thrown) {
-        // The client knows no other way to give an upload up: what has arrived of it becomes a file, which is removed.
+        // The client cannot abort an upload in another way: the bytes so far become a file, which is removed.
         await Promise.resolve(writer.end(thrown instanceof Error ? thrown : new Error('broken off'))).catch(() => {});
         await client.delete(name).catch(() => {});
         throw thrown;

@@ -1,6 +1,6 @@
-/** Where finished works are kept: a folder, or an S3-compatible bucket; both alike to who writes and reads. */
+/** Storage of results: a folder or an S3-compatible bucket, with the same interface. */
 
-/** A stretch of bytes, `end` exclusive. */
+/** A range of bytes; `end` is exclusive. */
 export interface ByteRange {
   start: number;
   end: number;
@@ -8,17 +8,17 @@ export interface ByteRange {
 
 export interface Files {
   /**
-   * Writes what comes, piece by piece; nothing is there before all of it is. Returns the number of bytes. Throws `upstream_failed`
-   * where there are more than `maxBytes`, and what the source throws.
+   * Writes a file from pieces. It is visible only when complete. Returns the number of bytes. Throws `upstream_failed` above `maxBytes`,
+   * and errors of the source.
    */
   write(name: string, pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
-  /** `undefined` where there is no such file. Throws `upstream_unavailable` where nobody can tell. */
+  /** `undefined` if the file does not exist. Throws `upstream_unavailable` if the storage cannot be reached. */
   size(name: string): Promise<number | undefined>;
-  /** The bytes of a file that is there. */
+  /** The bytes of an existing file. */
   read(name: string, range: ByteRange): ReadableStream<Uint8Array>;
-  /** Whole or half written. Nothing happens where there is none. */
+  /** Removes a complete or incomplete file. Does nothing if it does not exist. */
   remove(name: string): Promise<void>;
-  /** The names that begin so, whole or half written, in the order of the alphabet. */
+  /** Names with this prefix, of complete and incomplete files, in alphabetical order. */
   names(prefix: string): AsyncIterable<string>;
 }
 

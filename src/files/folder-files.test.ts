@@ -17,7 +17,7 @@ async function* pieces(...texts: (string | Error)[]): AsyncGenerator<Uint8Array>
 const textOf = (name: string, start: number, end: number) => new Response(files.read(name, { start, end })).text();
 const everything = () => readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
 
-test('written in pieces, read in parts, removed once and again', async () => {
+test('a file is written in pieces, read in parts, and removed repeatedly', async () => {
   expect(await files.size('file_a')).toBeUndefined();
   expect(await files.write('file_a', pieces('one ', 'two'), 100)).toBe(7);
   expect(await files.size('file_a')).toBe(7);
@@ -28,7 +28,7 @@ test('written in pieces, read in parts, removed once and again', async () => {
   expect(await files.size('file_a')).toBeUndefined();
 });
 
-test('one that is too large, or whose source breaks, leaves nothing behind', async () => {
+test('a file that is too large, or whose source fails, leaves nothing behind', async () => {
   await expect(files.write('file_b', pieces('12345', '6'), 5)).rejects.toMatchObject({
     code: 'upstream_failed',
     retryable: false,
@@ -39,7 +39,7 @@ test('one that is too large, or whose source breaks, leaves nothing behind', asy
   expect(everything()).toEqual([]);
 });
 
-test('nothing is there before all of it is', async () => {
+test('a file is not visible until it is complete', async () => {
   const gate = Promise.withResolvers<void>();
   async function* slow() {
     yield new Uint8Array(3);

@@ -1,13 +1,13 @@
-/** Files in a folder of this machine. */
+/** Files in a local folder. */
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bounded } from './bounded.ts';
 import type { Files } from './files.ts';
 
 export function folderFiles(folder: string): Files {
-  /** Spread over folders, so that none becomes slow to look into. */
+  /** Spread over subfolders, so that none becomes too large. */
   const pathOf = (name: string) => join(folder, name.slice(-2), name);
-  /** What a process that died left behind is written over by whoever writes it anew, and removed with it. */
+  /** A part that a dead process left is overwritten by the next attempt, and removed with the file. */
   const partOf = (path: string) => `${path}.part`;
   return {
     async write(name, pieces, maxBytes) {
@@ -21,7 +21,7 @@ export function folderFiles(folder: string): Files {
           await file.write(piece);
           bytes += piece.length;
         }
-        // What is paid for outlives a power cut.
+        // Files are charged, so they must survive a power failure.
         await file.sync();
       } catch (thrown) {
         await file.close();
@@ -51,7 +51,7 @@ export function folderFiles(folder: string): Files {
   };
 }
 
-/** Nothing where there is no such folder. */
+/** Empty if the folder does not exist. */
 async function entriesOf(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);

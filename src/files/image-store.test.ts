@@ -6,7 +6,7 @@ import type { Files } from './files.ts';
 import { folderFiles } from './folder-files.ts';
 import { clearShelf, createImageShelf, readImageName } from './image-store.ts';
 
-// Each image is on the disk before it has an address.
+// Each image is synced to disk before it gets a URL.
 setDefaultTimeout(30_000);
 
 const HOUR = 3_600_000;
@@ -29,8 +29,8 @@ async function left(): Promise<string[]> {
   return names;
 }
 
-describe('an image on the shelf', () => {
-  test('has an address that says nothing but when it ends and what it is', async () => {
+describe('a stored image', () => {
+  test('has a URL that contains only its expiry and type', async () => {
     const address = await shelfAt(1000).put(Buffer.from('abc'), 'image/webp');
     expect(address).toMatch(/^https:\/\/models\.test\/files\/image_[0-9a-z]{9}w_[0-9A-Za-z]{32}$/);
     const name = nameIn(address);
@@ -43,7 +43,7 @@ describe('an image on the shelf', () => {
       expect(readImageName(other)).toBeUndefined();
   });
 
-  test('is gone once its time is over, and nothing else is', async () => {
+  test('is removed after its expiry, and no other file is', async () => {
     async function* one() {
       yield Buffer.from('video');
     }
@@ -55,7 +55,7 @@ describe('an image on the shelf', () => {
     expect(await left()).toEqual(['file_film']);
   });
 
-  test('is read and removed under the name that earlier versions gave it, too', async () => {
+  test('is read and removed under the name prefix of earlier versions too', async () => {
     async function* one() {
       yield Buffer.from('abc');
     }
@@ -69,7 +69,7 @@ describe('an image on the shelf', () => {
     expect(await left()).toEqual([]);
   });
 
-  test('half written it is removed too', async () => {
+  test('is removed if it is incomplete', async () => {
     const stuck = Promise.withResolvers<void>();
     async function* slow() {
       yield Buffer.from('abc');

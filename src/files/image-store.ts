@@ -1,14 +1,14 @@
-/** Drawn images kept for a time: each at an address that nobody can guess, that names nobody and that says itself when it ends. */
+/** Stores generated images for a limited time, at URLs that cannot be guessed, identify nobody, and contain their expiry. */
 import { newId } from '../canonical/id.ts';
 import type { Files } from './files.ts';
 
 export interface ImageShelf {
-  /** Keeps an image; resolves with its address. */
+  /** Stores an image and resolves with its URL. */
   put(image: Uint8Array, mimeType: string): Promise<string>;
 }
 
 export interface ShelfSettings {
-  /** Where clients reach the gateway. */
+  /** The public URL of the gateway. */
   publicUrl: string;
   keepMs: number;
   now(): number;
@@ -24,7 +24,7 @@ export function createImageShelf(files: Files, { publicUrl, keepMs, now }: Shelf
   };
 }
 
-/** Lets go of the images whose time is over. */
+/** Removes expired images. */
 export async function clearShelf(files: Files, now: number): Promise<void> {
   for (const prefix of [PREFIX, EARLIER_PREFIX]) await clearNamed(files, prefix, now);
 }
@@ -32,14 +32,14 @@ export async function clearShelf(files: Files, now: number): Promise<void> {
 async function clearNamed(files: Files, prefix: string, now: number): Promise<void> {
   for await (const name of files.names(prefix)) {
     const known = readImageName(name);
-    // The end stands first in a name: those that follow end later.
+    // Names start with the expiry and are sorted: the following ones expire later.
     if (known && known.endsAt > now) return;
     await files.remove(name);
   }
 }
 
 const PREFIX = 'image_';
-/** Addresses of an earlier version are still with its clients. */
+/** Clients still have URLs of earlier versions. */
 const EARLIER_PREFIX = 'picture_';
 const TYPES: readonly (readonly [letter: string, mimeType: string])[] = [
   ['p', 'image/png'],
@@ -50,7 +50,7 @@ const TYPES: readonly (readonly [letter: string, mimeType: string])[] = [
   ['s', 'image/svg+xml'],
 ];
 const OTHER = ['o', 'application/octet-stream'] as const;
-/** Of a time in milliseconds, for some ten thousand years. */
+/** For times in milliseconds of about ten thousand years. */
 const DIGITS = 9;
 const NAME = /^(?:image|picture)_([0-9a-z]{9})([a-z])_[0-9A-Za-z]{32}$/;
 
@@ -59,7 +59,7 @@ function imageName(endsAt: number, mimeType: string): string {
   return newId(`${PREFIX}${endsAt.toString(36).padStart(DIGITS, '0')}${letter}_`, 32);
 }
 
-/** What a name says; `undefined` where it is no image's. */
+/** The expiry and type in a name, or `undefined` if it is not the name of an image. */
 export function readImageName(name: string): { endsAt: number; mimeType: string } | undefined {
   const [, end = '', letter] = NAME.exec(name) ?? [];
   const known = [...TYPES, OTHER].find(([own]) => own === letter);

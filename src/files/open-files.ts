@@ -1,4 +1,4 @@
-/** Opens the place that the configuration names. */
+/** Opens the configured file storage. */
 import { bucketFiles } from './bucket-files.ts';
 import type { BucketPlace, Files } from './files.ts';
 import { folderFiles } from './folder-files.ts';

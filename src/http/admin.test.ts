@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-test('POST /admin/v1/accounts makes an account with nothing in it', async () => {
+test('POST /admin/v1/accounts creates an account with a balance of zero', async () => {
   const made = await edge.admin('POST', '/accounts', { name: 'shop' });
   expect(made.status).toBe(200);
   expect(made.body).toMatchObject({ name: 'shop', available: '0', held: '0' });
@@ -22,7 +22,7 @@ test('POST /admin/v1/accounts makes an account with nothing in it', async () => 
   expect((await edge.admin('GET', '/accounts/nothing')).status).toBe(404);
 });
 
-test('GET /admin/v1/accounts pages by key', async () => {
+test('GET /admin/v1/accounts pages with `after`', async () => {
   for (const name of ['page-1', 'page-2', 'page-3']) await edge.admin('POST', '/accounts', { name });
   const all = (await edge.admin('GET', '/accounts')).body;
   expect(all).toMatchObject({ hasMore: false, next: null });
@@ -43,7 +43,7 @@ test('GET /admin/v1/accounts pages by key', async () => {
   });
 });
 
-test('POST /admin/v1/accounts/{id}/top-ups adds once for each Idempotency-Key', async () => {
+test('POST /admin/v1/accounts/{id}/top-ups adds money once for each Idempotency-Key', async () => {
   const { id } = (await edge.admin('POST', '/accounts', { name: 'top' })).body;
   const path = `/accounts/${id}/top-ups`;
   const added = await edge.admin('POST', path, { amount: '5.00', note: 'first' });
@@ -61,7 +61,7 @@ test('POST /admin/v1/accounts/{id}/top-ups adds once for each Idempotency-Key', 
   ]);
 });
 
-test('refunds, adjustments and codes move money, each by its own door', async () => {
+test('refunds, adjustments and codes change the balance, each through its own endpoint', async () => {
   const { id } = (await edge.admin('POST', '/accounts', { name: 'moves' })).body;
   const refund = await edge.admin('POST', `/accounts/${id}/refunds`, { amount: 1, note: 'sorry\0' });
   expect(refund.body).toMatchObject({ kind: 'refund', amount: '1', balanceAfter: '1', note: 'sorry' });
@@ -95,7 +95,7 @@ test('refunds, adjustments and codes move money, each by its own door', async ()
   const byOther = await edge.ask('POST', '/admin/v1/codes', { key: other, body: order, headers: once });
   expect(await byOther.json()).toMatchObject({ error: { code: 'conflict', param: 'idempotency-key' } });
   expect((await redeem(again?.body.code)).status).toBe(200);
-  // A redemption's own key is nobody else's.
+  // Nobody else can use the idempotency key that a redemption makes for itself.
   const taken = { 'idempotency-key': `code:${made.id}` };
   expect((await edge.admin('POST', `/accounts/${id}/top-ups`, { amount: 1 }, taken)).status).toBe(400);
   const { data } = (await edge.admin('GET', '/codes')).body;
@@ -113,7 +113,7 @@ test.each(['0', '-1', '0.0000000001', 'much', '1e3', ''])('a top-up of "%s" is r
   expect(refused).toMatchObject({ status: 400, body: { error: { param: 'amount' } } });
 });
 
-test('POST /admin/v1/keys makes a key that works, with its limits', async () => {
+test('POST /admin/v1/keys creates a working key with its limits', async () => {
   const made = await edge.admin('POST', '/keys', {
     account: 'default',
     name: 'laptop',
@@ -144,7 +144,7 @@ test('POST /admin/v1/keys makes a key that works, with its limits', async () => 
   expect(whole).not.toContain('hash');
 });
 
-test('a budget may be a total alone', async () => {
+test('a budget may have a total only', async () => {
   for (const budget of ['2.50', 2.5]) {
     const { body } = await edge.admin('POST', '/keys', { account: edge.account, name: 'total', budget });
     expect(body.budget).toEqual({ total: '2.5' });
@@ -164,7 +164,7 @@ test.each([
   expect(await edge.admin('POST', '/keys', body)).toMatchObject({ status: 400, body: { error: { param } } });
 });
 
-test('a disabled or rotated key opens nothing from the next call on', async () => {
+test('a disabled or rotated key is refused from the next request on', async () => {
   const { id, key } = (await edge.admin('POST', '/keys', { account: 'default', name: 'short' })).body;
   expect((await edge.ask('GET', '/v1/balance', { key })).status).toBe(200);
   const rotated = (await edge.admin('POST', `/keys/${id}/rotate`)).body;
@@ -178,13 +178,13 @@ test('a disabled or rotated key opens nothing from the next call on', async () =
   expect((await edge.admin('POST', '/keys/nothing/rotate')).status).toBe(404);
 });
 
-test('an admin key made here opens the admin API', async () => {
+test('an admin key created by the API opens the admin API', async () => {
   const { key } = (await edge.admin('POST', '/keys', { name: 'second admin', kind: 'admin' })).body;
   expect(key).toStartWith('sk-admin-');
   expect((await edge.ask('GET', '/admin/v1/accounts', { key })).status).toBe(200);
 });
 
-test('providers, models and prices are written as modelport.yaml writes them', async () => {
+test('providers, models and prices have the form of modelport.yaml', async () => {
   const [provider] = CATALOGUE.providers;
   const [alpha, beta] = CATALOGUE.models;
   const saved = await edge.admin('POST', '/providers', provider);
@@ -212,7 +212,7 @@ test('providers, models and prices are written as modelport.yaml writes them', a
   expect((await edge.admin('GET', '/providers')).body.data).toEqual([]);
 });
 
-test('a faulty entry is refused with the member that is wrong', async () => {
+test('an invalid entry is refused with the name of the wrong member', async () => {
   const wrong = await edge.admin('POST', '/providers', { name: 'x', type: 'openai', baseUrl: 'nowhere' });
   expect(wrong).toMatchObject({ status: 400, body: { error: { param: 'baseUrl' } } });
   expect(wrong.body.error.message).not.toContain('providers[0]');
@@ -220,11 +220,11 @@ test('a faulty entry is refused with the member that is wrong', async () => {
   expect((await edge.admin('POST', '/models', {})).body.error.param).toBe('name');
 });
 
-test('GET /admin/v1/ledger/verify finds that all agree', async () => {
+test('GET /admin/v1/ledger/verify reports no faults in a correct ledger', async () => {
   expect((await edge.admin('GET', '/ledger/verify')).body).toMatchObject({ ok: true, holds: 0, faults: [] });
 });
 
-test('POST /admin/v1/apply brings the catalogue to what a file says, and warns where it undid what another file had set', async () => {
+test('POST /admin/v1/apply applies a file to the catalogue and warns when it reverts what another file had set', async () => {
   const file = (input: number) => ({
     models: [{ ...CATALOGUE.models[0], name: 'filed', price: { input, output: 9 } }],
   });
@@ -237,7 +237,7 @@ test('POST /admin/v1/apply brings the catalogue to what a file says, and warns w
     { level: 'info', message: expect.stringContaining('there.yaml changed model "filed"') },
     {
       level: 'warn',
-      message: expect.stringMatching(/^there\.yaml \(\w{8}\) undid what here\.yaml \(\w{8}\) set for model "filed"/),
+      message: expect.stringMatching(/^there\.yaml \(\w{8}\) reverted what here\.yaml \(\w{8}\) set for model "filed"/),
     },
   ]);
   const [change] = (await edge.admin('GET', '/audit?limit=1&subject=filed')).body.data;
@@ -264,13 +264,13 @@ test.each([
     { models: [{ name: 'x', price: { input: 1, output: 1 }, targets: [{ provider: 'nowhere' }] }] },
     'models[0].targets[0].provider',
   ],
-])('POST %s with %j is refused, and changes nothing', async (path, body, param) => {
+])('POST %s with %j is refused and changes nothing', async (path, body, param) => {
   const before = (await edge.admin('GET', '/audit?limit=1')).body.data;
   expect(await edge.admin('POST', path, body)).toMatchObject({ status: 400, body: { error: { param } } });
   expect((await edge.admin('GET', '/audit?limit=1')).body.data).toEqual(before);
 });
 
-test('a code is redeemed for an account once, by an admin alone', async () => {
+test('a code is redeemed once for an account, and only by an admin', async () => {
   const { code } = (await edge.admin('POST', '/codes', { amount: '3' })).body;
   const { id } = (await edge.admin('POST', '/accounts', { name: 'redeems' })).body;
   const path = `/accounts/${id}/redemptions`;

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'bun:test';
 import { GET, open, serve, troubles } from '../../test/raw-client.ts';
 import { answerResponse } from './answers.ts';
 
-describe('a body of announced length', () => {
+describe('a body with content-length', () => {
   const BYTES = Buffer.from(Array.from({ length: 1 << 20 }, (_, n) => `line ${n}`.padEnd(16)).join(''));
   const PIECE = 100_000;
 
-  /** Brings them piece by piece; breaks off before `until`. */
+  /** Sends the bytes in pieces. Fails before `until`. */
   function streamed(until = BYTES.length, log: string[] = []): Response {
     let at = 0;
     const body = new ReadableStream<Uint8Array>({
@@ -23,7 +23,7 @@ describe('a body of announced length', () => {
     return new Response(body, { headers: { 'content-length': String(BYTES.length) } });
   }
 
-  test('goes out as fast as its client takes it, every byte once', async () => {
+  test('is sent as fast as the client reads, every byte once', async () => {
     const log: string[] = [];
     const { socket } = await open(serve(() => answerResponse(streamed(BYTES.length, log))));
     socket.pause();
@@ -41,14 +41,14 @@ describe('a body of announced length', () => {
     socket.destroy();
   });
 
-  test('that breaks off is no whole answer, and the operator is told', async () => {
+  test('whose source fails leaves an incomplete response, and the operator gets an error', async () => {
     const line = await open(serve(() => answerResponse(streamed(3 * PIECE))));
     line.say(GET);
     expect((await line.closed()).length).toBeLessThan(BYTES.length);
-    expect(troubles.splice(0)).toEqual(['A connection broke off. the disk is gone']);
+    expect(troubles.splice(0)).toEqual(['A connection failed. the disk is gone']);
   });
 
-  test('whose client leaves, or is sent no body, is not brought to its end', async () => {
+  test('whose client disconnects, or which is not sent, cancels its source', async () => {
     const log: string[] = [];
     const server = serve(() => answerResponse(streamed(BYTES.length, log)));
     const leaving = await open(server);

@@ -1,11 +1,11 @@
-/** Answers out of what routes give: objects as JSON, and Responses. */
+/** Turns what route handlers return into responses: objects as JSON, and Responses. */
 import type { Answer, ByteSink, ByteSource } from '../http1/answer.ts';
 
 export function answerJson(value: object): Answer {
   return { status: 200, headers: { 'content-type': 'application/json;charset=utf-8' }, body: JSON.stringify(value) };
 }
 
-/** A body of announced length is sent as it comes, any other is read whole first. */
+/** A body with a known length is streamed; any other is read completely first. */
 export async function answerResponse(response: Response): Promise<Answer> {
   const { status, body } = response;
   const headers = Object.fromEntries(response.headers);
@@ -13,7 +13,7 @@ export async function answerResponse(response: Response): Promise<Answer> {
   return { status, headers, body: headers['content-length'] === undefined ? await response.bytes() : sourceOf(body) };
 }
 
-/** Brings a piece when the one before has gone out. */
+/** Reads the next piece when the previous one was sent. */
 function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
   const reader = stream.getReader();
   let sink: ByteSink | undefined;
@@ -39,7 +39,7 @@ function sourceOf(stream: ReadableStream<Uint8Array>): ByteSource {
     resume: () => void bring(),
     cancel() {
       sink = undefined;
-      // Of what has ended already, or failed, there is nothing to cancel.
+      // A stream that has ended or failed cannot be cancelled.
       reader.cancel().catch(() => {});
     },
   };

@@ -53,11 +53,11 @@ async function charge(model: string, cost: bigint, at: number): Promise<CallRow>
 
 const get = async (path: string) => (await edge.ask('GET', path)).json();
 
-test('GET /v1/balance says what is free and what is held, exactly', async () => {
+test('GET /v1/balance returns the exact available and held amounts', async () => {
   expect(await get('/v1/balance')).toEqual({ available: '8.749999999', held: '0', currency: 'USD' });
 });
 
-test('GET /v1/usage sums the last 30 days, or the days asked for, by day, model or key', async () => {
+test('GET /v1/usage sums the last 30 days, or the requested days, by day, model or key', async () => {
   const usage = (await get('/v1/usage')) as { data: object[]; total: object };
   expect(usage.data).toEqual([
     { group: new Date().toISOString().slice(0, 10), calls: 1, cost: '0.25', input_tokens: 10, output_tokens: 5 },
@@ -73,7 +73,7 @@ test('GET /v1/usage sums the last 30 days, or the days asked for, by day, model 
   expect(await wrong.json()).toMatchObject({ error: { param: 'group_by' } });
 });
 
-test('the billing dashboard says all the money there was and what was spent', async () => {
+test('the billing dashboard reports all money received and spent', async () => {
   for (const prefix of ['/v1', '']) {
     expect(await get(`${prefix}/dashboard/billing/subscription`)).toMatchObject({
       object: 'billing_subscription',
@@ -90,7 +90,7 @@ test('the billing dashboard says all the money there was and what was spent', as
   expect(lately.total_usage).toBe(25);
 });
 
-test('GET /admin/v1/calls lists and filters the calls', async () => {
+test('GET /admin/v1/calls lists and filters calls', async () => {
   const { data } = (await edge.admin('GET', '/calls?account=default')).body;
   expect(data.map(({ model }: { model: string }) => model)).toEqual(['alpha', 'beta']);
   expect(data[0]).toMatchObject({ cost: '0.25', usage: { input: 10, output: 5 }, outcome: 'ok', status: 200 });

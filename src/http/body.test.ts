@@ -8,7 +8,7 @@ import { readBody } from './body.ts';
 
 const MAX_BYTES = 10_000;
 
-/** Answers what was read, or the error's code. */
+/** Answers with the body that was read, or with the error's code. */
 const server = listen({
   hostname: '127.0.0.1',
   port: 0,
@@ -37,7 +37,7 @@ async function post(body: Bun.BodyInit, encoding?: string): Promise<string> {
   return response.text();
 }
 
-/** Sent in pieces, without a content-length. */
+/** Sent in pieces, without content-length. */
 function streamed(bytes: Uint8Array, pieces: number): ReadableStream<Uint8Array> {
   const size = Math.ceil(bytes.length / pieces);
   let at = 0;
@@ -51,7 +51,7 @@ function streamed(bytes: Uint8Array, pieces: number): ReadableStream<Uint8Array>
   });
 }
 
-test('a plain body is read as it is, whole or streamed', async () => {
+test('a plain body is read unchanged, in one piece or streamed', async () => {
   expect(await post(TEXT)).toBe(TEXT);
   expect(await post(streamed(Buffer.from(TEXT), 7))).toBe(TEXT);
   expect(await (await fetch(`http://127.0.0.1:${server.port}`)).text()).toBe('');
@@ -70,13 +70,13 @@ test.each([
   expect(await post(body, encoding)).toBe(TEXT);
 });
 
-test('a body of exactly the bound is read', async () => {
+test('a body of exactly the maximum size is accepted', async () => {
   const text = 'x'.repeat(MAX_BYTES);
   expect(await post(text)).toBe(text);
   expect(await post(gzipSync(text), 'gzip')).toBe(text);
 });
 
-test('a body beyond the bound is refused, announced, streamed or compressed', async () => {
+test('a body above the maximum size is refused, whether its length is announced, unknown or reached by decompression', async () => {
   const text = 'x'.repeat(MAX_BYTES + 1);
   expect(await post(text)).toBe('request_too_large');
   expect(await post(streamed(Buffer.from(text), 5))).toBe('request_too_large');
@@ -91,7 +91,7 @@ test('a body beyond the bound is refused, announced, streamed or compressed', as
   }
 });
 
-test('a body that is not what its encoding says, or in an unknown one, is refused', async () => {
+test('a body that does not match its encoding, or has an unknown encoding, is refused', async () => {
   expect(await post(TEXT, 'gzip')).toBe('invalid_request');
   expect(await post(gzipSync(TEXT).subarray(0, 20), 'gzip')).toBe('invalid_request');
   expect(await post(TEXT, 'lzma')).toBe('invalid_request');

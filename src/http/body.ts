@@ -1,4 +1,4 @@
-/** Reads a request's body within a bound that also holds after decompression. */
+/** Reads a request's body. The size limit applies before and after decompression. */
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib';
 import type { Load } from '../access/work-bounds.ts';
@@ -20,13 +20,16 @@ const DECOMPRESS: { readonly [encoding: string]: Decompress } = {
   zstd: promisify(zstdDecompress),
 };
 
-/** Each costs as much as a body of the largest size. */
+/** Each encoding may cost as much as a body of the maximum size. */
 const MOST_ENCODINGS = 2;
 
-/** A body that comes piece by piece. */
+/** A body whose bytes may still be arriving. */
 export type ArrivingBody = Pick<ClientRequest['body'], 'length' | 'isRead' | 'read'>;
 
-/** A promise where it has not arrived yet. Throws GatewayError `request_too_large`, or `invalid_request` where the encoding is unknown or broken. */
+/**
+ * Returns a promise if the body has not arrived yet. Throws GatewayError `request_too_large`, or `invalid_request` if the encoding is
+ * unknown or the data is broken.
+ */
 export function readBody(
   { headers, body }: Pick<ClientRequest, 'headers' | 'body'>,
   maxBytes: number,
@@ -36,18 +39,18 @@ export function readBody(
   const encoding = headers.get('content-encoding');
   const arrived = body.takeArrived();
   if (arrived && arrived.length > maxBytes) throw tooLarge(maxBytes);
-  // What has arrived unannounced came in chunks.
+  // A body without content-length came in chunks and is not counted yet.
   if (arrived && body.length === undefined) load.take(arrived.length);
   const encoded = arrived ?? readPieces(body, maxBytes, load);
   return encoding === null ? encoded : decompress(encoded, encoding, maxBytes, load);
 }
 
-/** Throws `request_too_large` before any of it is read, where its length is said. */
+/** Throws `request_too_large` before the body is read if its announced length is too large. */
 export function refuseTooLarge({ length }: ArrivingBody, maxBytes: number): void {
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
 }
 
-/** Of a length that was not announced it is dropped at the first byte beyond the bound. */
+/** If the length was not announced, reading stops at the first byte above the limit. */
 async function readPieces(body: ArrivingBody, maxBytes: number, load: Load): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -71,7 +74,7 @@ async function decompress(
   load: Load,
 ): Promise<Uint8Array> {
   let body = await encoded;
-  // The encodings stand in the order they were applied: the last one comes off first.
+  // Encodings are listed in the order they were applied: the last one is removed first.
   const names = encodings.split(',');
   if (names.length > MOST_ENCODINGS) {
     throw new GatewayError('invalid_request', 'The body may be encoded twice at most.', { status: 415 });
@@ -82,7 +85,7 @@ async function decompress(
     const undo = DECOMPRESS[encoding];
     if (!undo) {
       const known = 'gzip, deflate, br or zstd';
-      const sentence = `The content-encoding "${encoding}" is not known here: send ${known}, or no encoding.`;
+      const sentence = `The content-encoding "${encoding}" is not supported: send ${known}, or no encoding.`;
       throw new GatewayError('invalid_request', sentence, { status: 415 });
     }
     try {
@@ -90,7 +93,7 @@ async function decompress(
     } catch (thrown) {
       if (thrown instanceof GatewayError) throw thrown;
       if (isTooLarge(thrown)) throw tooLarge(maxBytes);
-      throw new GatewayError('invalid_request', `The body is not what its content-encoding "${encoding}" says.`, {
+      throw new GatewayError('invalid_request', `The body cannot be decoded with its content-encoding "${encoding}".`, {
         cause: thrown,
       });
     }
@@ -100,10 +103,10 @@ async function decompress(
 
 const isTooLarge = (thrown: unknown) => (thrown as { code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE';
 
-/** Text is seldom packed more densely. */
+/** Text rarely compresses better than this. */
 const USUAL_RATIO = 20;
 
-/** Room is taken before it is filled: what is usual first, and all that a body may have where that is not enough. */
+/** Memory is counted before it is used: first for the usual ratio, and for the maximum size if that was not enough. */
 async function undone(undo: Decompress, body: Uint8Array, maxBytes: number, load: Load): Promise<Uint8Array> {
   const usual = Math.min(maxBytes, body.length * USUAL_RATIO + 1024);
   load.take(usual);
@@ -121,15 +124,12 @@ async function undone(undo: Decompress, body: Uint8Array, maxBytes: number, load
   return whole;
 }
 
-/** "deflate" means zlib's format, but some clients send the bare one. */
+/** "deflate" means the zlib format, but some clients send raw deflate. */
 function hasZlibHead(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;
   return (first & 15) === 8 && ((first << 8) | second) % 31 === 0;
 }
 
 export function tooLarge(maxBytes: number): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `The request body is larger than ${maxBytes} bytes, the most taken here.`,
-  );
+  return new GatewayError('request_too_large', `The request body is larger than the maximum of ${maxBytes} bytes.`);
 }

@@ -32,30 +32,30 @@ function fault(body: string | object): [string, string | undefined] {
   throw new Error('nothing was thrown');
 }
 
-test('a body that fits is given back', () => {
+test('a body that matches the schema is returned', () => {
   const body = { name: 'a', count: 2, budget: { day: '1' }, models: ['x'] };
   expect(check(Buffer.from(JSON.stringify(body)))).toEqual(body);
 });
 
-test('the faulty member is named, with what would be right', () => {
+test('the error names the wrong member and the expected value', () => {
   expect(fault({})).toEqual(['"name" is missing.', 'name']);
   expect(fault('')).toEqual(['"name" is missing.', 'name']);
   expect(fault({ name: '' })).toEqual(['"name" must be a name.', 'name']);
   expect(fault({ name: 'a', count: 0 })).toEqual(['"count" must be a number, at least 1.', 'count']);
   expect(fault({ name: 'a', count: '3' })).toEqual(['"count" must be a number, at least 1.', 'count']);
-  expect(fault({ name: 'a', colour: 'red' })).toEqual(['"colour" is not a member known here.', 'colour']);
+  expect(fault({ name: 'a', colour: 'red' })).toEqual(['"colour" is not a known member.', 'colour']);
   expect(fault({ name: 'a', budget: 5 })).toEqual(['"budget" must be a total, or {day}.', 'budget']);
   expect(fault({ name: 'a', inner: {} })).toEqual(['"inner.deep" is missing.', 'inner.deep']);
   expect(fault({ name: 'a', models: ['x', 5] })).toEqual(['"models[1]" must be string.', 'models[1]']);
 });
 
-test('what is no JSON object is said to be none', () => {
+test('a body that is not a JSON object is refused as such', () => {
   expect(fault('{"name":')[0]).toBe('The body is not valid JSON. It ends too early, at line 1, column 9.');
   expect(fault('[]')[0]).toBe('The body must be a JSON object.');
   expect(fault('null')[0]).toBe('The body must be a JSON object.');
 });
 
-test('a query is read by its schema; what it does not name is ignored', () => {
+test('a query is parsed by its schema, and unknown parameters are ignored', () => {
   const read = createQueryCheck(
     Type.Object({ limit: Type.Optional(Type.Integer({ maximum: 10 })), after: Type.Optional(Type.String()) }),
   );

@@ -1,16 +1,16 @@
-/** Takes what a client sent by its schema, or says which member is wrong and what would be right. */
+/** Validates bodies and queries against a schema. The error names the wrong member and what it must be. */
 import type { Static, TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { GatewayError } from '../canonical/errors.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
 
-/** A check of bodies; compiled when the first one comes. Throws GatewayError `invalid_request` with `param`. */
+/** Validator of bodies, compiled on first use. Throws GatewayError `invalid_request` with `param`. */
 export function createBodyCheck<S extends TSchema>(schema: S): (bytes: Uint8Array) => Static<S> {
   const check = createCheck(schema);
   return (bytes) => check(parse(bytes));
 }
 
-/** The same for a query: integers are read as such, members the schema does not name are ignored. */
+/** The same for queries. Integers are parsed from text; parameters that are not in the schema are ignored. */
 export function createQueryCheck<S extends TObject>(schema: S): (query: URLSearchParams) => Static<S> {
   const check = createCheck(schema);
   const members = Object.entries(schema.properties);
@@ -50,15 +50,15 @@ interface Fault {
 }
 
 function firstFault(schema: TSchema, faults: Fault[]): GatewayError {
-  // Of a union's faults the last one speaks for the union as a whole.
+  // The fault of a union as a whole (`anyOf`) is clearer than the faults of its members.
   const fault = faults.find((one) => one.keyword === 'anyOf') ?? faults.find((one) => one.keyword !== 'boolean');
-  if (!fault) return new GatewayError('invalid_request', 'The request does not fit its schema.');
+  if (!fault) return new GatewayError('invalid_request', 'The request does not match its schema.');
   const at = memberName(fault.instancePath);
   const inside = (member: string) => (at ? `${at}.${member}` : member);
   const missing = fault.params.requiredProperties?.[0];
   if (missing !== undefined) return wrong(inside(missing), 'is missing');
   const unknown = fault.params.additionalProperties?.[0];
-  if (unknown !== undefined) return wrong(inside(unknown), 'is not a member known here');
+  if (unknown !== undefined) return wrong(inside(unknown), 'is not a known member');
   const wanted = descriptionAt(schema, fault.schemaPath);
   return wrong(at, wanted ? `must be ${wanted}` : fault.message);
 }
@@ -76,7 +76,7 @@ function memberName(pointer: string): string {
   return name;
 }
 
-/** What the schema itself says of the member: its `description` is written to follow "must be". */
+/** The schema's description of the member; descriptions are written to follow "must be". */
 function descriptionAt(schema: TSchema, pointer: string): string | undefined {
   let at: unknown = schema;
   for (const step of pointer.split('/').slice(1)) {

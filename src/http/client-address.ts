@@ -1,17 +1,18 @@
-/** From where a call came: the peer's address, or what a trusted proxy says of it. */
+/** The client's address: the peer's address, or the one that a trusted proxy reports. */
 import { isIP } from 'node:net';
 import { createRanges, type Range, readRange } from '../access/cidr.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 
 export type AddressOf = (request: Pick<ClientRequest, 'address' | 'headers'>) => string;
 
-/** Takes the settings' trusted proxies; throws a sentence where one is neither an address nor a CIDR range. */
+/** `trustedProxies`: addresses or CIDR ranges. Throws an Error for an invalid one. */
 export function createAddressReader(trustedProxies: readonly string[]): AddressOf {
   const trusted = createRanges(trustedProxies.map(rangeOf));
   return (request) => {
     const peer = request.address;
     if (trustedProxies.length === 0 || !trusted.has(peer)) return peer;
-    // Every proxy appends the peer it saw: the last one that is no proxy of ours is the client, all before it is hearsay.
+    // Each proxy appends the address of its peer. So the last entry that is not a trusted proxy is the client; earlier entries can be
+    // forged.
     const hops = (request.headers.get('x-forwarded-for') ?? '').split(',');
     let client = peer;
     for (const written of hops.reverse()) {
@@ -27,5 +28,5 @@ export function createAddressReader(trustedProxies: readonly string[]): AddressO
 function rangeOf(text: string): Range {
   const range = readRange(text);
   if (range) return range;
-  throw new Error(`"${text}" is no trusted proxy: write an address or a CIDR range, such as 10.0.0.0/8.`);
+  throw new Error(`"${text}" is not a valid trusted proxy: write an address or a CIDR range, such as 10.0.0.0/8.`);
 }

@@ -8,7 +8,7 @@ function keyIn(headers: { [name: string]: string }, carriers: Carriers = ALL, qu
   return clientKey(arrivedRequest({ target: `/v1/models${query}`, headers }), carriers);
 }
 
-test('a bearer token is found, in any case and spacing', () => {
+test('a bearer token is found in any letter case and spacing', () => {
   for (const authorization of ['Bearer sk-abc', 'bearer sk-abc', 'BEARER   sk-abc', 'Bearer sk-abc ']) {
     expect(keyIn({ authorization }, {})).toBe('sk-abc');
   }
@@ -17,7 +17,7 @@ test('a bearer token is found, in any case and spacing', () => {
   expect(keyIn({ authorization: 'Bearer sk-abc def' }, {})).toBeUndefined();
 });
 
-test('each format has its own place', () => {
+test('each API format has its own place for the key', () => {
   expect(keyIn({ 'x-api-key': 'sk-a' })).toBe('sk-a');
   expect(keyIn({ 'x-goog-api-key': 'sk-a' })).toBe('sk-a');
   expect(keyIn({ 'x-vendor2-api-key': 'sk-a' })).toBe('sk-a');
@@ -25,12 +25,12 @@ test('each format has its own place', () => {
   expect(keyIn({}, ALL, '?key=')).toBeUndefined();
 });
 
-test('a place the route does not look into is not looked into', () => {
+test('places that the route does not read are ignored', () => {
   expect(keyIn({ 'x-api-key': 'sk-a', 'x-goog-api-key': 'sk-b' }, {}, '?key=sk-c')).toBeUndefined();
   expect(keyIn({ 'x-api-key': 'sk-a', 'x-goog-api-key': 'sk-b' }, { google: true })).toBe('sk-b');
 });
 
-test('the bearer token wins, an empty one does not', () => {
+test('a bearer token has precedence; an empty one is ignored', () => {
   expect(keyIn({ authorization: 'Bearer sk-a', 'x-api-key': 'sk-b' })).toBe('sk-a');
   expect(keyIn({ authorization: 'Bearer ', 'x-api-key': 'sk-b' })).toBe('sk-b');
 });

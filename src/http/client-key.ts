@@ -1,9 +1,9 @@
-/** Where a request carries its key. A bearer token wins over all others. */
+/** Finds the API key in a request. A bearer token has precedence. */
 
 import { GatewayError } from '../canonical/errors.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 
-/** The places a route looks into: `bearer` always, and those of the formats it serves. */
+/** Where a route looks for the key: `bearer` always, and the places of the formats it serves. */
 export interface Carriers {
   /** `x-api-key`. */
   anthropic?: true;
@@ -13,12 +13,12 @@ export interface Carriers {
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** The key the request carries; `undefined` where it carries none. */
+/** The key in the request, or `undefined`. */
 export function clientKey(request: Pick<ClientRequest, 'headers' | 'target'>, carriers: Carriers): string | undefined {
   const { headers } = request;
   const authorization = headers.get('authorization');
   if (authorization !== null) {
-    // The form nearly everybody sends needs no pattern.
+    // Fast path for the usual form, without a regular expression.
     if (authorization.startsWith('Bearer sk-') && !authorization.includes(' ', 7)) return authorization.slice(7);
     const token = BEARER.exec(authorization)?.[1];
     if (token) return token;
@@ -31,7 +31,7 @@ export function clientKey(request: Pick<ClientRequest, 'headers' | 'target'>, ca
   return key || undefined;
 }
 
-/** The key, where the request carries one in a place the route reads. Throws `invalid_api_key` where it is in another. */
+/** The key, if it is in a place that the route reads. Throws `invalid_api_key` if it is in another place. */
 export function presentedKey(
   request: Pick<ClientRequest, 'headers' | 'target'>,
   carriers: Carriers,
@@ -45,7 +45,7 @@ const OTHER_HEADERS = ['x-api-key', 'x-goog-api-key', 'x-vendor2-api-key', 'api-
 const OTHER_PARAMETERS = ['key', 'api_key', 'api-key'];
 const RIGHT = 'send it as "Authorization: Bearer sk-…"';
 
-/** Names the place alone, never what stands there. */
+/** The error names the place and never its content. */
 function refuseMisplaced({ headers, target }: Pick<ClientRequest, 'headers' | 'target'>): void {
   const header = OTHER_HEADERS.find((name) => headers.get(name));
   if (header) throw misplaced(`The API key is in the header \`${header}\`, which this endpoint does not read`);
@@ -60,7 +60,7 @@ function misplaced(what: string): GatewayError {
 
 const NO_QUERY = new URLSearchParams();
 
-/** The query of a target; most have none, and those share one object that nobody changes. */
+/** The parsed query of a request target. Targets without a query share one object, which must not be changed. */
 export function queryOf(target: string): URLSearchParams {
   const at = target.indexOf('?');
   return at < 0 ? NO_QUERY : new URLSearchParams(target.slice(at));

@@ -1,8 +1,8 @@
-/** Browsers may call: what they are told, on a preflight and on an answer. */
+/** CORS: response headers for browsers, and answers to preflight requests. */
 import type { Answer } from '../http1/answer.ts';
 import type { ClientRequest } from '../http1/client-request.ts';
 
-/** What a client's code may read of an answer's headers. */
+/** The response headers that code in a browser may read. */
 const EXPOSED = [
   'x-request-id',
   'request-id',
@@ -26,7 +26,7 @@ const EXPOSED = [
   'x-modelport-warnings',
 ].join(', ');
 
-/** The client libraries send dozens of headers of their own, so all that are asked for are allowed. */
+/** Client libraries send dozens of headers of their own, so all requested headers are allowed. */
 export function preflight(request: ClientRequest): Answer {
   const headers: { [name: string]: string } = {
     'access-control-allow-origin': '*',
@@ -39,7 +39,7 @@ export function preflight(request: ClientRequest): Answer {
   return { status: 204, headers, body: undefined };
 }
 
-/** Lets the page that asked read the answer. */
+/** Lets the page of any origin read the response. */
 export function shareWithBrowser(answer: Answer): Answer {
   answer.headers['access-control-allow-origin'] = '*';
   answer.headers['access-control-expose-headers'] = EXPOSED;

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-test('GET and HEAD / say who answers', async () => {
+test('GET and HEAD / return name and version', async () => {
   const response = await edge.ask('GET', '/', { key: null });
   expect(response.headers.get('x-request-id')).toStartWith('req_');
   expect(await response.json()).toEqual({ name: 'modelport', version: '1.2.3' });
@@ -22,7 +22,7 @@ test('GET /health and /ready need no key', async () => {
   expect((await edge.ask('GET', '/ready', { key: null })).status).toBe(200);
 });
 
-test('an unknown path is 404 in the shape of its family', async () => {
+test('an unknown path is 404 in the error format of its API', async () => {
   const openai = await edge.ask('GET', '/v1/nothing', { key: null });
   expect(openai.status).toBe(404);
   expect(await openai.json()).toMatchObject({
@@ -36,7 +36,7 @@ test('an unknown path is 404 in the shape of its family', async () => {
   expect(await google.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
 });
 
-test('a wrong method is 405 and says which are right', async () => {
+test('a wrong method is 405 with the allowed methods', async () => {
   const response = await edge.ask('GET', '/v1/chat/completions');
   expect(response.status).toBe(405);
   expect(response.headers.get('allow')).toBe('POST, OPTIONS');
@@ -51,7 +51,7 @@ test('a wrong method is 405 and says which are right', async () => {
   expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
 });
 
-test('a call without a known key is 401, with the wrong kind of key 403', async () => {
+test('a request without a valid key is 401, with the wrong kind of key 403', async () => {
   for (const key of [null, 'sk-nobodys']) {
     const response = await edge.ask('GET', '/v1/balance', { key });
     expect(response.status).toBe(401);
@@ -64,7 +64,7 @@ test('a call without a known key is 401, with the wrong kind of key 403', async 
   expect((await edge.ask('GET', '/v1/balance', { key: edge.adminKey })).status).toBe(403);
 });
 
-test('a key bound to addresses is refused from elsewhere', async () => {
+test('a key bound to addresses is refused from other addresses', async () => {
   const near = await edge.issue('caller', { addresses: ['127.0.0.0/8'] });
   const far = await edge.issue('caller', { addresses: ['203.0.113.0/24'] });
   expect((await edge.ask('GET', '/v1/balance', { key: near })).status).toBe(200);
@@ -73,7 +73,7 @@ test('a key bound to addresses is refused from elsewhere', async () => {
   expect(await refused.json()).toMatchObject({ error: { code: 'address_not_allowed' } });
 });
 
-test('browsers may ask first and read the answer', async () => {
+test('a browser can send a preflight request and read the response', async () => {
   const asked = 'authorization,x-stainless-lang,content-type';
   const preflight = await edge.ask('OPTIONS', '/v1/chat/completions', {
     key: null,
@@ -91,7 +91,7 @@ test('browsers may ask first and read the answer', async () => {
   expect((await edge.ask('GET', '/v1/balance')).headers.get('access-control-allow-origin')).toBeNull();
 });
 
-test('our own fault is a 500 that says nothing of its cause, and the operator is told', async () => {
+test('an internal error is a 500 without its cause, and the operator gets the cause', async () => {
   const response = await edge.ask('POST', '/v1/chat/completions', { body: {} });
   expect(response.status).toBe(500);
   const text = await response.text();
@@ -100,14 +100,14 @@ test('our own fault is a 500 that says nothing of its cause, and the operator is
   expect(edge.troubles).toEqual(['POST /v1/chat/completions failed.']);
 });
 
-test('a body beyond the bound is 413', async () => {
+test('a body above the maximum size is 413', async () => {
   const body = JSON.stringify({ name: 'x'.repeat(MAX_BODY_BYTES) });
   const response = await edge.ask('POST', '/admin/v1/accounts', { key: edge.adminKey, body });
   expect(response.status).toBe(413);
   expect(await response.json()).toMatchObject({ error: { code: 'request_too_large' } });
 });
 
-test('GET /metrics speaks the Prometheus text form', async () => {
+test('GET /metrics returns the Prometheus text format', async () => {
   const response = await edge.ask('GET', '/metrics', { key: edge.adminKey });
   expect(response.headers.get('content-type')).toStartWith('text/plain');
   const text = await response.text();
@@ -119,7 +119,7 @@ test('GET /metrics speaks the Prometheus text form', async () => {
   expect(text).toContain('\nmodelport_database_up 1\n');
 });
 
-test('GET /openapi.json describes every route and refers to nothing that is not there', async () => {
+test('GET /openapi.json describes every route and has no broken reference', async () => {
   const response = await edge.ask('GET', '/openapi.json', { key: null });
   const description = (await response.json()) as {
     openapi: string;
@@ -140,13 +140,13 @@ test('GET /openapi.json describes every route and refers to nothing that is not 
   expect([...new Set([...references].map(([, name]) => name))].toSorted()).toEqual(there.toSorted());
 });
 
-/** What a route makes of a path, as its refusal says it. */
+/** The path as the route sees it, taken from its error message. */
 async function pathSeen(target: string): Promise<string> {
   const response = await askRaw(`GET ${target} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
   return /There is nothing at (.*)\. GET/.exec(response)?.[1] ?? response;
 }
 
-/** As it stands, to its end. */
+/** Sends the request as raw text and returns everything received. */
 function askRaw(request: string): Promise<string> {
   const { port, hostname } = new URL(edge.address);
   return new Promise((resolve, reject) => {
@@ -160,7 +160,7 @@ function askRaw(request: string): Promise<string> {
   });
 }
 
-test('paths are read once: what is escaped twice stays escaped, what is no escape stays as it is', async () => {
+test('a path is decoded once: a double escape stays escaped, and an invalid escape is unchanged', async () => {
   expect(await pathSeen('/v9/%C3%A9%20')).toBe('/v9/é ');
   expect(await pathSeen('/v9/\xc3\xa9')).toBe('/v9/é');
   expect(await pathSeen('/v9/a%2Fb%252F')).toBe('/v9/a%2Fb%252F');
@@ -170,20 +170,20 @@ test('paths are read once: what is escaped twice stays escaped, what is no escap
   expect(await pathSeen('//elsewhere/v9')).toBe('//elsewhere/v9');
 });
 
-test('an address beyond the bound is 414', async () => {
+test('a request target above the maximum length is 414', async () => {
   const ask = (length: number) => edge.ask('GET', `/?${'x'.repeat(length - 2)}`, { key: null });
   expect((await ask(8192)).status).toBe(200);
   expect((await ask(8193)).status).toBe(414);
 });
 
-test('what is no request is counted among the answers', async () => {
+test('an invalid request is counted in the metrics', async () => {
   expect(await askRaw('GET / HTTP/1.1\r\n\r\n')).toStartWith('HTTP/1.1 400 ');
   expect(await (await edge.ask('GET', '/metrics', { key: edge.adminKey })).text()).toMatch(
     /answers_total\{status="400"\} [1-9]/,
   );
 });
 
-test('a path whose own words are percent-encoded leads nowhere; names in it may be encoded', async () => {
+test('a path with a percent-encoded route word is 404, and a percent-encoded parameter is accepted', async () => {
   const raw = async (target: string, key: string): Promise<number> => {
     const { hostname, port } = new URL(edge.address);
     const socket = connect(Number(port), hostname);
@@ -206,7 +206,7 @@ test('a path whose own words are percent-encoded leads nowhere; names in it may 
     '/v1/..%2Fadmin/v1/accounts',
   ])
     expect([target, await raw(target, edge.adminKey)]).toEqual([target, 404]);
-  // What is no path at all is not made one.
+  // A target that is not a path is refused, not converted to one.
   for (const target of ['admin/v1/accounts', 'x:/admin/v1/accounts', '*'])
     expect([target, await raw(target, edge.adminKey)]).toEqual([target, 400]);
 });

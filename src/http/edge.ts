@@ -1,4 +1,4 @@
-/** The edge: the route table on the web framework, with keys, errors and browsers seen to in one place. */
+/** The HTTP edge: routes requests, authenticates keys, and adds CORS headers. */
 import { tryDecode } from 'hono/utils/url';
 import type { Caller } from '../access/access.ts';
 import { type Load, UNCOUNTED } from '../access/work-bounds.ts';
@@ -28,29 +28,29 @@ import { isOperatorPath, isServed, refuseHost, type Surface } from './surface.ts
 import { nothingAt, noWebSocket, pathMeant, refuseNotOffered, withoutAlias } from './unrouted.ts';
 
 export interface Edge {
-  /** Answers a request; never throws, never rejects. */
+  /** Answers a request. Never throws or rejects. */
   answer(request: ClientRequest): Promise<Answer>;
-  /** Answers what could not be read as a request. */
+  /** Answers bytes that could not be parsed as a request. */
   refuse(fault: RequestFault): Answer;
 }
 
 type Handler = (request: ClientRequest, path: { [name: string]: string }) => Promise<Answer>;
 
-/** A handler, and what its route makes of a path's parameters. */
+/** A handler, and how its route reads the parameters of a path. */
 interface TargetRoute {
   reading: PathReading | undefined;
-  /** Whether the path as sent spells the route's own words as they are. */
+  /** Whether the path as sent spells the route's own words without percent-encoding. */
   isSpelled(sent: string): boolean;
   handle: Handler;
 }
 
-/** What one address serves; `hosts`: the names under which it may be asked for, absent: any. */
+/** What a listening address serves. `hosts`: the host names it accepts; absent: all. */
 export interface EdgePlace {
   surface: Surface;
   hosts?: ReadonlySet<string>;
 }
 
-/** Throws a sentence where a setting is wrong or a route's dialect is missing. */
+/** Throws an Error for an invalid setting, or if a route's dialect is missing. */
 export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { surface: 'all' }): Edge {
   const addressOf = createAddressReader(deps.settings.trustedProxies);
   const bodies = createJsonBodies(deps.settings.jsonBounds);
@@ -58,7 +58,7 @@ export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { sur
   const all = [...ANSWERED_ROUTES, metricsRoute];
   all.push(descriptionRoute(() => [...RELAYED_ROUTES, ...all]));
   const isHere = ({ path }: Documented) => isServed(surface, path);
-  // What is answered here goes first: of a path that both have it takes only what is its own.
+  // Routes answered here come first: if two routes match a path, each takes only its own paths.
   const add = ({ method, path, reading }: Documented, handle: Handler) =>
     router.add(method, path, { reading, isSpelled: spellingOf(path), handle });
   for (const row of all.filter(isHere)) add(row, answer(deps, row, addressOf, bodies));
@@ -78,7 +78,7 @@ export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { sur
     return noRoute(router, request, path);
   }
 
-  /** Pages of other origins are told nothing of what is the operator's. */
+  /** Operator routes have no CORS headers, so pages of other origins cannot read them. */
   function isForBrowsers(path: string): boolean {
     return surface !== 'operator' && !isOperatorPath(path);
   }
@@ -111,7 +111,7 @@ export function createEdge(deps: HttpDeps, { surface, hosts }: EdgePlace = { sur
 
 function relay(deps: HttpDeps, row: RelayedRoute, addressOf: AddressOf, bodies: JsonBodies): Handler {
   const dialect = deps.dialect(row.dialect);
-  if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which is not there.`);
+  if (!dialect) throw new Error(`The route ${row.path} needs the dialect "${row.dialect}", which does not exist.`);
   const { maxBodyBytes, uploadFolder } = deps.settings;
   const options = {
     carriers: row.carriers,
@@ -181,28 +181,31 @@ function sentPath(target: string): string {
 }
 
 function encodedPath(sent: string): GatewayError {
-  return new GatewayError('not_found', `There is nothing at ${sent}: only names within a path may be percent-encoded.`);
+  return new GatewayError(
+    'not_found',
+    `There is no route for ${sent}: only parameters of a path may be percent-encoded.`,
+  );
 }
 
-/** A target's path; escapes that are none are left as they are. */
+/** The path of a request target. Invalid escapes are kept as they are. */
 function pathOf(target: string): string {
   const path = sentPath(target);
   if (!path.includes('%')) return path;
-  // An escaped percent sign stays escaped: parameters are decoded once more.
+  // An escaped percent sign stays escaped, because parameters are decoded once more.
   return tryDecode(path.replaceAll('%25', '%2525'), decodeURI);
 }
 
-/** Finding out that nothing is there costs the more the longer the path is. */
+/** Searching the route table takes longer for longer paths. */
 const MOST_TARGET_BYTES = 8192;
 
 function longTarget(): GatewayError {
-  const sentence = `The address is too long: path and query may have ${MOST_TARGET_BYTES} bytes.`;
+  const sentence = `The request target is too long: path and query may have ${MOST_TARGET_BYTES} bytes.`;
   return new GatewayError('invalid_request', sentence, { status: 414 });
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-/** 405 where the path is known with another method, 426 for a WebSocket there, else 404. */
+/** 405 if the path exists with another method, 426 for a WebSocket on such a path, otherwise 404. */
 function noRoute(router: Router<TargetRoute>, { method, headers }: ClientRequest, path: string): Answer {
   const known: string[] = METHODS.filter((one) => takes(router, one, path));
   if (known.length === 0) {
@@ -214,7 +217,7 @@ function noRoute(router: Router<TargetRoute>, { method, headers }: ClientRequest
     return failure(method, path, noWebSocket(path), { upgrade: 'HTTP/1.1' });
   if (known.includes('GET')) known.push('HEAD');
   const allow = [...known, 'OPTIONS'].join(', ');
-  const sentence = `${path} does not take ${method}: it takes ${allow}.`;
+  const sentence = `${path} does not support ${method}: use ${allow}.`;
   return failure(method, path, new GatewayError('method_not_allowed', sentence), { allow });
 }
 
@@ -222,7 +225,7 @@ function takes(router: Router<TargetRoute>, method: string, path: string): boole
   return router.match(method, path).some(({ found, parameters }) => !found.reading || found.reading.read(parameters));
 }
 
-/** A failure in the shape of its path's family. */
+/** The error response in the format of the path's API. */
 function failure(method: string, path: string, error: GatewayError, headers?: { [name: string]: string }): Answer {
   const { status, body, headers: said } = errorWriterFor(method, path)(error, newId('req_'));
   return { status, headers: { ...said, ...headers }, body };
@@ -230,7 +233,7 @@ function failure(method: string, path: string, error: GatewayError, headers?: { 
 
 const metricsRoute = route('GET', '/metrics', {
   gate: 'open',
-  summary: 'Counters and gauges as Prometheus reads them (text, not JSON); for an admin key or the metrics token.',
+  summary: 'Counters and gauges in the Prometheus text format. Needs an admin key or the metrics token.',
   answer: async (deps, { headers, address }) => {
     await refuseStranger(deps.settings.metrics, deps, headers, address);
     return new Response(await deps.metrics.write(deps), {
@@ -244,7 +247,7 @@ function descriptionRoute(routes: () => readonly Documented[]): AnsweredRoute {
     gate: 'open',
     summary: 'This description.',
     answer: async ({ settings: { version, publicUrl } }) => {
-      // Nobody waits for it at the start.
+      // Loaded on first use, to keep the start fast.
       const { describeRoutes } = await import('./openapi/describe.ts');
       return describeRoutes(routes(), { version, url: publicUrl });
     },

@@ -1,4 +1,4 @@
-/** The members that several routes share: money, times, pages, and how each is read and written. */
+/** Members shared by several routes (amounts, times, pages): their schemas, parsing and writing. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, readMoney } from '../canonical/money.ts';
@@ -7,13 +7,13 @@ import type { Page } from '../store/store.ts';
 const AN_AMOUNT = 'an amount in USD as a decimal string, such as "5.00"';
 const A_TIME = 'a time in ISO 8601, such as "2027-01-31T12:00:00Z", or in seconds since 1970';
 
-/** What the edge itself says; people's numbers (`5`) are taken too, as far as they are exact to the nano. */
+/** Responses contain strings. Requests may also send JSON numbers (`5`) if they are exact to one nano-USD. */
 export const Usd = Type.String({ description: AN_AMOUNT });
 export const UsdAsked = Type.Union([Type.String(), Type.Number()], { description: AN_AMOUNT });
 export type UsdAsked = Static<typeof UsdAsked>;
 
 const NANO_DIGITS = 9;
-/** Ten million USD: far below what a database's integers hold, far above what anybody means. */
+/** Ten million USD: far below the largest database integer, far above any real amount. */
 const LARGEST = 10_000_000n * 10n ** 9n;
 
 export function moneyOf(value: UsdAsked, param: string): Money {
@@ -21,7 +21,7 @@ export function moneyOf(value: UsdAsked, param: string): Money {
   if (amount !== undefined && amount <= LARGEST && amount >= -LARGEST) return amount;
   throw new GatewayError(
     'invalid_request',
-    `"${param}" must be ${AN_AMOUNT}, with nine decimals at most, and ten million at most.`,
+    `"${param}" must be ${AN_AMOUNT}, with at most nine decimals, and at most ten million.`,
     {
       param,
     },
@@ -32,9 +32,9 @@ export const Time = Type.String({ format: 'date-time' });
 export const TimeAsked = Type.Union([Type.String(), Type.Number()], { description: A_TIME });
 export type TimeAsked = Static<typeof TimeAsked>;
 
-/** The last moment that a date can tell. */
+/** The largest time that a JavaScript Date can hold. */
 const LAST_TIME = 8.64e15;
-/** Seconds since 1970 stay below this for another 1100 years, milliseconds have been above it since 1971. */
+/** Numbers below this are seconds (until the year 3110), numbers above are milliseconds (since 1971). */
 const FIRST_MILLISECONDS = 36_000_000_000;
 
 /** Milliseconds since 1970. */
@@ -50,13 +50,13 @@ export const writeTime = (time: number): string => new Date(time).toISOString();
 
 const PAGE_LIMIT = 100;
 
-/** Members of a query that pages through a list. */
+/** Query parameters of a paged list. */
 export const PAGE = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'an integer from 1 to 1000' })),
   after: Type.Optional(Type.String({ description: 'the "next" of the page before' })),
 } satisfies TProperties;
 
-/** A page of a list as the admin API answers it; `next` is the `after` of the next page, null on the last one. */
+/** A page of a list in the admin API. `next` is the `after` of the next page; null on the last page. */
 export function listOf(row: TSchema) {
   return Type.Object({
     data: Type.Array(row),
@@ -65,7 +65,7 @@ export function listOf(row: TSchema) {
   });
 }
 
-/** Reads one row more than asked, to know whether there are more. */
+/** Reads one row more than requested, to know whether there are more. */
 export async function pageOf<Row>(
   asked: { limit?: number; after?: string },
   read: (page: Page) => Promise<Row[]>,

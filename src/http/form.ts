@@ -1,23 +1,23 @@
-/** A body as members: JSON, or a form whose files become data URLs. */
+/** Reads a body as members: JSON, or a form whose files become data URLs. */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { parseBody } from '../dialects/shared/request-body.ts';
 import { formBoundary, readForm } from '../dialects/wire/multipart.ts';
 
-/** Throws `invalid_request` where the body is neither. */
+/** Throws `invalid_request` if the body is neither. */
 export function readMembers(body: Uint8Array, contentType: string): JsonObject {
   const boundary = formBoundary(contentType);
   if (boundary !== undefined) return membersOf(partsOf(body, boundary));
   if (/^application\/x-www-form-urlencoded/i.test(contentType)) return membersOf(pairsOf(body));
   if (/^multipart\/form-data/i.test(contentType))
-    throw new GatewayError('invalid_request', 'The content type of the form names no boundary.');
+    throw new GatewayError('invalid_request', 'The content type of the form has no boundary.');
   if (body.length === 0) return {};
   const members = parseBody(body, 'The body must be JSON in UTF-8, or a form (multipart/form-data).');
   if (isObject(members)) return members;
   throw new GatewayError('invalid_request', 'The body must be a JSON object.');
 }
 
-/** Names and values in order; a file is a data URL. */
+/** Names and values in order. A file is a data URL. */
 type Pair = readonly [name: string, value: string];
 
 function partsOf(body: Uint8Array, boundary: string): Pair[] {
@@ -30,13 +30,14 @@ function partsOf(body: Uint8Array, boundary: string): Pair[] {
 function pairsOf(body: Uint8Array): Pair[] {
   let pairs = 1;
   for (let at = body.indexOf(AMPERSAND); at >= 0; at = body.indexOf(AMPERSAND, at + 1)) {
-    if (++pairs > MOST_PAIRS) throw new GatewayError('request_too_large', `A form may have ${MOST_PAIRS} fields.`);
+    if (++pairs > MOST_PAIRS)
+      throw new GatewayError('request_too_large', `A form may have at most ${MOST_PAIRS} fields.`);
   }
   return [...new URLSearchParams(Buffer.from(body).toString())];
 }
 
 const AMPERSAND = 0x26;
-/** As many as a form in parts may have. */
+/** The limit of multipart forms. */
 const MOST_PAIRS = 200;
 
 function membersOf(pairs: readonly Pair[]): JsonObject {
@@ -55,5 +56,5 @@ function membersOf(pairs: readonly Pair[]): JsonObject {
   return members;
 }
 
-/** The official libraries write objects into forms member by member: `input_reference[image_url]`. */
+/** The official libraries flatten objects in forms: `input_reference[image_url]`. */
 const MEMBER = /^(\w+)\[(\w+)\]$/;

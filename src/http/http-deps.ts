@@ -1,4 +1,4 @@
-/** What the edge is built from: the modules behind it, and the settings it obeys. */
+/** Dependencies and settings of the HTTP edge. */
 import type { Access } from '../access/access.ts';
 import type { AppliedFile, CatalogueChanges } from '../catalog/apply.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -26,38 +26,40 @@ export interface HttpDeps {
   store: Store;
   videos: VideoTasks;
   files: Files;
-  /** The dialect of this name; `undefined` where there is none. */
+  /** The dialect of this name, or `undefined`. */
   dialect(name: string): Dialect | undefined;
-  /** Checks and saves providers and models, written as `modelport.yaml` writes them. Throws `invalid_request`, naming the member.
-   *  `actor`: the admin key that did it. */
+  /**
+   * Validates and saves providers and models in the form of `modelport.yaml`. Throws `invalid_request` with the name of the wrong member.
+   * `actor`: the admin key.
+   */
   apply(form: CatalogueForm, actor: string): Promise<CatalogueChanges>;
-  /** The same of a file of this name; says what it changed, and which other file it undid. */
+  /** The same for a file of this name. Reports what it changed and which other file's changes it reverted. */
   applyFile(form: CatalogueForm, name: string, key: string): Promise<AppliedFile>;
-  /** Encrypts providers' credentials with the newest key; one that stands in a file is made anew before. */
+  /** Encrypts the providers' credentials with the newest key. If the key is in a file, a new one is made first. */
   rotateSecrets(): Promise<{ from: string; providers: number }>;
-  /** Whether a call could be taken now. */
+  /** Whether the process can take calls now. */
   readiness(): Promise<Readiness>;
   metrics: Metrics;
   settings: EdgeSettings;
   now(): number;
-  /** Something an operator must look into. */
+  /** Reports a problem that needs the operator's attention. */
   reportError(sentence: string, cause: unknown): void;
 }
 
 interface EdgeSettings {
   /** Modelport's own version. */
   version: string;
-  /** The largest request body, before and after decompression. */
+  /** The largest request body in bytes, before and after decompression. */
   maxBodyBytes: number;
-  /** What a body of JSON may hold. */
+  /** Limits on the structure of JSON bodies. */
   jsonBounds: JsonBounds;
-  /** Clients speak TLS with the gateway itself. */
+  /** Whether clients connect to the gateway by TLS. */
   isSecure: boolean;
-  /** Where clients reach the gateway; `undefined`: where they asked. */
+  /** The public URL of the gateway. `undefined`: the host of the request. */
   publicUrl: string | undefined;
-  /** Where files that clients send are put while their calls last. */
+  /** Folder for uploaded files while their calls run. */
   uploadFolder: string;
-  /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is believed. */
+  /** Addresses or CIDR ranges of proxies whose `x-forwarded-for` is trusted. */
   trustedProxies: readonly string[];
   /** Who may read `/metrics`. */
   metrics: MetricsGate;

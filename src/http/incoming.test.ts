@@ -22,7 +22,7 @@ function post(query: string, headers: { [name: string]: string }, body: string |
   return arrivedRequest({ target: `${TARGET}${query}`, headers, body, address: '203.0.113.9' });
 }
 
-test('who calls, from where, and under which id', () => {
+test('a request has its caller, address and id', () => {
   const first = incomingOf(post('', { authorization: 'Bearer sk-a' }), {}, options);
   expect(first.key).toBe('sk-a');
   expect(asked).toBe(0);
@@ -33,7 +33,7 @@ test('who calls, from where, and under which id', () => {
   expect(second.requestId).not.toBe(first.requestId);
 });
 
-test('the body is read when it is asked for, with path, query and headers beside it', async () => {
+test('the body is read on demand, and path, query and headers are available', async () => {
   const body = gzipSync('{"contents":[]}');
   const request = post('?alt=sse', { 'content-encoding': 'gzip', 'X-Modelport-Strict': 'true' }, body);
   const incoming = incomingOf(request, { model: 'team/beta' }, options);
@@ -45,12 +45,12 @@ test('the body is read when it is asked for, with path, query and headers beside
   expect(read.headers.get('x-modelport-strict')).toBe('true');
 });
 
-test('a body beyond the bound is refused when it is read', async () => {
+test('a body above the maximum size is refused when it is read', async () => {
   const incoming = incomingOf(post('', {}, 'x'.repeat(1001)), {}, options);
   expect(() => incoming.read(UNCOUNTED)).toThrow(expect.objectContaining({ code: 'request_too_large' }));
 });
 
-test('who waits for the answer is the request itself', () => {
+test('the request itself is the client connection that the gateway watches', () => {
   const request = post('', {});
   const { client } = incomingOf(request, {}, options);
   let left = 0;

@@ -1,4 +1,4 @@
-/** A request as the gateway takes it: nothing is read or looked up before it is asked for. */
+/** A request in the form that the gateway takes. Everything is read on demand. */
 import type { Load } from '../access/work-bounds.ts';
 import { newTimedId } from '../canonical/id.ts';
 import type { WireRequest } from '../dialects/dialect.ts';
@@ -17,7 +17,7 @@ export interface IncomingOptions {
   carriers: Carriers;
   maxBodyBytes: number;
   bodies: JsonBodies;
-  /** Forms are taken apart as they come, their files put here. */
+  /** Parses forms while they arrive and stores their files in this folder. */
   uploads?: { folder: string };
   addressOf: AddressOf;
   now(): number;

@@ -1,4 +1,4 @@
-/** Bodies of JSON before anybody reads them: held to their bounds, and parsed in a thread where they are large. */
+/** Checks JSON bodies against limits before they are parsed, and parses large ones in a worker thread. */
 import { existsSync } from 'node:fs';
 import { GatewayError } from '../canonical/errors.ts';
 import { keepParsed } from '../dialects/shared/request-body.ts';
@@ -7,24 +7,25 @@ import type { ParseAnswered, ParseAsked } from './json-worker.ts';
 
 export interface JsonBodies {
   /**
-   * The body, once it may be parsed; what is no JSON passes as it is. Where a promise is returned, the bytes given are not to be used any more.
-   * Throws `request_too_large` where a bound is broken, `invalid_request` where it is nested too deeply or, if it is large, no JSON.
+   * Returns the body when it may be parsed. A body that is not JSON is returned unchanged. If a promise is returned, the given bytes must
+   * not be used any more. Throws `request_too_large` if a limit is exceeded, `invalid_request` if the body is nested too deeply or, for
+   * large bodies, not JSON.
    */
   admit(body: Uint8Array): Uint8Array | Promise<Uint8Array>;
 }
 
-/** A smaller body is parsed where it is wanted: in a few milliseconds. */
+/** Smaller bodies are parsed on the main thread, which takes a few milliseconds. */
 const LARGE_BYTES = 1024 * 1024;
-/** What a smaller body can hold costs less than counting it: its depth is looked at once it is parsed (`parseBody`). */
+/** Counting the members of smaller bodies costs more than they could cost. Their depth is checked after parsing (`parseBody`). */
 const SMALL_BYTES = 256 * 1024;
-/** The thread has the memory of the largest body it has parsed. */
+/** The worker keeps the memory of the largest body it parsed, so it ends after this idle time. */
 const IDLE_MS = 30_000;
 
 const SENTENCES: { readonly [excess in JsonExcess]: (bound: number) => string } = {
   depth: (bound) => `The body is nested more than ${bound} levels deep.`,
-  values: (bound) => `The body has more than ${bound} array elements and object members, the most taken here.`,
-  members: (bound) => `The body has more than ${bound} object members, the most taken here.`,
-  membersOfOne: (bound) => `An object in the body has more than ${bound} members, the most taken here.`,
+  values: (bound) => `The body has more than the maximum of ${bound} array elements and object members.`,
+  members: (bound) => `The body has more than the maximum of ${bound} object members.`,
+  membersOfOne: (bound) => `An object in the body has more than the maximum of ${bound} members.`,
 };
 
 export function createJsonBodies(bounds: JsonBounds): JsonBodies {
@@ -59,7 +60,7 @@ export function createJsonBodies(bounds: JsonBounds): JsonBodies {
   };
 }
 
-/** After blanks and a byte order mark, an object or a list: all else is parsed for next to nothing, or is no JSON. */
+/** Whether an object or array follows white space and a byte order mark. Anything else is cheap to parse, or is not JSON. */
 function beginsJson(body: Uint8Array): boolean {
   let at = body[0] === 0xef ? 3 : 0;
   while (body[at] === 0x20 || (body[at]! >= 9 && body[at]! <= 13)) at++;
@@ -71,7 +72,7 @@ interface Pending {
   reject(error: GatewayError): void;
 }
 
-/** One for the whole process: a body waits for those before it. It starts with the first large body. */
+/** One worker for the process: bodies wait for each other. It starts with the first large body. */
 function createParseThread() {
   const pending = new Map<number, Pending>();
   let worker: Worker | undefined;
@@ -89,7 +90,7 @@ function createParseThread() {
       event.preventDefault();
       end();
       const cause = new Error(event.message);
-      const error = new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', {
+      const error = new GatewayError('internal_error', 'The gateway had an internal error. Please try again.', {
         cause,
       });
       for (const { reject } of pending.values()) reject(error);
@@ -109,7 +110,7 @@ function createParseThread() {
       clearTimeout(idle);
       worker ??= start();
       const id = ++last;
-      // What shares its memory with others cannot be handed over.
+      // A buffer that is shared with other data cannot be transferred.
       const bytes = body.byteLength === body.buffer.byteLength ? body : new Uint8Array(body);
       const answered = new Promise<ParseAnswered>((resolve, reject) => pending.set(id, { resolve, reject }));
       worker.postMessage({ id, bytes, bounds } satisfies ParseAsked, [bytes.buffer as ArrayBuffer]);
@@ -118,7 +119,7 @@ function createParseThread() {
   };
 }
 
-/** The thread's program is beside this file, or beside what the launcher has bundled this file into. */
+/** The worker's program is next to this file, or next to the bundle that contains this file. */
 function programUrl(): URL {
   const beside = new URL('./json-worker.ts', import.meta.url);
   return existsSync(beside) ? beside : new URL('../../../src/http/json-worker.ts', import.meta.url);

@@ -5,7 +5,7 @@ import { type JsonBounds, scanJson } from './json-scan.ts';
 const WIDE: JsonBounds = { depth: 1000, values: 1e9, members: 1e9, membersOfOne: 1e9 };
 const scan = (text: string, bounds: Partial<JsonBounds>) => scanJson(Buffer.from(text), { ...WIDE, ...bounds });
 
-/** What the bounds would have to be for the value to pass; written for clearness, not for speed. */
+/** The smallest limits that admit the value. A simple reference implementation. */
 function needs(value: unknown): JsonBounds {
   if (typeof value !== 'object' || value === null) return { depth: 0, values: 0, members: 0, membersOfOne: 0 };
   const inner = Object.values(value).map(needs);
@@ -13,14 +13,14 @@ function needs(value: unknown): JsonBounds {
   const sum = (of: (one: JsonBounds) => number) => inner.reduce((total, one) => total + of(one), 0);
   return {
     depth: 1 + Math.max(0, ...inner.map(({ depth }) => depth)),
-    // The container itself, and a comma between two.
+    // The container itself, and the commas between elements.
     values: 1 + Math.max(0, inner.length - 1) + sum(({ values }) => values),
     members: own + sum(({ members }) => members),
     membersOfOne: Math.max(own, ...inner.map(({ membersOfOne }) => membersOfOne)),
   };
 }
 
-test('whatever is counted is what the text holds, with any strings in it', () => {
+test('the counts equal those of the parsed value, with any strings in it', () => {
   const hard = fc.stringMatching(/^["\\{}[\],:a]{0,60}$/);
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
@@ -45,7 +45,7 @@ test('whatever is counted is what the text holds, with any strings in it', () =>
   );
 });
 
-test('long strings, and quotes behind any number of backslashes', () => {
+test('long strings and quotes after any number of backslashes are skipped correctly', () => {
   for (let backslashes = 0; backslashes < 60; backslashes++) {
     const text = JSON.stringify({ a: `${'x'.repeat(backslashes % 7)}${'\\'.repeat(backslashes)}"{[,:`, b: [] });
     expect(scan(text, { depth: 2, values: 3, members: 2, membersOfOne: 2 })).toBeUndefined();
@@ -55,7 +55,7 @@ test('long strings, and quotes behind any number of backslashes', () => {
   expect(scan(`["${'x'.repeat(1e6)}`, { values: 1 })).toBeUndefined();
 });
 
-test('a text that is no JSON ends the count, not the process', () => {
+test('invalid JSON ends the scan without an error', () => {
   for (const text of ['', '"', '\\', '"\\', ']]]]', '}{', '[[[[', '{"a', ':::', '"\\"', '\u0000'])
     expect(() => scan(text, { depth: 2 })).not.toThrow();
   expect(scan('[[[', { depth: 2 })).toBe('depth');

@@ -1,13 +1,13 @@
-/** Counts what a JSON text holds before it is parsed: parsing costs by the member, not by the byte. */
+/** Counts the members of a JSON text before it is parsed: the cost of parsing depends on members, not on bytes. */
 
 export interface JsonBounds {
-  /** Objects and arrays within one another. */
+  /** The maximum nesting of objects and arrays. */
   depth: number;
-  /** Elements of all arrays and members of all objects together. */
+  /** Elements of all arrays and members of all objects. */
   values: number;
-  /** Members of all objects together. */
+  /** Members of all objects. */
   members: number;
-  /** Members of one object: one of very many names costs far more than many of few. */
+  /** Members of one object: one object with many names costs far more than many small objects. */
   membersOfOne: number;
 }
 
@@ -21,10 +21,10 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-/** Longer strings are searched natively: asking costs as much as looking at some bytes. */
+/** Above this length the native search for the closing quote is faster than a loop. */
 const SHORT = 24;
 
-/** The first bound that the text breaks; `undefined` where it breaks none. Of what is no JSON it may say anything. */
+/** The first limit that the text exceeds, or `undefined`. The result for invalid JSON has no meaning. */
 export function scanJson(bytes: Buffer, bounds: JsonBounds): JsonExcess | undefined {
   const ofObject = new Uint32Array(bounds.depth + 1);
   let depth = 0;
@@ -58,7 +58,7 @@ export function scanJson(bytes: Buffer, bounds: JsonBounds): JsonExcess | undefi
   return undefined;
 }
 
-/** Where the string that begins at `from` has its closing quote; the text's end where it has none. */
+/** The index of the closing quote of the string that begins at `from`, or the end of the text. */
 function stringEnd(bytes: Buffer, from: number): number {
   for (let at = from; ; ) {
     const near = Math.min(at + SHORT, bytes.length);
@@ -69,7 +69,7 @@ function stringEnd(bytes: Buffer, from: number): number {
     if (at >= bytes.length) return bytes.length;
     const quote = bytes.indexOf(QUOTE, at);
     if (quote < 0) return bytes.length;
-    // An odd number of backslashes before it: it is the string's own.
+    // After an odd number of backslashes the quote is part of the string.
     let back = quote;
     while (back > at && bytes[back - 1] === BACKSLASH) back--;
     if ((quote - back) % 2 === 0) return quote;

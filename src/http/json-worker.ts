@@ -1,4 +1,4 @@
-/** Parses large bodies in a thread of its own: what it costs there holds nobody up. */
+/** The worker thread that parses large JSON bodies, so that the main thread is not blocked. */
 import type { Json } from '../canonical/json.ts';
 import { whyNoJson } from '../canonical/json-fault.ts';
 import { type JsonBounds, type JsonExcess, scanJson } from './json-scan.ts';
@@ -7,7 +7,7 @@ declare const self: Worker;
 
 export interface ParseAsked {
   id: number;
-  /** Handed over, and back with the answer. */
+  /** Transferred to the worker, and back with the result. */
   bytes: Uint8Array;
   bounds: JsonBounds;
 }

@@ -12,7 +12,7 @@ const newKey = async (more: object = {}) =>
   (await edge.admin('POST', '/keys', { account: 'default', name: 'k', ...more })).body;
 const balance = async (key: string) => (await edge.ask('GET', '/v1/balance', { key })).status;
 
-test('PATCH changes what is given, takes away what is null, leaves the rest', async () => {
+test('PATCH sets given members, removes members that are null, and keeps the rest', async () => {
   const { id } = await newKey({ budget: '5', requestsPerMinute: 60, models: ['alpha'], scopes: ['chat', 'balance'] });
   const change = { name: 'renamed', budget: { day: '1' }, requestsPerMinute: null, models: null, concurrency: 2 };
   const { status, body } = await edge.admin('PATCH', `/keys/${id}`, change);
@@ -44,7 +44,7 @@ test.each([
   expect(refused.body.error.param).toStartWith(param);
 });
 
-test('a disabled key is enabled again; a removed one is gone', async () => {
+test('a disabled key can be enabled again; a removed one is gone', async () => {
   const { id, key } = await newKey();
   await edge.admin('POST', `/keys/${id}/disable`);
   expect(await balance(key)).toBe(401);
@@ -55,7 +55,7 @@ test('a disabled key is enabled again; a removed one is gone', async () => {
   expect((await edge.admin('DELETE', `/keys/${id}`)).status).toBe(404);
 });
 
-test('a rotation with grace leaves the old secret its time, one without ends it', async () => {
+test('a rotation with a grace period keeps the old secret for that time; without one the old secret ends at once', async () => {
   const { id, key } = await newKey();
   const second = (await edge.admin('POST', `/keys/${id}/rotate`, { graceSeconds: 60 })).body;
   expect(second.priorUntil).toBeString();
@@ -65,7 +65,7 @@ test('a rotation with grace leaves the old secret its time, one without ends it'
   expect(await Promise.all([balance(key), balance(second.key), balance(third.key)])).toEqual([401, 401, 200]);
 });
 
-test('scopes: a key opens the endpoints of its families and no other', async () => {
+test('a key with scopes opens only the endpoints of these scopes', async () => {
   const { key } = await newKey({ scopes: ['models'] });
   expect((await edge.ask('GET', '/v1/models', { key })).status).toBe(200);
   const refused = await edge.ask('GET', '/v1/balance', { key });
@@ -73,12 +73,12 @@ test('scopes: a key opens the endpoints of its families and no other', async () 
   expect(await refused.json()).toMatchObject({ error: { code: 'scope_not_allowed', type: 'permission_error' } });
 });
 
-test('every endpoint for callers says which scope it belongs to', () => {
+test('every endpoint for callers has a scope', () => {
   const unscoped = ANSWERED_ROUTES.filter(({ gate, scope }) => gate === 'caller' && scope === undefined);
   expect(unscoped.map(({ method, path }) => `${method} ${path}`)).toEqual([]);
 });
 
-test('an account is limited, disabled, enabled; its keys with it', async () => {
+test('limiting, disabling and enabling an account applies to its keys', async () => {
   const account = (await edge.admin('POST', '/accounts', { name: 'shop', budget: '9', tokensPerMinute: 1000 })).body;
   expect(account).toMatchObject({ budget: { total: '9' }, tokensPerMinute: 1000 });
   const { key } = (await edge.admin('POST', '/keys', { account: 'shop', name: 'k' })).body;
@@ -97,7 +97,7 @@ test('an account is limited, disabled, enabled; its keys with it', async () => {
   expect(await balance(key)).toBe(200);
 });
 
-test('every change by an admin is on record: who, what, before and after, and no secret', async () => {
+test('every change by an admin is in the audit log with actor, subject, before and after, and without secrets', async () => {
   const { id, key } = await newKey({ concurrency: 2 });
   await edge.admin('PATCH', `/keys/${id}`, { concurrency: 3, budget: '1.5' });
   const rotated = (await edge.admin('POST', `/keys/${id}/rotate`, { graceSeconds: 9 })).body;
@@ -134,7 +134,7 @@ test('every change by an admin is on record: who, what, before and after, and no
   for (const secret of [key, rotated.key, 'vendor-secret', 'hash']) expect(text).not.toContain(secret);
 });
 
-test('/metrics opens to an admin key or its token, never to an address', async () => {
+test("/metrics needs an admin key or its token, whatever the client's address", async () => {
   const metrics = (key: string | null, headers: { [name: string]: string } = {}) =>
     edge.ask('GET', '/metrics', { key, headers });
   expect((await metrics(null)).status).toBe(401);
@@ -155,7 +155,7 @@ test('/metrics opens to an admin key or its token, never to an address', async (
 });
 
 test.each(['/metrics', '/admin/v1/accounts', '/admin/v1/nothing', '/%61dmin/v1/accounts'])(
-  '%s tells pages of other origins nothing',
+  '%s has no CORS headers for pages of other origins',
   async (path) => {
     const origin = 'https://page.invalid';
     for (const [method, key] of [

@@ -1,4 +1,4 @@
-/** One route of the edge as a row: its way in, its schemas, and the function that answers it. */
+/** The type of one row of the route table: path, key, schemas, and handler. */
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import type { Caller } from '../access/access.ts';
 import type { Scope } from '../access/scopes.ts';
@@ -7,51 +7,51 @@ import type { HttpDeps } from './http-deps.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Who may come in: everybody, a caller's key, an admin's key. */
+/** Who may use the route: everybody, caller keys, admin keys. */
 export type Gate = 'open' | 'caller' | 'admin';
 
-/** How a path says what the framework cannot tell apart in it. */
+/** Splits a path whose parameters the router cannot separate. */
 export interface PathReading {
-  /** The path as its users know it. */
+  /** The path as documentation shows it. */
   shown: string;
-  /** The parameters as its users know them; `undefined`: the path is another route's. */
+  /** The parameters as documentation names them. `undefined`: the path belongs to another route. */
   read(found: { readonly [name: string]: string }): { [name: string]: string } | undefined;
 }
 
-/** What documents a route; `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
+/** The documented part of a route. `path` is written for Hono (`:id`, `:name{.+}` for names with slashes). */
 export interface Documented {
   method: Method;
   path: string;
-  /** Where one parameter of the path holds more than a name. */
+  /** Set if one parameter of the path contains more than one value. */
   reading?: PathReading;
   gate: Gate;
-  /** Where a key is looked for beside the bearer token. */
+  /** Where the key may be, besides the bearer token. */
   carriers: Carriers;
   summary: string;
   query: TObject;
-  /** What the edge checks. */
+  /** The schema that the edge checks. */
   body: TSchema | undefined;
-  /** Absent: the description says it (`openapi/operations.ts`). */
+  /** Absent: the OpenAPI document defines it (`openapi/operations.ts`). */
   reply?: TSchema;
 }
 
-/** A route that hands the call to the gateway, in the words of one dialect. */
+/** A route whose calls go to the gateway in one dialect. */
 export interface RelayedRoute extends Documented {
-  /** Its dialect checks it. */
+  /** The dialect validates the body. */
   body: undefined;
   dialect: string;
-  /** The files in its forms are not kept in memory. */
+  /** Files in forms are not kept in memory. */
   uploads?: true;
 }
 
 /** A route that the edge answers itself. */
 export interface AnsweredRoute extends Documented {
-  /** What a key that is bound to scopes needs; absent: only a key without scopes comes in. */
+  /** The scope that a key needs. Absent: keys with scopes are refused. */
   scope: Scope | undefined;
   answer: Answer<unknown, unknown>;
 }
 
-/** The answer's body, or a whole Response where it is not JSON with status 200. */
+/** The response body, or a complete Response if it is not JSON with status 200. */
 export type Answer<Query, Body> = (deps: HttpDeps, asked: Asked<Query, Body>) => Answered | Promise<Answered>;
 type Answered = object | Response;
 
@@ -60,13 +60,13 @@ export interface Asked<Query, Body> {
   query: Query;
   body: Body;
   headers: Pick<Headers, 'get' | 'has'>;
-  /** The request's own address, as the client knows the gateway. */
+  /** The URL of the request as the client sees it. */
   readonly url: string;
-  /** Reads a body that no schema describes, within its bound. */
+  /** Reads a body without a schema, within the size limit. */
   read(): Promise<Uint8Array>;
-  /** From where the call came. */
+  /** The client's address. */
   readonly address: string;
-  /** Throws where the gate is open: nobody has said who they are. */
+  /** Throws if the route is open to everybody: then there is no caller. */
   caller: Caller;
 }
 
@@ -84,7 +84,7 @@ interface RouteOptions<Q extends TObject, B extends TSchema> {
 
 export const NO_QUERY = Type.Object({});
 
-/** A row of the route table; `answer` sees query and body as its schemas say. */
+/** A row of the route table. `answer` gets query and body with the types of their schemas. */
 export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = never>(
   method: Method,
   path: string,
@@ -102,7 +102,7 @@ export function route<Q extends TObject = typeof NO_QUERY, B extends TSchema = n
     ...(options.reading && { reading: options.reading }),
     query: options.query ?? NO_QUERY,
     body: options.body,
-    // Query and body have passed the schemas that give them these types.
+    // Safe: query and body were validated against these schemas.
     answer: options.answer as Answer<unknown, unknown>,
   };
 }

@@ -1,13 +1,13 @@
-/** Finds the routes of a method and a path: the part of the web framework that the edge uses. */
+/** Finds the routes for a method and path. Uses only the router of Hono. */
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { SmartRouter } from 'hono/router/smart-router';
 import { TrieRouter } from 'hono/router/trie-router';
 import { tryDecode } from 'hono/utils/url';
 
 export interface Router<T> {
-  /** Before the first `match`. `path` is as the framework writes it (`:id`, `:name{.+}` for names with slashes). */
+  /** Call before the first `match`. `path` is written for Hono (`:id`, `:name{.+}` for names with slashes). */
   add(method: string, path: string, entry: T): void;
-  /** In the order they were added, with what stands for the path's parameters. */
+  /** The matching routes in the order they were added, with the path's parameters. */
   match(method: string, path: string): readonly Match<T>[];
 }
 
@@ -18,7 +18,7 @@ export interface Match<T> {
 
 export function createRouter<T>(): Router<T> {
   const router = new SmartRouter<T>({ routers: [new RegExpRouter<T>(), new TrieRouter<T>()] });
-  /** The matches of paths without parameters, which never differ, by method. */
+  /** Cached matches of paths without parameters, by method. */
   const plain = new Map<string, Map<string, readonly Match<T>[]>>();
   return {
     add(method, path, entry) {
@@ -30,7 +30,7 @@ export function createRouter<T>(): Router<T> {
       const matched = known?.get(method);
       if (matched) return matched;
       const matches = found(router, method, path);
-      // A method that nobody has added is not remembered: there is no end of them.
+      // Unknown methods are not cached: a client can invent any number of them.
       if (matches.length > 0) known?.set(method, matches);
       return matches;
     },
@@ -42,7 +42,7 @@ function found<T>(router: SmartRouter<T>, method: string, path: string): Match<T
   return entries.map(([entry, places]) => ({ found: entry, parameters: parametersOf(places, values) }));
 }
 
-/** The framework gives values, or places in a list of values. */
+/** Hono returns values, or indexes into a list of values. */
 function parametersOf(
   places: { readonly [name: string]: string | number },
   values: readonly string[] | undefined,

@@ -1,4 +1,4 @@
-/** The route table: what is handed to the gateway, in which dialect, and what the edge answers itself. */
+/** The route table: routes relayed to the gateway, with their dialect, and routes answered here. */
 
 import type { AnsweredRoute, RelayedRoute } from './route.ts';
 import { NO_QUERY } from './route.ts';
@@ -26,7 +26,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-chat',
     gate: 'caller',
     carriers: {},
-    summary: 'Answers a conversation, whole or as a stream of server-sent events.',
+    summary: 'Generates the next message of a conversation. Returns one response or a stream of server-sent events.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -36,7 +36,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-completions',
     gate: 'caller',
     carriers: {},
-    summary: 'Completes a text, whole or as a stream of server-sent events.',
+    summary: 'Completes a text. Returns one response or a stream of server-sent events.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -46,7 +46,8 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'anthropic-messages',
     gate: 'caller',
     carriers: { anthropic: true },
-    summary: 'Answers a conversation in the messages format, whole or streamed; needs a header `anthropic-version`.',
+    summary:
+      'Generates the next message of a conversation in the messages format, streaming or not. Needs the header `anthropic-version`.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -56,7 +57,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-responses',
     gate: 'caller',
     carriers: {},
-    summary: 'Answers a conversation in the Responses format, whole or as a stream of server-sent events.',
+    summary: 'Generates a response in the Responses format. Returns one response or a stream of server-sent events.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -66,7 +67,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-responses-compact',
     gate: 'caller',
     carriers: {},
-    summary: "Compacts a conversation into the user's messages and a compaction item, by the model itself.",
+    summary: "Compacts a conversation: the model reduces it to the user's messages and a compaction item.",
     query: NO_QUERY,
     body: undefined,
   },
@@ -78,7 +79,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     carriers: {},
     uploads: true,
     summary:
-      'Generates images, in one of two request shapes. Streaming sends partial images first where the model has them.',
+      'Generates images, in one of two request formats. Streaming sends partial images first if the model supports them.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -90,7 +91,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     gate: 'caller',
     carriers: {},
     uploads: true,
-    summary: 'Changes images, sent as a form or in JSON.',
+    summary: 'Edits images, sent as a form or in JSON.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -100,7 +101,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-embeddings',
     gate: 'caller',
     carriers: {},
-    summary: 'Turns texts into vectors, as numbers or as base64 of little-endian float32.',
+    summary: 'Computes embeddings of texts, as numbers or as base64 of little-endian float32.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -110,7 +111,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-embeddings',
     gate: 'caller',
     carriers: {},
-    summary: "Turns texts into vectors; the body names the path's model again.",
+    summary: 'Computes embeddings of texts; the body repeats the model of the path.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -120,7 +121,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-speech',
     gate: 'caller',
     carriers: {},
-    summary: 'Speaks a text: the audio as it comes, or in server-sent events.',
+    summary: 'Generates speech from text: audio bytes while they are generated, or server-sent events.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -132,8 +133,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       dialect: 'openai-transcriptions',
       gate: 'caller',
       carriers: {},
-      summary:
-        'Writes down what is said in an audio file, sent as a form; as JSON, text, subtitles or server-sent events.',
+      summary: 'Transcribes an audio file sent as a form. Returns JSON, text, subtitles or server-sent events.',
       query: NO_QUERY,
       body: undefined,
       uploads: true,
@@ -145,7 +145,7 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
     dialect: 'openai-moderations',
     gate: 'caller',
     carriers: {},
-    summary: 'Judges texts and images by categories of harm.',
+    summary: 'Classifies texts and images by categories of harm.',
     query: NO_QUERY,
     body: undefined,
   },
@@ -156,16 +156,16 @@ export const RELAYED_ROUTES: readonly RelayedRoute[] = [
       dialect: 'rerank',
       gate: 'caller',
       carriers: {},
-      summary: 'Puts documents in the order in which they answer a query.',
+      summary: 'Ranks documents by relevance to a query.',
       query: NO_QUERY,
       body: undefined,
     }),
   ),
-  ...embedRoutes('embedContent', 'gemini-embed', 'Turns one text into a vector.'),
-  ...embedRoutes('batchEmbedContents', 'gemini-batch-embed', 'Turns texts into vectors.'),
-  ...generateRoutes('streamGenerateContent', 'Answers a conversation in the generateContent format, as a stream.'),
-  // Its rows come last: an action that nobody knows is refused by the dialect.
-  ...generateRoutes('generateContent', 'Answers a conversation in the generateContent format.'),
+  ...embedRoutes('embedContent', 'gemini-embed', 'Computes the embedding of one text.'),
+  ...embedRoutes('batchEmbedContents', 'gemini-batch-embed', 'Computes embeddings of texts.'),
+  ...generateRoutes('streamGenerateContent', 'Generates content in the generateContent format, as a stream.'),
+  // Last, because the dialect refuses every unknown action.
+  ...generateRoutes('generateContent', 'Generates content in the generateContent format.'),
 ];
 
 function embedRoutes(action: string, dialect: string, summary: string): RelayedRoute[] {

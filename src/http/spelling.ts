@@ -1,9 +1,9 @@
 /**
- * Which spelling of a path a route takes. The words of a route are letters that need no percent-encoding: who encodes them all the same
- * (`/%61dmin`) would pass a proxy whose rule for `/admin` compares what was sent. Only parameters may be encoded.
+ * Refuses percent-encoded route words. Route words need no encoding. A client that encodes them (`/%61dmin`) could pass a proxy whose rule
+ * for `/admin` compares the raw path. Only parameters may be encoded.
  */
 
-/** `pattern`: a route's path as the framework writes it. The test is for paths as sent that the route's pattern fits once decoded. */
+/** `pattern`: a route's path as Hono writes it. The returned function tests a raw path whose decoded form matches that route. */
 export function spellingOf(pattern: string): (sent: string) => boolean {
   const parts = pattern.split('/');
   const prefix = pattern.split(':')[0] ?? '';

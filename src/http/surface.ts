@@ -1,10 +1,10 @@
-/** What is for the operator alone, and at which of the addresses it is served. */
+/** Which routes are only for the operator, and at which listening address they are served. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** An address serves everything, what clients need, or what the operator needs. */
+/** An address serves everything, the routes for clients, or the routes for the operator. */
 export type Surface = 'all' | 'public' | 'operator';
 
-/** What stands on every surface: it says who answers, and whether it works. */
+/** Served at every address: name, health and readiness. */
 const COMMON = new Set(['/', '/health', '/ready']);
 
 export function isOperatorPath(path: string): boolean {
@@ -19,8 +19,8 @@ export function isServed(surface: Surface, path: string): boolean {
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * The names under which the operator's own address may be asked for: others are a page's that has its name resolved to this
- * machine. `listens` is the host that is listened on.
+ * The host names accepted at the operator's address. Others may come from DNS rebinding: a web page whose name resolves to this machine.
+ * `listens`: the host that is listened on.
  */
 export function hostsAllowed(listens: string, named: readonly string[]): ReadonlySet<string> {
   const own = listens.includes(':') ? `[${listens}]` : listens;
@@ -29,9 +29,9 @@ export function hostsAllowed(listens: string, named: readonly string[]): Readonl
 
 const PORT = /:\d+$/;
 
-/** Throws `address_not_allowed` where the request names a host that is not among these. */
+/** Throws `address_not_allowed` if the request names another host. */
 export function refuseHost(allowed: ReadonlySet<string>, host: string | null): void {
   if (allowed.has((host ?? '').toLowerCase().replace(PORT, ''))) return;
-  const sentence = 'This host name is not one of the operator’s: add it to MODELPORT_ADMIN_HOSTS.';
+  const sentence = "This host name is not allowed for the operator's address: add it to MODELPORT_ADMIN_HOSTS.";
   throw new GatewayError('address_not_allowed', sentence);
 }

@@ -1,4 +1,4 @@
-/** What clients are told whose base URL, method, key or endpoint is not what this service has. */
+/** Errors for clients with a wrong base URL, method, key or endpoint. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Loopback, startLoopback } from '../../test/loopback.ts';
 import { pathMeant } from './unrouted.ts';
@@ -15,7 +15,7 @@ async function refusal(method: string, path: string, headers: { [name: string]: 
   return { status: response.status, error, headers: response.headers };
 }
 
-test('what stands under /v1 stands under /openai/v1 too, and nothing else does', async () => {
+test('what is under /v1 is also under /openai/v1, and nothing else is', async () => {
   const models = await edge.ask('GET', '/openai/v1/models');
   expect(models.status).toBe(200);
   expect(await models.json()).toMatchObject({ object: 'list' });
@@ -29,7 +29,7 @@ test('what stands under /v1 stands under /openai/v1 too, and nothing else does',
     expect({ path, status: (await refusal('GET', path)).status }).toEqual({ path, status: 404 });
 });
 
-test('a WebSocket on a path that takes POST is sent to plain HTTP at once', async () => {
+test('a WebSocket request to a POST path is refused with a hint to use HTTP', async () => {
   const upgrade = { upgrade: 'websocket', connection: 'Upgrade', 'sec-websocket-version': '13' };
   const { status, error, headers } = await refusal('GET', '/v1/responses', upgrade);
   expect(status).toBe(426);
@@ -48,14 +48,14 @@ test.each([
   ['POST', '/v1/chat/completions/chat/completions', '/v1/chat/completions'],
   ['GET', '/api/v1/models', '/v1/models'],
   ['GET', '/models', '/v1/models'],
-])('%s %s says what the base URL should be', async (method, path, meant) => {
+])('%s %s names the correct base URL', async (method, path, meant) => {
   const { status, error } = await refusal(method, path);
   expect(status).toBe(404);
   expect(error.message).toContain(`did you mean ${meant}?`);
   expect(error.message).toContain('ends in `/v1`, once');
 });
 
-test('a path that resembles nothing is told no other', async () => {
+test('a path that resembles no route gets no suggestion', async () => {
   expect((await refusal('GET', '/nothing/at/all')).error.message).not.toContain('did you mean');
   let asked = 0;
   expect(pathMeant(`/${'a/'.repeat(4000)}`, () => ++asked > 0)).toBeUndefined();
@@ -69,14 +69,14 @@ test.each([
   '/v1/messages/batches',
   '/v1/assistants',
   '/v1/fine_tuning/jobs',
-])('%s is not offered, and that is said', async (path) => {
+])('%s is answered as not offered', async (path) => {
   const { status, error } = await refusal('POST', path);
   expect(status).toBe(404);
   expect(error.message).toContain('not offered');
 });
 
 test.each(['/upload/v1beta/files', '/upload/v1beta/files?uploadType=resumable', '/v1beta/files', '/v1beta/files/abc'])(
-  'an upload for Google’s clients (%s) is refused in their shape, with what to send instead',
+  "an upload by Google’s clients (%s) is refused in Google's format with an alternative",
   async (path) => {
     const { status, error } = await refusal('POST', path);
     expect(status).toBe(400);
@@ -85,7 +85,7 @@ test.each(['/upload/v1beta/files', '/upload/v1beta/files?uploadType=resumable', 
   },
 );
 
-test('an action of a model takes POST alone', async () => {
+test('an action of a model supports only POST', async () => {
   for (const method of ['GET', 'PUT', 'DELETE'])
     for (const prefix of ['/v1beta', '/v1'])
       for (const action of [
@@ -110,7 +110,7 @@ test.each([
   ['the query (`key`)', {}, '?key=sk-hidden'],
   ['`authorization`', { authorization: 'sk-hidden' }, ''],
   ['`authorization`', { authorization: 'Basic sk-hidden' }, ''],
-] as const)('a key in %s, where it is not read, is named', async (place, headers, query) => {
+] as const)('a key in %s, which is not read, is named in the error', async (place, headers, query) => {
   for (const path of ['/v1/balance', '/v1/responses/resp_1']) {
     const { status, error } = await refusal('GET', path + query, headers, null);
     expect(status).toBe(401);

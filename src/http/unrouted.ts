@@ -1,14 +1,14 @@
-/** What is said where no route takes a request: other methods, what is not offered, and what the base URL should have been. */
+/** Errors for requests without a route: wrong method, endpoints that are not offered, and wrong base URLs. */
 import { GatewayError } from '../canonical/errors.ts';
 
-/** The same paths behind the prefix that Groq's clients write. */
+/** A prefix that Groq's clients use for the same paths. */
 const ALIAS = '/openai';
 
 export function withoutAlias(path: string): string {
   return path.startsWith('/openai/v1/') ? path.slice(ALIAS.length) : path;
 }
 
-/** Endpoints of the formats served here that are no part of this service, each with what it is called. */
+/** Endpoints of the served API formats that this service does not offer, with their names. */
 const NOT_OFFERED: readonly { at: RegExp; what: string; instead?: string }[] = [
   { at: /^\/v1\/messages\/batches(\/|$)/, what: 'Message batches', instead: 'Send the calls one by one.' },
   { at: /^\/v1\/batches(\/|$)/, what: 'Batches', instead: 'Send the calls one by one.' },
@@ -21,19 +21,19 @@ const NOT_OFFERED: readonly { at: RegExp; what: string; instead?: string }[] = [
   { at: /^\/v1(beta)?\/(cachedContents|tunedModels|corpora|batches)(\/|$)/, what: 'This endpoint' },
 ];
 
-/** Uploads for Google's clients are refused as the request that would have named the file is. */
+/** Google's clients upload a file before the request that uses it, so the upload itself is refused. */
 const GOOGLE_FILES = /^(\/upload)?\/v1(beta)?\/files(\/|:|$)/;
 
-/** Throws for a path that names a known service which this one does not have. */
+/** Throws for a path of a known endpoint that is not offered. */
 export function refuseNotOffered(path: string): void {
   if (GOOGLE_FILES.test(path) && !path.startsWith('/v1/')) {
     const sentence =
-      'Files cannot be uploaded here: send them in the request, as base64 in `inlineData`. `fileData.fileUri` names no file of this service.';
+      'Files cannot be uploaded here: send them in the request, as base64 in `inlineData`. `fileData.fileUri` is not supported for files of this service.';
     throw new GatewayError('file_reference_unsupported', sentence);
   }
   const row = NOT_OFFERED.find(({ at }) => at.test(path));
   if (!row) return;
-  const instead = row.instead ?? 'GET /openapi.json lists what there is.';
+  const instead = row.instead ?? 'GET /openapi.json lists the endpoints.';
   throw new GatewayError('not_found', `${row.what} are not offered: there is nothing at ${path}. ${instead}`);
 }
 
@@ -41,10 +41,10 @@ const OPENAI_BASE = 'The base URL of an OpenAI client ends in `/v1`, once, with 
 const OTHER_BASE = 'the base URL of an Anthropic or Google client is the address alone';
 const BASES = `${OPENAI_BASE}; ${OTHER_BASE}.`;
 
-/** Looking a path up costs the more the longer it is, and this looks several up. */
+/** Searching takes longer for longer paths, and this searches several. */
 const LONGEST_CORRECTED = 200;
 
-/** The path that was probably meant, where `isKnown` has it: the client's base URL lacks a part, or has one too many. */
+/** The path that was probably meant, if `isKnown` accepts it: the base URL lacks a part or has one too many. */
 export function pathMeant(path: string, isKnown: (path: string) => boolean): string | undefined {
   if (path.length > LONGEST_CORRECTED) return undefined;
   const meant = [
@@ -58,7 +58,7 @@ export function pathMeant(path: string, isKnown: (path: string) => boolean): str
   return meant.find((one) => one !== path && isKnown(one));
 }
 
-/** The whole endpoint as the base URL: a client adds its own path behind it. */
+/** For a base URL that is the complete endpoint: the client appended its path again. */
 function withoutRepeat(path: string, parts: number): string {
   const all = path.split('/');
   const last = all.slice(-parts).join('/');
@@ -67,11 +67,11 @@ function withoutRepeat(path: string, parts: number): string {
 
 export function nothingAt(path: string, meant: string | undefined): GatewayError {
   if (meant === undefined)
-    return new GatewayError('not_found', `There is nothing at ${path}. GET /openapi.json lists what there is.`);
+    return new GatewayError('not_found', `There is nothing at ${path}. GET /openapi.json lists the endpoints.`);
   return new GatewayError('not_found', `There is nothing at ${path}: did you mean ${meant}? ${BASES}`);
 }
 
-/** Some clients try a WebSocket first: this answer sends them to plain HTTP at once. */
+/** Some clients try a WebSocket first: this error makes them use HTTP at once. */
 export function noWebSocket(path: string): GatewayError {
   const sentence = `WebSockets are not offered at ${path}: send POST ${path}, with \`"stream": true\` for a stream of server-sent events.`;
   return new GatewayError('method_not_allowed', sentence, { status: 426 });

@@ -1,4 +1,4 @@
-/** Forms off the wire: what is large goes to the disk and leaves nothing there. */
+/** Forms parsed while they arrive: large files go to disk, and nothing remains there. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,9 +43,9 @@ async function all(upload: Upload | undefined): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-describe('a form off the wire', () => {
+describe('a form that arrives in pieces', () => {
   test.each([3 * MIB, 1000, 256 * 1024, 256 * 1024 + 1])(
-    '%p bytes: to the byte, twice; no file has a name',
+    '%p bytes are read exactly, twice, and no file has a name',
     async (size) => {
       const audio = SOUND.subarray(0, size);
       const { form, release } = await receiveForm(inPieces(formOf(audio)), 'b', 8 * MIB, folder);
@@ -62,14 +62,14 @@ describe('a form off the wire', () => {
     },
   );
 
-  test('what is released is gone', async () => {
+  test('a released form leaves no open file', async () => {
     const { form, release } = await receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, folder);
     release();
     await Bun.sleep(10);
     expect(all(form.files[0]?.upload)).rejects.toThrow();
   });
 
-  test('beyond the bound, broken off, or with fields too large it is refused', async () => {
+  test('a form that is too large, incomplete, or has too large fields is refused', async () => {
     const whole = formOf(SOUND);
     expect(receiveForm(inPieces(whole), 'b', 2 * MIB, folder)).rejects.toMatchObject({ code: 'request_too_large' });
     const cut = inPieces(whole.subarray(0, 2 * MIB));
@@ -80,7 +80,7 @@ describe('a form off the wire', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('where nothing can be put the failure is the gateway’s own', async () => {
+  test('an upload folder that cannot be written is reported as an internal error', async () => {
     const nowhere = join(import.meta.path, 'nowhere');
     expect(receiveForm(inPieces(formOf(SOUND)), 'b', 8 * MIB, nowhere)).rejects.toThrow('ENOTDIR');
   });

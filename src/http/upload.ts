@@ -1,4 +1,4 @@
-/** Takes a form off the wire as it comes: fields stay in memory, a large file goes to the disk until its call has ended. */
+/** Parses a form while it arrives: fields stay in memory, large files go to disk until the call ends. */
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../canonical/errors.ts';
@@ -11,18 +11,18 @@ import { brokenBody } from './request-error.ts';
 
 export interface Received {
   form: Form;
-  /** The files are wanted no more. */
+  /** Closes the files. */
   release(): void;
 }
 
-/** A file up to this size stays in memory. */
+/** Larger files go to disk. */
 const MOST_IN_MEMORY_BYTES = 256 * 1024;
 const MOST_FIELD_BYTES = 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 
 /**
- * Throws GatewayError `request_too_large`, or `invalid_request` where the form is none or breaks off: then nothing of it is left.
- * `folder`: where files are put that do not fit into memory; they have no name there, so that nothing remains of them after a crash.
+ * Throws GatewayError `request_too_large`, or `invalid_request` if the form is invalid or incomplete; then nothing is kept.
+ * `folder`: where large files are written. They are unlinked at once, so nothing remains after a crash.
  */
 export async function receiveForm(
   body: ArrivingBody,
@@ -70,7 +70,7 @@ function formOf(parts: readonly (PartHead & { spool: Spool })[]): Form {
   };
 }
 
-/** One part's bytes: in memory as long as they are few. */
+/** The bytes of one part: in memory while they are few. */
 class Spool implements Upload {
   size = 0;
   head: Uint8Array = new Uint8Array();
@@ -115,7 +115,7 @@ class Spool implements Upload {
 
   release(): void {
     this.kept = [];
-    // Closing it is its end: a second time is no news.
+    // Closing twice is harmless.
     this.file?.close().catch(() => {});
   }
 }
@@ -133,5 +133,8 @@ async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
 }
 
 function fieldsTooLarge(): GatewayError {
-  return new GatewayError('request_too_large', `A form's fields may hold ${MOST_FIELD_BYTES} bytes together.`);
+  return new GatewayError(
+    'request_too_large',
+    `The fields of a form may have at most ${MOST_FIELD_BYTES} bytes together.`,
+  );
 }

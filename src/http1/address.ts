@@ -1,23 +1,23 @@
-/** Where a request goes, out of its URL. */
+/** Splits a URL into what connections and requests need. */
 
 export interface Address {
-  /** What connections are kept by: scheme, host and port. */
+  /** The key of connections: scheme, host and port. */
   origin: string;
   hostname: string;
   port: number;
-  /** The name a certificate must bear; absent where the connection is open. */
+  /** The name that the certificate must have. Absent for plain HTTP. */
   serverName?: string;
-  /** The header `host`. */
+  /** The `host` header. */
   host: string;
-  /** Path and query as they go into the request line. */
+  /** Path and query as written in the request line. */
   target: string;
 }
 
-/** Most requests go to few URLs: reading one costs more than the rest of its head. */
+/** Most requests go to few URLs, and parsing a URL costs more than the rest of the request head. */
 const MOST_KNOWN = 1000;
 const known = new Map<string, Address>();
 
-/** Throws TypeError where the URL is none, or none that is reached over HTTP. */
+/** Throws TypeError if the text is not an HTTP URL. */
 export function addressOf(url: string): Address {
   let address = known.get(url);
   if (!address) {
@@ -30,7 +30,7 @@ export function addressOf(url: string): Address {
 
 function readAddress(url: URL): Address {
   const isSecure = url.protocol === 'https:';
-  if (!isSecure && url.protocol !== 'http:') throw new TypeError(`${url.protocol} is no way to reach an upstream`);
+  if (!isSecure && url.protocol !== 'http:') throw new TypeError(`${url.protocol} cannot be used to reach an upstream`);
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
   const address: Address = {
     origin: url.origin,

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { GET, open, SHORT, serve, source, troubles } from '../../test/raw-client.ts';
 import type { Answer, ByteSink, ByteSource } from './answer.ts';
 
-describe('answers that come bit by bit', () => {
+describe('streamed responses', () => {
   const streamed = (body: ByteSource, headers = {}): Answer => ({ status: 200, headers, body });
 
-  test('in chunks; to HTTP/1.0 until the close; to HEAD none', async () => {
+  test('use chunks; for HTTP/1.0 the close of the connection; for HEAD no body', async () => {
     const log: string[] = [];
     const server = serve(() => streamed(source(['hello', 'world'], log)));
     const line = await open(server);
@@ -23,7 +23,7 @@ describe('answers that come bit by bit', () => {
     line.socket.destroy();
   });
 
-  test('of a length that was said: exactly so many bytes, or none of it can be taken for whole', async () => {
+  test('with content-length have exactly this many bytes, or are visibly incomplete', async () => {
     const said = { 'content-length': '8' };
     const whole = await open(serve(() => streamed(source(['abcd', 'efgh']), said)));
     whole.say(GET);
@@ -36,14 +36,14 @@ describe('answers that come bit by bit', () => {
     whole.socket.destroy();
   });
 
-  test.each(['fail!', 'throw!'])('one that breaks off (%s) has no end', async (how) => {
+  test.each(['fail!', 'throw!'])('that fail (%s) have no end', async (how) => {
     const line = await open(serve(() => streamed(source(['hello', how]))));
     line.say(GET);
     expect(await line.closed()).toBe('HTTP/1.1 200 OK\ntransfer-encoding: chunked\n\n5\nhello\n');
-    expect(troubles.splice(0)).toEqual(how === 'throw!' ? ['A connection broke off. broken'] : []);
+    expect(troubles.splice(0)).toEqual(how === 'throw!' ? ['A connection failed. broken'] : []);
   });
 
-  test('what was written before it broke off reaches a client that reads late; over HTTP/1.0 the connection is reset', async () => {
+  test('that fail are delivered up to the failure to a slow client; over HTTP/1.0 the connection is reset', async () => {
     const piece = Buffer.alloc(8 << 20, 'x');
     let failed = () => {};
     const server = serve(() =>
@@ -85,7 +85,7 @@ describe('answers that come bit by bit', () => {
     expect(old.length < piece.length || old.wasReset).toBe(true);
   });
 
-  test('a client that does not read holds its source up, and gets all of it in the end', async () => {
+  test('a client that does not read pauses the source, and gets everything in the end', async () => {
     const piece = Buffer.alloc(1 << 20, 'x');
     const PIECES = 24;
     let brought = 0;
@@ -120,8 +120,8 @@ describe('answers that come bit by bit', () => {
     socket.destroy();
   });
 
-  test('pieces of every size, to several slow clients at once: every byte in its place', async () => {
-    // Around the sizes that go out in one piece, and far beyond.
+  test('pieces of any size, sent to several slow clients at once, arrive complete and in order', async () => {
+    // Around the sizes that are sent in one piece, and far above.
     const sizes = [1, 17, 4000, 65_500, 65_527, 65_528, 65_529, 65_536, 65_537, 300_000];
     const bodies = ['a', 'b', 'c'].map((name) =>
       Array.from({ length: 60 }, (_, n) =>
@@ -157,7 +157,7 @@ describe('answers that come bit by bit', () => {
     expect(seen[2]?.equals(Buffer.concat(bodies[2]!))).toBe(true);
   });
 
-  test('a client that leaves is noticed: before the answer, and within it', async () => {
+  test('a client that disconnects is noticed before and during the response', async () => {
     const log: string[] = [];
     const before = await open(
       serve(async (request) => {
@@ -190,7 +190,7 @@ describe('answers that come bit by bit', () => {
     expect(within).toEqual(['cancelled']);
   });
 
-  test('a client that takes nothing any more is let go, its source with it', async () => {
+  test('a client that stops reading is disconnected and its source cancelled', async () => {
     const log: string[] = [];
     const piece = Buffer.alloc(1 << 20, 'x');
     const ended = source(['ended'], log);
@@ -210,7 +210,7 @@ describe('answers that come bit by bit', () => {
     expect(log).toEqual(['cancelled']);
   });
 
-  test('a source that is at work after its end does not touch the next answer', async () => {
+  test('a source that writes after its end does not affect the next response', async () => {
     const after = (how: (sink: ByteSink) => Promise<void>): ByteSource => ({
       start: (sink) => void how(sink).catch((thrown) => sink.fail(thrown)),
       resume() {},
@@ -238,7 +238,7 @@ describe('answers that come bit by bit', () => {
     line.socket.destroy();
   });
 
-  test('204 and 304 say nothing of a body', async () => {
+  test('204 and 304 have no body headers', async () => {
     for (const status of [204, 304]) {
       const line = await open(serve(() => ({ status, headers: { a: 'b' }, body: undefined })));
       line.say(GET);
@@ -247,7 +247,7 @@ describe('answers that come bit by bit', () => {
     }
   });
 
-  test('failures of our own end their connection, nothing else, and the operator is told', async () => {
+  test('internal failures close their own connection only, and the operator gets an error', async () => {
     const failing = serve(async (request) => {
       if (request.target === '/reject') throw new Error('reject');
       if (request.target === '/start') return streamed({ ...source([]), start: fail });
@@ -261,10 +261,10 @@ describe('answers that come bit by bit', () => {
       await line.closed();
     }
     expect(troubles.splice(0)).toEqual([
-      'A connection broke off. reject',
-      'A connection broke off. on purpose',
-      'A connection broke off. broken',
-      'What a client had begun could not be ended. on purpose',
+      'A connection failed. reject',
+      'A connection failed. on purpose',
+      'A connection failed. broken',
+      'The clean-up after a client disconnected has failed. on purpose',
     ]);
   });
 
@@ -272,7 +272,7 @@ describe('answers that come bit by bit', () => {
     throw new Error('on purpose');
   }
 
-  test('a header that cannot be said is our own failure, not a second header', async () => {
+  test('a header with invalid characters is an internal failure, not a second header', async () => {
     const log: string[] = [];
     const line = await open(serve(() => streamed(source(['secret'], log), { 'x-a': 'b\r\nx-c: d' })));
     line.say(GET);

@@ -1,16 +1,16 @@
-/** Writes answers to a connection, one after another, at the pace the client takes them. */
+/** Writes responses to a connection, one after another, as fast as the client reads. */
 import type { Socket } from 'bun';
 import { type Answer, type BodyEnd, type ByteSink, type ByteSource, writeAnswerHead } from './answer.ts';
 import type { ClientRequest } from './client-request.ts';
 import { sendTogether } from './send-together.ts';
 
-/** What becomes of an answer. */
+/** Callbacks for the end of a response. */
 export interface Outcome {
-  /** All of it has been taken. */
+  /** Everything was sent. */
   sent(): void;
-  /** It cannot be completed: the connection must not be used any more. `cause`: where it is a failure of our own. */
+  /** The response cannot be completed; the connection must be closed. `cause`: set if the gateway itself failed. */
   broken(cause: unknown): void;
-  /** The same once all that was written has been taken: an end of the connection shows that there is more to come. */
+  /** As `broken`, but first everything written is sent: the missing end shows the client that the response is incomplete. */
   cutOff(): void;
 }
 
@@ -23,19 +23,19 @@ const NOTHING = new Uint8Array();
 export class AnswerWriter {
   private readonly socket: Socket<unknown>;
   private readonly outcome: Outcome;
-  /** Of an answer under way: its head until something is sent, its source until all is written. */
+  /** The current response: its head until something is sent, its source until everything is written. */
   private head = '';
   private source: ByteSource | undefined;
   private bodyEnd: BodyEnd = 'none';
-  /** Bytes still to come of a body whose length has been said. */
+  /** Remaining bytes of a body with content-length. */
   private left = 0;
-  /** An answer is written to its end, and not sent yet. */
+  /** The response is completely written, but not sent yet. */
   private hasEnded = false;
-  /** It ends where it is, without the end that would make it complete. */
+  /** The response stops here, without the end that would make it complete. */
   private isCutOff = false;
-  /** What the socket has not taken yet. */
+  /** What the socket has not accepted yet. */
   private unsent: Uint8Array | undefined;
-  /** On the clock of `performance.now()`: since when the client has taken nothing; endless where nothing waits for it. */
+  /** When the client stopped reading, by `performance.now()`; Infinity if nothing is unsent. */
   unsentSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(socket: Socket<unknown>, outcome: Outcome) {
@@ -43,7 +43,7 @@ export class AnswerWriter {
     this.outcome = outcome;
   }
 
-  /** Asks a client that waits to be asked for its body. */
+  /** Sends `100 Continue` to a client that waits for it. */
   askForBody(): void {
     this.send(CONTINUE, NOTHING, '');
   }
@@ -72,7 +72,7 @@ export class AnswerWriter {
     }
   }
 
-  /** The socket takes bytes again. */
+  /** The socket accepts bytes again. */
   drained(): void {
     const { unsent } = this;
     if (!unsent) return;
@@ -85,7 +85,7 @@ export class AnswerWriter {
     else this.source?.resume();
   }
 
-  /** Nobody takes the answer any more. */
+  /** The response is no longer needed. */
   cancel(): void {
     const { source } = this;
     this.source = undefined;
@@ -93,7 +93,7 @@ export class AnswerWriter {
     source?.cancel();
   }
 
-  /** `source` and below: nothing is done for one whose answer it is not any more. */
+  /** Methods with `source` do nothing if that source's response has already ended. */
   write(source: ByteSource, bytes: Uint8Array): boolean {
     if (this.source !== source || !this.count(bytes)) return false;
     if (bytes.length > 0) this.sendPiece(bytes, '');
@@ -115,20 +115,20 @@ export class AnswerWriter {
   fail(source: ByteSource, cause: unknown): void {
     if (this.source !== source) return;
     this.source = undefined;
-    // Where the connection's end is the body's, only a reset says that there was more; a reset takes with it what was not read yet.
+    // If the close of the connection is the end of the body, only a reset shows that the body is incomplete. A reset drops unread data.
     if (cause !== undefined || this.bodyEnd === 'close') this.outcome.broken(cause);
     else if (this.unsent) this.isCutOff = true;
     else this.outcome.cutOff();
   }
 
-  /** It is sent when the client has taken all of it. */
+  /** It is sent when the client has read everything. */
   private settle(): void {
     if (this.unsent) return;
     this.hasEnded = false;
     this.outcome.sent();
   }
 
-  /** Of a body whose length has been said: whether there is room for these. */
+  /** Counts bytes of a body with content-length. Returns whether they fit. */
   private count(bytes: Uint8Array): boolean {
     if (typeof this.bodyEnd !== 'number') return true;
     this.left -= bytes.length;
@@ -140,7 +140,7 @@ export class AnswerWriter {
     return false;
   }
 
-  /** An answer that is all there. */
+  /** Sends a complete response. */
   private finish(body: Uint8Array): void {
     const { head } = this;
     this.head = '';
@@ -149,7 +149,7 @@ export class AnswerWriter {
     this.settle();
   }
 
-  /** The answer's head goes before its first bytes, each piece between its chunk's size and end. */
+  /** Sends the head before the first bytes, and each piece as a chunk. */
   private sendPiece(bytes: Uint8Array, last: string): void {
     const { head } = this;
     this.head = '';
@@ -168,14 +168,14 @@ export class AnswerWriter {
   }
 }
 
-/** A chunk's first line. Most are of a few lengths. */
+/** The size line of a chunk. Most chunks have one of a few lengths. */
 function sizeLine(length: number): string {
   if (length >= sizeLines.length) return length.toString(16) + LINE_END;
   sizeLines[length] ||= length.toString(16) + LINE_END;
   return sizeLines[length];
 }
 
-/** Where one source writes: what it does after its end is not the next one's. */
+/** The sink of one source: what the source writes after its end must not affect the next response. */
 class SourceSink implements ByteSink {
   private readonly writer: AnswerWriter;
   private readonly source: ByteSource;

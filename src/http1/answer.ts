@@ -1,33 +1,33 @@
-/** What a client is answered, and how its head is written. */
+/** The type of a response, and how its head is written. */
 
 export interface Answer {
   status: number;
-  /** Names are lower-case; a `content-length` is needed only where a source knows it. */
+  /** Names are lower-case. `content-length` is needed only if a source knows its length. */
   headers: { [name: string]: string };
   body: Uint8Array | string | ByteSource | undefined;
 }
 
-/** Bytes brought as the client takes them. */
+/** A streamed body. */
 export interface ByteSource {
-  /** Called once: from now on it may write. */
+  /** Called once. From then on the source may write. */
   start(sink: ByteSink): void;
-  /** The client has taken what it had not taken at once. */
+  /** The client has read everything that was unsent. */
   resume(): void;
-  /** The client has left, or is sent no body; then it may never have been started. */
+  /** The client disconnected, or the response has no body. The source may not have been started. */
   cancel(): void;
 }
 
-/** Where a source writes, whenever it likes. */
+/** Where a source writes, at any time. */
 export interface ByteSink {
-  /** Whether the client has taken it; where not, the source is resumed once it has. */
+  /** Returns whether the client keeps up. If not, `resume` is called when it has. */
   write(bytes: Uint8Array): boolean;
-  /** The answer is complete with these bytes. */
+  /** Completes the response with these bytes. */
   end(bytes?: Uint8Array): void;
-  /** Breaks the answer off, so that it cannot be taken for a complete one. `cause`: where it is a failure of our own. */
+  /** Ends the response visibly incomplete. `cause`: set if the gateway itself failed. */
   fail(cause?: unknown): void;
 }
 
-/** How the client learns where the body ends. */
+/** How the client recognises the end of the body. */
 export type BodyEnd = number | 'chunked' | 'close' | 'none';
 
 const REASONS: { readonly [status: number]: string } = {
@@ -58,13 +58,13 @@ const REASONS: { readonly [status: number]: string } = {
   504: 'Gateway Timeout',
 };
 
-/** Printable, or beyond ASCII but one byte: what is not could end the header and begin another. */
+/** Printable ASCII or one-byte characters: others could end the header and start another one. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A header of an answer holds what would end it and begin another. */
+/** A response header contains characters that could start another header. */
 export class UnsayableHeader extends Error {}
 
-/** What a client is told of its connection: HTTP/1.1 keeps it unless something is said, HTTP/1.0 where it is. */
+/** The `connection` header to send: HTTP/1.1 stays open by default, HTTP/1.0 closes by default. */
 export type Persistence = 'default' | 'keep-alive' | 'close';
 
 /** Throws UnsayableHeader. */
@@ -90,7 +90,7 @@ export function writeAnswerHead(
 let dateSecond = 0;
 let date = '';
 
-/** Written once a second. */
+/** Formatted at most once a second. */
 function dateOf(now: number): string {
   const second = Math.floor(now / 1000);
   if (second !== dateSecond) {

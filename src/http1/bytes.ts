@@ -1,9 +1,12 @@
-/** Slices of bytes without a view of them: a view makes the runtime keep an object for the memory behind, which costs as much as copying some kilobytes. */
+/**
+ * Slices of bytes without a view: a view makes the runtime keep an object for the underlying memory, which costs as much as copying some
+ * kilobytes.
+ */
 
-/** More is shared instead of copied. */
+/** Above this size a view is cheaper than a copy. */
 const COPIED_BYTES = 8 * 1024;
 
-/** The bytes from `from` to before `to`; shares their memory only where it is long. */
+/** The bytes from `from` up to but excluding `to`. Shares memory only if the slice is long. */
 export function sliceBytes(bytes: Buffer, from: number, to: number): Uint8Array {
   if (from === 0 && to === bytes.length) return bytes;
   if (to - from > COPIED_BYTES) return bytes.subarray(from, to);

@@ -8,7 +8,7 @@ import type { ClientRequest } from './client-request.ts';
 
 describe('connections', () => {
   const server = serve(echo);
-  test('connection: close, and HTTP/1.0, end with the answer', async () => {
+  test('close after the response with `connection: close` and with HTTP/1.0', async () => {
     for (const request of ['GET / HTTP/1.1\nhost: x\nconnection: Close\n\n', 'GET / HTTP/1.0\n\n']) {
       const line = await open(server);
       line.say(request);
@@ -16,21 +16,21 @@ describe('connections', () => {
     }
   });
 
-  test('HEAD is told the length and no body', async () => {
+  test('send the length but no body for HEAD', async () => {
     const line = await open(server);
     line.say('HEAD / HTTP/1.1\nhost: x\n\n');
     expect(await line.ends('\n\n')).toBe('HTTP/1.1 200 OK\nx-is: text\ncontent-length: 9\n\n');
     line.socket.destroy();
   });
 
-  test('the address of the other end', async () => {
+  test("know the peer's address", async () => {
     const line = await open(serve(({ address }) => text(address)));
     line.say(GET);
     expect(await line.ends('127.0.0.1')).toBe(answered('127.0.0.1'));
     line.socket.destroy();
   });
 
-  test('a stop ends idle connections at once and the others with their answer', async () => {
+  test('a stop closes idle connections at once and others after their response', async () => {
     let release = () => {};
     const waited = new Promise<void>((resolve) => {
       release = resolve;
@@ -50,7 +50,7 @@ describe('connections', () => {
     await stopped;
   });
 
-  test('a stop ends a connection whose last request left part of its body unsent', async () => {
+  test('a stop closes a connection whose last request body is incomplete', async () => {
     const stopping = serve(() => text('no'));
     const line = await open(stopping);
     line.say('POST / HTTP/1.1\nhost: x\ncontent-length: 5\n\n');
@@ -63,7 +63,7 @@ describe('connections', () => {
     await line.closed();
   });
 
-  test('what a slow client has not fetched yet outlives the connection', async () => {
+  test('data that a slow client has not read yet is delivered after the connection ends', async () => {
     const body = 'x'.repeat(500_000);
     const server = serve(() => text(body), SHORT);
     const last = await open(server);
@@ -77,7 +77,7 @@ describe('connections', () => {
     expect(await idle.closed()).toBe(answered(body));
   });
 
-  test('who says that it will send no more has left', async () => {
+  test('a client that closes its sending side counts as disconnected', async () => {
     const log: string[] = [];
     const server = serve(async (request) => {
       request.onLeave = () => log.push('left');
@@ -92,7 +92,7 @@ describe('connections', () => {
     expect(log).toEqual(['left', 'true ""']);
   });
 
-  test('patience: an idle connection, half a head, half a body, an answer nobody takes', async () => {
+  test('time limits for an idle connection, an incomplete head, an incomplete body and an unread response', async () => {
     const patient = serve(echo, SHORT);
     const idle = await open(patient);
     expect(await idle.closed()).toBe('');
@@ -111,7 +111,7 @@ describe('connections', () => {
     expect((await deaf.closed()).length).toBeLessThan(32 << 20);
   });
 
-  test('HTTP/1.0 keeps its connection where it asks for it and the length is known', async () => {
+  test('HTTP/1.0 keeps a connection on request if the length is known', async () => {
     const sources: { [target: string]: Answer } = {
       '/known': text('known'),
       '/unknown': { status: 200, headers: {}, body: source(['un', 'known']) },
@@ -126,7 +126,7 @@ describe('connections', () => {
     expect(await line.closed()).toBe(`${known}known${known}HTTP/1.1 200 OK\nconnection: close\n\nunknown`);
   });
 
-  test('a body that trickles is refused: too slow on average, or too long in all', async () => {
+  test('a body that arrives too slowly, on average or in total, is refused', async () => {
     const status = (request: ClientRequest) =>
       readAll(request).then(text, (fault) => text(`${fault.status}: ${fault.message}`));
     const trickle = async (timeouts: Partial<Timeouts>) => {
@@ -137,12 +137,12 @@ describe('connections', () => {
       clearInterval(drip);
       return seen.split('\n').at(-1);
     };
-    const least = "408: The request's body arrived too slowly: 500 bytes a second are the least.";
+    const least = "408: The request's body arrived too slowly: the minimum is 500 bytes per second.";
     expect(await trickle({ bodyBytesPerSecond: 500, bodyGraceMs: 200 })).toBe(least);
-    expect(await trickle({ bodyMs: 300 })).toBe('408: The request did not arrive whole in time.');
+    expect(await trickle({ bodyMs: 300 })).toBe('408: The request did not arrive completely in time.');
   });
 
-  test("the time in which nobody took the body is not the sender's", async () => {
+  test('time during which the body was not read does not count against the client', async () => {
     const slow = async (request: ClientRequest) => {
       await Bun.sleep(700);
       return text(String((await readAll(request)).length));
@@ -153,7 +153,7 @@ describe('connections', () => {
     line.socket.destroy();
   });
 
-  test('a body far beyond what is taken is read on, so that its sender comes to read the refusal', async () => {
+  test('a body far above the limit is read and dropped, so that the client can read the refusal', async () => {
     const { port } = serve(() => ({ status: 413, headers: {}, body: 'too large' }));
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     let seen = '';

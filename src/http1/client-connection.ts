@@ -1,4 +1,4 @@
-/** A client's connection: one request at a time, its answer in full before the next. */
+/** A client's connection: one request at a time, and its complete response before the next. */
 import type { Socket } from 'bun';
 import { type Answer, UnsayableHeader } from './answer.ts';
 import { AnswerWriter, type Outcome } from './answer-writer.ts';
@@ -7,37 +7,40 @@ import { type Framing, LargeHead, MalformedMessage, MessageReader, type MessageS
 import type { BodySource } from './request-body.ts';
 import { RequestFault } from './request-fault.ts';
 
-/** What a connection asks of those who serve it. */
+/** What a connection needs of the server. */
 export interface Keeper {
-  /** Answers a request; never throws, never rejects. */
+  /** Answers a request. Never throws or rejects. */
   answer(request: ClientRequest): Answer | Promise<Answer>;
-  /** Answers what cannot be read as a request. */
+  /** Answers bytes that cannot be parsed as a request. */
   refuse(fault: RequestFault): Answer;
-  /** Tells the operator of a failure of our own. */
+  /** Reports an internal failure to the operator. */
   reportError(sentence: string, cause: unknown): void;
   readonly timeouts: Timeouts;
-  /** No request is taken any more after those under way. */
+  /** No more requests are accepted after the current ones. */
   readonly isStopping: boolean;
-  /** It is closed. */
+  /** Called when the connection has closed. */
   lost(connection: ClientConnection): void;
 }
 
-/** How long a client is waited for, in milliseconds. */
+/** Time limits in milliseconds. */
 export interface Timeouts {
-  /** Between two requests: longer than what stands before a gateway keeps its own end open, so that it is not closed as it is used. */
+  /**
+   * Between two requests. Longer than proxies in front keep idle connections, so that the server does not close one that is about to be
+   * used.
+   */
   idleMs: number;
-  /** From a request's first byte to the end of its head. */
+  /** From the first byte of a request to the end of its head. */
   headMs: number;
-  /** Between two arrivals of a body that is read. */
+  /** Between two arrivals of a body that is being read. */
   silenceMs: number;
-  /** From a request's head to the end of its body, the time not counted in which nobody here took it. */
+  /** From the end of the head to the end of the body, without the time during which the body was not read. */
   bodyMs: number;
-  /** What a body must bring on average once so long has passed; 0: anything. */
+  /** The minimum average rate of a body after `bodyGraceMs`; 0: none. */
   bodyBytesPerSecond: number;
   bodyGraceMs: number;
-  /** For a client to take more of its answer. */
+  /** For a client to read more of its response. */
   flushMs: number;
-  /** For a client that still sends after its last answer: between two arrivals, and in all. */
+  /** For a client that still sends after its last response: between two arrivals, and in total. */
   lingerMs: number;
   lingerWholeMs: number;
 }
@@ -54,40 +57,43 @@ export const PATIENCE: Timeouts = {
   lingerWholeMs: 30_000,
 };
 
-/** What a client may still send after its answer: one that was refused for its size, or a proxy before it, reads the answer only after its body. */
+/**
+ * The maximum that a client may send after its response: a refused client, or a proxy in front of it, may read the response only after
+ * sending the whole body.
+ */
 const LINGER_BYTES = 1024 ** 3;
-/** Of requests sent before their turn. */
+/** Of pipelined requests. */
 const MOST_EARLY_BYTES = 64 * 1024;
-/** A body up to this size is waited for where nobody reads it, so that the connection can carry another request. */
+/** The rest of an unread body up to this size is skipped, so that the connection can be used again. */
 const MOST_SKIPPED_BYTES = 64 * 1024;
-/** The first byte of who takes this for an encrypted port. */
+/** The first byte of a TLS handshake, sent by clients that assume an encrypted port. */
 const TLS_HANDSHAKE = 22;
 
 export class ClientConnection implements MessageSink, BodySource, Outcome {
-  /** On the clock of `performance.now()`: until when the client is waited for to send something. */
+  /** By `performance.now()`: the time limit for the client's next bytes. */
   private deadline = Number.POSITIVE_INFINITY;
   private readonly socket: Socket<ClientConnection>;
   private readonly keeper: Keeper;
   private readonly reader = new MessageReader(this);
   private readonly writer: AnswerWriter;
-  /** The request under way; `isEntered`: it has been handed on to be answered. */
+  /** The current request; `isEntered`: its handler has been called. */
   private request: ClientRequest | undefined;
   private isEntered = false;
   private isInHead = false;
-  /** What came after it. */
+  /** Bytes that arrived after it. */
   private early: Buffer | undefined;
-  /** The client has been told to send its body. */
+  /** `100 Continue` was sent. */
   private isAsked = false;
-  /** What is left of a body that nobody wanted is still to come. */
+  /** The rest of an unread body is being skipped. */
   private isSkipping = false;
-  /** After this answer the connection carries no other. */
+  /** The connection closes after this response. */
   private isLast = false;
-  /** What still comes is not read: it is not known any more where in it a message begins. */
+  /** Further bytes are ignored, because the start of the next message is unknown. */
   private isDeaf = false;
-  /** Bytes that may still come before the connection is closed on whoever sends them, and until when. */
+  /** Remaining bytes and time before the connection of a client that still sends is closed. */
   private lingering: number | undefined;
   private lingerEnd = 0;
-  /** Of the body under way: how much has come, since when, and since when nobody takes it. */
+  /** Of the current body: bytes received, its start, and since when it is not being read. */
   private bodyBytes = 0;
   private bodySince = 0;
   private pausedAt: number | undefined;
@@ -101,7 +107,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.wait('idleMs');
   }
 
-  /** It waits for a request, or for what is left of one that is answered. */
+  /** It waits for a request, or for the rest of an answered one. */
   private get isIdle(): boolean {
     return !this.request && !this.isInHead && this.lingering === undefined;
   }
@@ -126,18 +132,18 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
     const { request } = this;
     if (request) {
-      // While nobody takes the body its silence is ours.
+      // While the body is not read, silence is not the client's fault.
       this.wait(request.body.isComplete || this.pausedAt !== undefined ? undefined : 'silenceMs');
       if (!this.isEntered) void this.enter(request);
     } else if (!this.isInHead && !this.isSkipping && this.reader.isWithin) {
       this.isInHead = true;
       this.wait('headMs');
-      if (bytes[0] === TLS_HANDSHAKE) this.refuse(new MalformedMessage('TLS (https) is not spoken here'));
+      if (bytes[0] === TLS_HANDSHAKE) this.refuse(new MalformedMessage('TLS (https) is not supported on this port'));
     }
   }
 
   head(text: string): Framing {
-    // An empty line before a request is overlooked, as RFC 9112 section 2.2 wants it.
+    // An empty line before a request is ignored, as RFC 9112 section 2.2 requires.
     const head = text.startsWith('\r\n') ? text.slice(2) : text;
     if (head === '') return 'interim';
     const request = new ClientRequest(head, this, this.socket);
@@ -163,7 +169,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
   private async enter(request: ClientRequest): Promise<void> {
     this.isEntered = true;
     try {
-      // Never at once: of a thousand requests sent in one go each would be answered inside the one before.
+      // Never synchronous: otherwise each of a thousand pipelined requests would be answered inside the previous one.
       this.respond(request, await this.keeper.answer(request));
     } catch (thrown) {
       this.failed(thrown);
@@ -175,7 +181,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
       cancelBody(answer);
       return;
     }
-    // HTTP/1.0 knows no chunks: a body of unknown length ends with its connection.
+    // HTTP/1.0 has no chunks: a body of unknown length ends with its connection.
     const endsByClosing = request.isOld && isUnmeasured(answer);
     this.isLast ||= !request.keepsConnection || this.keeper.isStopping || endsByClosing || !this.canSkip(request);
     try {
@@ -190,7 +196,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     }
   }
 
-  /** What nobody read of a body stands before the next request. */
+  /** The unread rest of a body comes before the next request. */
   private canSkip({ body, waitsToSend }: ClientRequest): boolean {
     if (body.isComplete) return true;
     return body.length !== undefined && body.length <= MOST_SKIPPED_BYTES && (this.isAsked || !waitsToSend);
@@ -209,7 +215,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     } else this.turn();
   }
 
-  /** The next request may come, or is there already. */
+  /** Continues with the next request, which may have arrived already. */
   private turn(): void {
     this.isSkipping = false;
     this.reader.expect();
@@ -234,9 +240,9 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.writer.drained();
   }
 
-  /** Of our own code: the connection is worth no more than what is known of it. */
+  /** An error in the gateway's own code: the state of the connection is unknown, so it is closed. */
   failed(cause: unknown): void {
-    this.keeper.reportError('A connection broke off.', cause);
+    this.keeper.reportError('A connection failed.', cause);
     this.drop();
   }
 
@@ -269,10 +275,10 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (this.early.length > MOST_EARLY_BYTES) this.socket.pause();
   }
 
-  /** Says what is wrong with a request's head, or has whoever reads its body say what is wrong with that. */
+  /** Answers an invalid head, or passes the error to the reader of the body. */
   private refuse(fault: MalformedMessage): void {
     const status = fault instanceof LargeHead ? 431 : 400;
-    this.giveUp(new RequestFault(status, `This is no proper HTTP request: ${fault.message}.`));
+    this.giveUp(new RequestFault(status, `This is not a valid HTTP request: ${fault.message}.`));
   }
 
   private giveUp(fault: RequestFault): void {
@@ -290,7 +296,7 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (this.lingering !== undefined) this.deadline = Math.min(this.deadline, this.lingerEnd);
   }
 
-  /** Looks whether patience has ended. */
+  /** Checks the time limits. */
   look(now: number): void {
     try {
       if (this.writer.unsentSinceMs + this.keeper.timeouts.flushMs <= now) this.drop();
@@ -303,10 +309,10 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
 
   private expire(): void {
     if (this.isIdle || this.lingering !== undefined) this.hangUp();
-    else this.giveUp(new RequestFault(408, 'The request did not arrive whole in time.'));
+    else this.giveUp(new RequestFault(408, 'The request did not arrive completely in time.'));
   }
 
-  /** A body that comes too slowly, byte after byte, is an attack: nobody waits for it. */
+  /** A body that trickles in byte by byte is an attack. */
   private lookAtBody({ waitsToSend }: ClientRequest, now: number): void {
     const isWaited = this.pausedAt === undefined && (this.isAsked || !waitsToSend);
     if (!isWaited || this.isDeaf || this.lingering !== undefined) return;
@@ -315,12 +321,12 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     const isSlow = this.bodyBytes * 1000 < (ms - bodyGraceMs) * bodyBytesPerSecond;
     if (ms < bodyMs && !isSlow) return;
     const sentence = isSlow
-      ? `The request's body arrived too slowly: ${bodyBytesPerSecond} bytes a second are the least.`
-      : 'The request did not arrive whole in time.';
+      ? `The request's body arrived too slowly: the minimum is ${bodyBytesPerSecond} bytes per second.`
+      : 'The request did not arrive completely in time.';
     this.giveUp(new RequestFault(408, sentence));
   }
 
-  /** After what is under way, or at once where nothing is. */
+  /** After the current request, or at once if there is none. */
   stop(): void {
     if (this.isIdle) this.hangUp();
     else this.isLast = true;
@@ -334,14 +340,14 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     if (!request) return;
     try {
       request.leave();
-      request.body.broke(new RequestFault(400, 'The request broke off before its end.'));
+      request.body.broke(new RequestFault(400, 'The request ended before it was complete.'));
       this.writer.cancel();
     } catch (thrown) {
-      this.keeper.reportError('What a client had begun could not be ended.', thrown);
+      this.keeper.reportError('The clean-up after a client disconnected has failed.', thrown);
     }
   }
 
-  /** A client that still sends would not come to read its answer if the connection were closed on it. */
+  /** A client that is still sending could not read its response if the connection were closed now. */
   private close(): void {
     this.lingering = LINGER_BYTES;
     this.lingerEnd = performance.now() + this.keeper.timeouts.lingerWholeMs;
@@ -350,15 +356,15 @@ export class ClientConnection implements MessageSink, BodySource, Outcome {
     this.socket.shutdown();
   }
 
-  /** Closes it; what the client has not fetched yet still reaches it. */
+  /** Closes the connection; data that the client has not read yet is still delivered. */
   private hangUp(): void {
-    // Over TLS an end alone would wait for the client's own, for as long as that pleases.
+    // Over TLS, an end alone would wait for the client's own end without a time limit.
     this.socket.shutdown();
     this.socket.end();
     this.closed();
   }
 
-  /** Closes it at once, on whatever is under way. */
+  /** Closes the connection at once, also during a response. */
   drop(): void {
     this.socket.terminate();
     this.closed();

@@ -1,38 +1,38 @@
-/** A client's request as it arrived: its head, its body as it comes, and whether the client is still there. */
+/** A client's request: head, body, and whether the client is still connected. */
 import { HeaderLines, listHas } from './header-lines.ts';
 import { type Framing, MalformedMessage, readLength } from './message-reader.ts';
 import { type BodySource, RequestBody } from './request-body.ts';
 
-/** Who waits for an answer. */
+/** The client that waits for the response. */
 export interface Client {
-  /** It has left before its answer was complete. */
+  /** The client disconnected before its response was complete. */
   readonly hasLeft: boolean;
-  /** Runs once, when it leaves. */
+  /** Called once when the client disconnects. */
   onLeave: (() => void) | undefined;
 }
 
 interface Peer {
-  /** `undefined` where the connection is closed. */
+  /** `undefined` if the connection is closed. */
   readonly remoteAddress: string | undefined;
 }
 
-/** What stands behind a `#` is not for servers. */
+/** A fragment (`#…`) is not meant for servers and is dropped. */
 const REQUEST_LINE = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([!"$-~]+)(?:#[!-~]*)? HTTP\/1\.([01])$/;
-/** What a proxy is asked for begins with the server's own address. */
+/** Requests to a proxy begin with the server's own address. */
 const ORIGIN = /^https?:\/\/[^/?]*/i;
-/** A name or an address, and a port; nothing is allowed too. */
+/** A name or an address, and a port. May be empty. */
 const HOST = /^(?:[\w.-]+|\[[\w:.%]+\])?(?::\d{0,5})?$/;
 
 export class ClientRequest implements Client {
   readonly method: string;
-  /** Path and query, as sent; bytes beyond ASCII are escaped. */
+  /** Path and query as sent; non-ASCII bytes are escaped. */
   readonly target: string;
   readonly headers: HeaderLines;
   readonly body: RequestBody;
   readonly framing: Framing;
-  /** The connection may carry another request after this one. */
+  /** The connection can be used for another request. */
   readonly keepsConnection: boolean;
-  /** It speaks HTTP/1.0: it knows no chunks. */
+  /** HTTP/1.0, which has no chunks. */
   readonly isOld: boolean;
   hasLeft = false;
   onLeave: (() => void) | undefined;
@@ -43,9 +43,9 @@ export class ClientRequest implements Client {
     const lineEnd = head.indexOf('\r\n');
     const first = lineEnd < 0 ? head : head.slice(0, lineEnd);
     const line = REQUEST_LINE.exec(first) ?? REQUEST_LINE.exec(escaped(first));
-    if (!line) throw new MalformedMessage('its first line is none');
+    if (!line) throw new MalformedMessage('its request line is invalid');
     const headers = HeaderLines.read(lineEnd < 0 ? '' : head.slice(lineEnd));
-    if (!headers) throw new MalformedMessage('a header line is none');
+    if (!headers) throw new MalformedMessage('a header line is invalid');
     const [, method = '', target = '', minor] = line;
     this.method = method;
     this.target = target.startsWith('/') ? target : withoutOrigin(method, target);
@@ -57,12 +57,12 @@ export class ClientRequest implements Client {
     this.body = new RequestBody(typeof this.framing === 'number' ? this.framing : undefined, source);
   }
 
-  /** Of the connection's other end, empty where that has left. Asking the socket costs a microsecond, and few ask. */
+  /** The peer's address, empty if it has disconnected. Read on demand, because it costs a microsecond. */
   get address(): string {
     return this.socket.remoteAddress ?? '';
   }
 
-  /** The client waits to be told that its body is wanted. */
+  /** The client waits for `100 Continue`. */
   get waitsToSend(): boolean {
     return !this.isOld && this.headers.get('expect')?.toLowerCase() === '100-continue';
   }
@@ -73,7 +73,7 @@ export class ClientRequest implements Client {
   }
 }
 
-/** Some clients send an address as it was typed. */
+/** Some clients send a URL as it was typed. */
 function escaped(line: string): string {
   const space = line.indexOf(' ');
   return (
@@ -82,28 +82,29 @@ function escaped(line: string): string {
   );
 }
 
-/** What is neither a path nor a whole address would be made one by guessing. */
+/** A target that is neither a path nor a URL is refused, not guessed. */
 function withoutOrigin(method: string, target: string): string {
   if (target === '*' && method === 'OPTIONS') return target;
   const origin = ORIGIN.exec(target);
-  if (!origin) throw new MalformedMessage('its target is neither a path nor an address');
+  if (!origin) throw new MalformedMessage('its target is neither a path nor a URL');
   const rest = target.slice(origin[0].length);
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Where two readers could differ about a request's end, it is refused: one may stand before the other (RFC 9112, section 6.3). */
+/** If two parsers could disagree about the end of a request, it is refused: a proxy may use one of them (RFC 9112, section 6.3). */
 function framingOf(headers: HeaderLines, isOld: boolean): Framing {
   const host = headers.get('host');
-  if (host === null ? !isOld : !HOST.test(host)) throw new MalformedMessage('it needs one host header');
+  if (host === null ? !isOld : !HOST.test(host)) throw new MalformedMessage('it must have exactly one host header');
   const encoding = headers.get('transfer-encoding');
   const length = readLength(headers.get('content-length'));
   if (encoding === null) return length ?? 0;
-  if (length !== undefined) throw new MalformedMessage('it has a content-length beside a transfer-encoding');
-  if (isOld || encoding.toLowerCase() !== 'chunked') throw new MalformedMessage('its transfer-encoding is not known');
+  if (length !== undefined) throw new MalformedMessage('it has both content-length and transfer-encoding');
+  if (isOld || encoding.toLowerCase() !== 'chunked')
+    throw new MalformedMessage('its transfer-encoding is not supported');
   return 'chunked';
 }
 
-/** HTTP/1.1 keeps a connection unless it says otherwise, HTTP/1.0 where it says so. */
+/** HTTP/1.1 keeps a connection by default, HTTP/1.0 on request. */
 function keepsConnection(headers: HeaderLines, isOld: boolean): boolean {
   const connection = headers.get('connection');
   if (connection === null) return !isOld;

@@ -7,30 +7,30 @@ import type { Streamed } from './request-head.ts';
 import { sendTogether } from './send-together.ts';
 import { receiverFor } from './unpacking.ts';
 
-/** A request as bytes. */
+/** A request ready to send. */
 export interface Request {
   method: string;
   head: string;
   body: Uint8Array | undefined;
-  /** Sent in its place. */
+  /** Sent instead of `body`. */
   stream?: Streamed | undefined;
-  /** It must not arrive twice. */
+  /** The request must not arrive twice. */
   once?: boolean;
 }
 
 export interface Connections {
-  /** Sends the request and has its reply brought to the exchange; what fails on the way is told to the exchange. */
+  /** Sends the request and passes its reply to the exchange. Failures are reported to the exchange. */
   send(address: Address, request: Request, exchange: ReplyTaker): void;
 }
 
-/** Servers close idle connections after a minute or sooner: a connection nobody uses for this long is closed by us first. */
+/** Servers close idle connections after a minute or earlier, so the gateway closes them first. */
 const IDLE_MS = 30_000;
-/** Less than a server says it keeps idle connections for, so that it does not close one as we use it. */
+/** Less than the idle time that a server announces, so that it does not close a connection that is about to be used. */
 const IDLE_MARGIN_MS = 1000;
 const SWEEP_MS = 5000;
-/** Idle connections kept for an origin. */
+/** The maximum of idle connections per origin. */
 const MOST_IDLE = 1024;
-/** A server that closes a kept connection this soon after our request has closed it for its idleness: it read nothing. */
+/** If a server closes a kept connection this soon after a request, it closed it for being idle and has not read the request. */
 const CROSSED_MS = 500;
 const NOTHING = new Uint8Array();
 
@@ -109,32 +109,32 @@ export function createConnections(): Connections {
   return { send };
 }
 
-/** What a connection tells those who keep it. */
+/** What a connection needs of its pool. */
 interface Keeper {
   idle(connection: Connection): void;
   lost(connection: Connection): void;
-  /** A kept connection was closed as the request went out: it goes over another. */
+  /** A kept connection was closed while the request was sent, so it is sent over another one. */
   again(request: Request, exchange: ReplyTaker): void;
 }
 
 class Connection implements Source, ReplySink {
   idleUntil = 0;
   private socket: Socket<undefined> | undefined;
-  /** What is under way: whose reply is expected, where its bytes go, and what was sent. */
+  /** The current exchange, the receiver of its body, and the request. */
   private current: ReplyTaker | undefined;
   private receiver: BodyTaker | undefined;
   private request: Request | undefined;
   private sentAt = 0;
   /** It has carried an exchange before. */
   private isKept = false;
-  /** What the socket has not taken yet. */
+  /** What the socket has not accepted yet. */
   private unsent: Uint8Array | undefined;
-  /** Of a stream there is more to send. */
+  /** A streamed body is not completely sent yet. */
   private isPouring = false;
-  /** The socket has taken it, or takes nothing any more. */
+  /** Called when the socket has accepted everything, or is closed. */
   private taken = () => {};
   private readonly reader = new ReplyReader(this);
-  /** Of the bytes at hand: what is the body's, in one piece or several, and whether the reply ends with them. */
+  /** Of the current bytes: body pieces, and whether the reply ends with them. */
   private piece: Uint8Array | undefined;
   private more: Uint8Array[] = [];
   private ended: { reusable: boolean; idleMs: number } | undefined;
@@ -146,7 +146,7 @@ class Connection implements Source, ReplySink {
     this.keeper = keeper;
   }
 
-  /** Rejects where the upstream refuses, or cannot show a certificate for its name. */
+  /** Rejects if the upstream refuses, or has no certificate for its name. */
   connect({ hostname, port, serverName }: Address): Promise<void> {
     return new Promise((resolve, reject) => {
       const opened = (socket: Socket<undefined>) => {
@@ -188,13 +188,13 @@ class Connection implements Source, ReplySink {
     this.socket?.ref();
     this.reader.expect(request.method);
     exchange.from(this);
-    // Whoever cancelled it meanwhile has closed this connection.
+    // If it was cancelled meanwhile, this connection is closed.
     if (!this.isOpen) return;
     if (request.stream) void this.pour(request.head, request.stream, exchange);
     else this.transmit(request);
   }
 
-  /** A piece is asked for once the socket has taken the one before. */
+  /** The next piece is requested when the socket has accepted the previous one. */
   private async pour(head: string, stream: Streamed, exchange: ReplyTaker): Promise<void> {
     const isOver = () => this.current !== exchange || !this.isOpen;
     this.isPouring = true;
@@ -235,7 +235,7 @@ class Connection implements Source, ReplySink {
     try {
       this.reader.read(bytes);
     } catch (thrown) {
-      // Complete and then more: the reply stands, the connection does not.
+      // Bytes after the end: the reply is valid, but the connection is not reused.
       if (!this.ended) {
         this.broke(thrown);
         return;
@@ -245,17 +245,17 @@ class Connection implements Source, ReplySink {
     this.deliver();
   }
 
-  /** What one arrival brought goes on in one piece. */
+  /** Passes on the body bytes of one arrival as one piece. */
   private deliver(): void {
     const { current, receiver, piece, more, ended } = this;
     if (piece) {
       this.piece = undefined;
       if (more.length > 0) this.more = [];
       receiver?.push(more.length === 0 ? piece : Buffer.concat([piece, ...more]));
-      // Whoever took it may have cancelled the rest.
+      // The receiver may have cancelled the rest.
       if (this.current !== current) return;
     }
-    // An answer whose head was refused has taken the connection with it.
+    // A reply whose head was refused has closed the connection.
     if (!ended || !current) return;
     this.ended = undefined;
     this.current = undefined;
@@ -269,7 +269,7 @@ class Connection implements Source, ReplySink {
     if (this.isPaused) this.resume();
     this.isKept = true;
     this.idleUntil = performance.now() + ended.idleMs;
-    // An idle connection keeps no process alive.
+    // An idle connection must not keep the process alive.
     this.socket?.unref();
     this.keeper.idle(this);
   }
@@ -315,7 +315,7 @@ class Connection implements Source, ReplySink {
     (receiver ?? current)?.broke(cause);
   }
 
-  /** Closes the connection; its exchange, if it has one, hears nothing. */
+  /** Closes the connection without telling its exchange. */
   drop(): void {
     this.current = undefined;
     this.receiver = undefined;

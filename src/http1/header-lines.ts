@@ -1,13 +1,13 @@
-/** The headers of a message, looked up in its text: most are never asked for. */
+/** The headers of a message. Values are searched in the text, because most are never read. */
 
-/** Lines of a name and a value, and no control characters: what one reader takes for an end or a blank another might not. */
+/** Lines with a name and a value, without control characters: parsers disagree about which of them end a line. */
 const LINES = /^(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 
 const lines = new Map<string, string>();
-// Names are written in the code, so these stay few; the bound only guards against a caller that makes them up.
+// Names come from the code, so there are few. The limit is for callers that generate names.
 const MOST_LINES = 1000;
 
-/** What stands before the value of this header: put together anew it would cost as much as the search for it. */
+/** The text before the value of this header, cached because building it costs as much as the search. */
 function lineOf(name: string): string {
   let line = lines.get(name);
   if (line === undefined) {
@@ -17,7 +17,7 @@ function lineOf(name: string): string {
   return line;
 }
 
-/** A header that is a list of words: whether it has this one, in any case. */
+/** Whether a header with a list of words contains this one, in any letter case. */
 export function listHas(list: string | null, word: string): boolean {
   if (list === null) return false;
   return list
@@ -30,7 +30,7 @@ export class HeaderLines {
   private readonly text: string;
   private readonly lower: string;
 
-  /** `text`: the lines, each after a line end; `undefined` where one of them is no header. */
+  /** `text`: the lines, each after a line end. `undefined` if a line is not a header. */
   static read(text: string): HeaderLines | undefined {
     return LINES.test(text) ? new HeaderLines(text) : undefined;
   }
@@ -40,7 +40,7 @@ export class HeaderLines {
     this.lower = text.toLowerCase();
   }
 
-  /** The value of the header of this lower-case name, several joined as one list; `null` where there is none. */
+  /** The value of the header with this lower-case name; several are joined to a list. `null` if there is none. */
   get(name: string): string | null {
     const line = lineOf(name);
     let value: string | null = null;
@@ -56,7 +56,7 @@ export class HeaderLines {
     return this.lower.includes(lineOf(name));
   }
 
-  /** All of them, for whoever wants them as an object. */
+  /** All headers as an object. */
   toHeaders(): Headers {
     const headers = new Headers();
     for (const line of this.text.split('\r\n').slice(1)) {
@@ -67,7 +67,7 @@ export class HeaderLines {
   }
 }
 
-/** Without the blanks around it: those of HTTP, which are fewer than those of `trim`. */
+/** Trims HTTP white space, which is less than `trim` removes. */
 function valueIn(text: string, start: number, end: number): string {
   let from = start;
   let to = end;

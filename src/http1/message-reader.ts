@@ -1,32 +1,35 @@
-/** Cuts a connection's bytes into HTTP/1.1 messages, however they arrive. What is not plain HTTP is refused: no guess about where a message ends. */
+/**
+ * Splits a connection's bytes into HTTP/1.1 messages, in whatever pieces they arrive. Ambiguous bytes are refused: the end of a message is
+ * never guessed.
+ */
 
 import { sliceBytes } from './bytes.ts';
 import { HeaderLines } from './header-lines.ts';
 
-/** Where a message's body ends: after so many bytes, where its chunks say, or with the connection; `interim`: another head follows. */
+/** How a body ends: after this many bytes, with the last chunk, or with the connection. `interim`: another head follows. */
 export type Framing = number | 'chunked' | 'close' | 'interim';
 
-/** Takes a message in order: one head, bodies, one end. */
+/** Receives the parts of a message in order: one head, body pieces, one end. */
 export interface MessageSink {
-  /** The head's lines, without the empty one; says how the body ends, as RFC 9112 section 6.3 decides. Throws MalformedMessage. */
+  /** The lines of the head without the empty line. Returns how the body ends (RFC 9112 section 6.3). Throws MalformedMessage. */
   head(text: string): Framing;
   body(bytes: Uint8Array): void;
   end(): void;
 }
 
-/** What came is no HTTP; the message says what was wrong with it. */
+/** The bytes are not valid HTTP; the message says why. */
 export class MalformedMessage extends Error {}
 
-/** Before the end of its head a message is larger than any head may be. */
+/** The head is larger than the maximum. */
 export class LargeHead extends MalformedMessage {}
 
-/** All heads of a message together, interim ones included. */
+/** The maximum of all heads of a message, including interim ones. */
 export const MAX_HEAD_BYTES = 64 * 1024;
 /** A chunk's size line with its extensions, and all trailers. */
 const MAX_LINE_BYTES = 8 * 1024;
-/** Extensions of all chunks of a message together: they mean nothing here, and could be far more than the body. */
+/** All chunk extensions of a message: they have no meaning here, and could be much larger than the body. */
 const MAX_EXTENSION_BYTES = 16 * 1024;
-/** More digits than any chunk needs, fewer than a number holds. */
+/** More digits than any chunk needs, and fewer than a number holds. */
 const MAX_SIZE_DIGITS = 12;
 
 const TAB = 9;
@@ -39,8 +42,8 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 
 type State =
   | 'head'
-  | 'length' // a body of stated length
-  | 'close' // a body that the connection's end ends
+  | 'length' // a body with content-length
+  | 'close' // a body that ends with the connection
   | 'size' // a chunk's size line
   | 'chunk'
   | 'chunk-end' // the line end after a chunk
@@ -50,7 +53,7 @@ type State =
 export class MessageReader {
   private state: State = 'idle';
   private readonly sink: MessageSink;
-  /** Bytes of an unfinished head or line. */
+  /** The bytes of an incomplete head or line. */
   private carried: Buffer | undefined;
   private headBytes = 0;
   private lineBytes = 0;
@@ -61,19 +64,19 @@ export class MessageReader {
     this.sink = sink;
   }
 
-  /** A message is what comes next. */
+  /** Starts a new message. */
   expect(): void {
     this.state = 'head';
     this.headBytes = 0;
     this.extensionBytes = 0;
   }
 
-  /** Part of a message has come and not all of it. */
+  /** A message has begun and is not complete. */
   get isWithin(): boolean {
     return this.state !== 'idle' && (this.state !== 'head' || this.carried !== undefined || this.headBytes > 0);
   }
 
-  /** Reads to the end of the message and returns what came after it. Throws MalformedMessage. */
+  /** Reads to the end of the message and returns the bytes after it. Throws MalformedMessage. */
   read(bytes: Buffer): Buffer | undefined {
     let all = bytes;
     if (this.carried) {
@@ -92,14 +95,14 @@ export class MessageReader {
     return undefined;
   }
 
-  /** The connection has ended: whether the message ends with it as it should. */
+  /** The connection has ended: returns whether the message was complete. */
   close(): boolean {
     if (this.state !== 'close') return this.state === 'idle';
     this.end();
     return true;
   }
 
-  /** Reads on from `at` and says where it stopped; `undefined` where more bytes are needed. */
+  /** Parses from `at` and returns the new position, or `undefined` if more bytes are needed. */
   private step(all: Buffer, at: number): number | undefined {
     switch (this.state) {
       case 'head':
@@ -158,11 +161,11 @@ export class MessageReader {
     let digits = at;
     for (let digit = hexDigit(all[digits]); digit !== undefined; digit = hexDigit(all[++digits]))
       size = size * 16 + digit;
-    // Mostly the line is its digits alone.
+    // Most size lines have only digits.
     const isBare = all[digits] === CR && all[digits + 1] === LF;
     const end = isBare ? digits : lineEnd(all, at);
     if (end === undefined) return undefined;
-    // After the digits nothing but an extension, which means nothing here.
+    // After the digits only an extension is allowed; it has no meaning here.
     if (digits === at || digits - at > MAX_SIZE_DIGITS || (digits < end && !isExtension(all, digits, end)))
       throw new MalformedMessage('a chunk has no size');
     this.extensionBytes += end - digits;
@@ -179,7 +182,7 @@ export class MessageReader {
     this.lineBytes += end - at;
     if (this.lineBytes > MAX_LINE_BYTES) throw new MalformedMessage('its trailers are too long');
     if (end === at) this.end();
-    // They are checked and then ignored: what another reader takes for a header is none here.
+    // Trailers are checked and then ignored: other parsers may treat them as headers.
     else checkTrailer(all.toString('latin1', at, end));
     return end + 2;
   }
@@ -190,27 +193,27 @@ export class MessageReader {
   }
 }
 
-/** The length a header states; repeated it must be the same. `undefined` where none is stated; throws MalformedMessage. */
+/** The content-length; repeated values must be equal. `undefined` if there is none. Throws MalformedMessage. */
 export function readLength(stated: string | null): number | undefined {
   if (stated === null) return undefined;
   const length = LENGTH.exec(stated)?.[1];
-  if (length === undefined) throw new MalformedMessage('its content-length is none');
+  if (length === undefined) throw new MalformedMessage('its content-length is invalid');
   return Number(length);
 }
 
 const LENGTH = /^(\d{1,15})(?:[\t ]*,[\t ]*\1)*$/;
 
-/** Where the line that begins at `at` ends, at its CR; `undefined` where more bytes are needed. */
+/** The position of the CR that ends the line at `at`, or `undefined` if more bytes are needed. */
 function lineEnd(all: Buffer, at: number): number | undefined {
   const end = all.indexOf(LF, at);
   if ((end < 0 ? all.length : end) - at > MAX_LINE_BYTES) throw new MalformedMessage('a line is too long');
   if (end < 0) return undefined;
-  // A carriage return within the line is an end to some.
-  if (end === at || all.indexOf(CR, at) !== end - 1) throw new MalformedMessage('a line ends otherwise than in CR LF');
+  // Some parsers treat a single CR as a line end.
+  if (end === at || all.indexOf(CR, at) !== end - 1) throw new MalformedMessage('a line does not end in CR LF');
   return end - 1;
 }
 
-/** Of a chunk: blanks, with which some servers pad a size, then nothing or a semicolon and characters. */
+/** After a chunk size: white space (some servers pad sizes), then nothing or an extension. */
 function isExtension(all: Buffer, at: number, end: number): boolean {
   let place = at;
   while (all[place] === SPACE || all[place] === TAB) place++;
@@ -219,11 +222,11 @@ function isExtension(all: Buffer, at: number, end: number): boolean {
   return true;
 }
 
-/** Headers that say where a message ends, or for whom it is, have come too late. */
+/** In a trailer, headers that define the end or the host of a message come too late. */
 const LATE = /^(?:content-length|transfer-encoding|host):/i;
 
 function checkTrailer(line: string): void {
-  if (!HeaderLines.read(`\r\n${line}`) || LATE.test(line)) throw new MalformedMessage('a trailer is none');
+  if (!HeaderLines.read(`\r\n${line}`) || LATE.test(line)) throw new MalformedMessage('a trailer is invalid');
 }
 
 function hexDigit(byte: number | undefined): number | undefined {

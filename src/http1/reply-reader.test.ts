@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { MalformedMessage } from './message-reader.ts';
 import { ReplyReader } from './reply-reader.ts';
 
-/** What a reader makes of these arrivals, as one text. */
+/** The result of reading these arrivals, as text. */
 function read(arrivals: readonly Buffer[], { method = 'POST', closes = false } = {}): string {
   let told = '';
   const reader = new ReplyReader({
@@ -66,7 +66,7 @@ describe('replies', () => {
       '200 content-length|2|keep-alive|timeout=5, max=9\nok\nend kept 5000',
     ],
   ];
-  test.each(cases)('%s, in one piece and byte by byte', (_, reply, told, options = {}) => {
+  test.each(cases)('%s is parsed, in one piece and byte by byte', (_, reply, told, options = {}) => {
     const bytes = crlf(reply);
     expect(read([bytes], options)).toBe(told);
     expect(read(oneByOne(bytes), options)).toBe(told);
@@ -75,7 +75,7 @@ describe('replies', () => {
   });
 });
 
-describe('what is no reply', () => {
+describe('invalid replies', () => {
   const HEAD = 'HTTP/1.1 200 OK\n';
   const CHUNKED = `${HEAD}transfer-encoding: chunked\n\n`;
   test.each([
@@ -100,7 +100,7 @@ describe('what is no reply', () => {
     ['a zero byte in an interim reply', `HTTP/1.1 103 Early Hints\nx: \0\n\n${HEAD}content-length: 0\n\n`],
     ['a length in a trailer', `${CHUNKED}0\ncontent-length: 5\n\n`],
     ['bytes after the end', `${HEAD}content-length: 2\n\nokHTTP/1.1 200 OK\n\n`],
-  ])('%s', (_, reply) => {
+  ])('%s is refused', (_, reply) => {
     expect(() => read([crlf(reply)])).toThrow(MalformedMessage);
     expect(() => read(oneByOne(crlf(reply)))).toThrow(MalformedMessage);
   });
@@ -114,7 +114,7 @@ describe('what is no reply', () => {
       );
   });
 
-  test('floods: a head, interim replies, a size line, trailers without end', () => {
+  test('an endless head, endless interim replies, size lines and trailers are refused', () => {
     const flood = (start: string, more: string) => () =>
       read([crlf(start), ...Array.from({ length: 20_000 }, () => crlf(more))]);
     expect(flood(HEAD, 'x: 1\n')).toThrow(MalformedMessage);

@@ -1,18 +1,18 @@
-/** Reads HTTP/1.1 replies out of a connection's bytes. */
+/** Parses HTTP/1.1 replies from a connection's bytes. */
 import { HeaderLines, listHas } from './header-lines.ts';
 import { type Framing, MalformedMessage, MessageReader, readLength } from './message-reader.ts';
 
-/** A reply's first part. */
+/** The head of a reply. */
 export interface ReplyHead {
   status: number;
   headers: HeaderLines;
 }
 
-/** Takes what is read, in order: one head, bodies, one end. */
+/** Receives the parts of a reply in order: one head, body pieces, one end. */
 export interface ReplySink {
   head(head: ReplyHead): void;
   body(bytes: Uint8Array): void;
-  /** `reusable`: the connection may carry another request. */
+  /** `reusable`: the connection can be used for another request. */
   end(reusable: boolean, idleMs: number | undefined): void;
 }
 
@@ -22,7 +22,7 @@ const KEEP_ALIVE_TIMEOUT = /(?:^|[,\s])timeout=(\d{1,6})/i;
 export class ReplyReader {
   private readonly sink: ReplySink;
   private readonly reader: MessageReader;
-  /** A HEAD request's reply has no body, whatever its head says. */
+  /** The reply to a HEAD request has no body, whatever its head says. */
   private bodiless = false;
   private keep = false;
   private idleMs: number | undefined;
@@ -36,18 +36,18 @@ export class ReplyReader {
     });
   }
 
-  /** A request has been sent: its reply is what comes next. */
+  /** Call when a request has been sent. */
   expect(method: string): void {
     this.bodiless = method === 'HEAD';
     this.reader.expect();
   }
 
-  /** Throws MalformedMessage; also where bytes come that no request asked for. */
+  /** Throws MalformedMessage, also for bytes that answer no request. */
   read(bytes: Buffer): void {
-    if (this.reader.read(bytes)) throw new MalformedMessage('bytes came that no request asked for');
+    if (this.reader.read(bytes)) throw new MalformedMessage('bytes arrived that answer no request');
   }
 
-  /** The connection has ended: whether the reply ends with it as it should. */
+  /** The connection has ended: returns whether the reply was complete. */
   close(): boolean {
     this.keep = false;
     return this.reader.close();
@@ -56,12 +56,12 @@ export class ReplyReader {
   private takeHead(text: string): Framing {
     const lineEnd = text.indexOf('\r\n');
     const status = STATUS_LINE.exec(lineEnd < 0 ? text : text.slice(0, lineEnd));
-    if (!status) throw new MalformedMessage('the status line is none');
+    if (!status) throw new MalformedMessage('the status line is invalid');
     const code = Number(status[2]);
-    if (code === 101) throw new MalformedMessage('it changes to a protocol that nobody asked for');
+    if (code === 101) throw new MalformedMessage('it changes to a protocol that was not requested');
     const headers = HeaderLines.read(lineEnd < 0 ? '' : text.slice(lineEnd));
-    if (!headers) throw new MalformedMessage('a header line is none');
-    // Interim: the reply itself is still to come.
+    if (!headers) throw new MalformedMessage('a header line is invalid');
+    // An interim reply: the final one follows.
     if (code < 200) return 'interim';
     const framing = this.frame(code, headers, status[1] === '0');
     this.sink.head({ status: code, headers });
@@ -75,8 +75,8 @@ export class ReplyReader {
     this.idleMs = readIdleMs(headers.get('keep-alive'));
     if (this.bodiless || status === 204 || status === 304) return 0;
     if (encoding === null) return length ?? 'close';
-    if (encoding.toLowerCase() !== 'chunked') throw new MalformedMessage('its transfer-encoding is not known');
-    // Who says both may be followed by who reads the other: such a connection is not used again.
+    if (encoding.toLowerCase() !== 'chunked') throw new MalformedMessage('its transfer-encoding is not supported');
+    // With both headers, other parsers may use either one, so the connection is not reused.
     if (length !== undefined) this.keep = false;
     return 'chunked';
   }

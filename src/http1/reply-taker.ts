@@ -1,35 +1,35 @@
-/** Who a reply is brought to, and what it can ask of the connection that brings it. */
+/** The receiver of a reply, and the source that it can control. */
 import type { HeaderLines } from './header-lines.ts';
 
-/** Where a reply's bytes come from. */
+/** The source of a reply's bytes. */
 export interface Source {
-  /** No more for now: nobody takes what has arrived. */
+  /** Stop reading: nothing consumes what has arrived. */
   pause(): void;
-  /** More is wanted. */
+  /** Continue reading. */
   resume(): void;
-  /** Ends it at once: nobody wants what would still come. */
+  /** Cancel at once: the rest is not needed. */
   stop(): void;
 }
 
-/** Takes the bytes of a reply's body. */
+/** Receives the bytes of a reply's body. */
 export interface BodyTaker {
   push(bytes: Uint8Array): void;
   finish(): void;
-  /** The reply ends before its end; what arrived before still counts. */
+  /** The reply failed before its end; what arrived before is valid. */
   broke(cause: unknown): void;
 }
 
-/** Takes a reply from its connection's opening to its end. */
+/** Receives a reply, from the opening of the connection to the end. */
 export interface ReplyTaker extends BodyTaker {
-  /** 0 until the reply has begun. */
+  /** 0 until the head has arrived. */
   readonly status: number;
-  /** It is over before its end: nothing of it is wanted any more. */
+  /** It has ended early, and the rest is not needed. */
   readonly isOver: boolean;
   /** A connection is being opened for it. */
   connecting(): void;
-  /** The connection that brings it, or what stands between. */
+  /** The source, which is the connection or a decompressor. */
   from(source: Source): void;
-  /** The upstream takes what it is sent. */
+  /** The request is being sent. */
   awaitAnswer(): void;
   begin(status: number, headers: HeaderLines): void;
 }

@@ -1,18 +1,18 @@
-/** The body of a client's request: what has arrived waits here until it is asked for. */
+/** The body of a client's request. Bytes wait here until they are read. */
 import type { RequestFault } from './request-fault.ts';
 
-/** What a body asks of the connection that brings it. */
+/** What a body needs of its connection. */
 export interface BodySource {
-  /** Somebody waits for bytes: a client that waits to be asked for them is asked. */
+  /** Bytes are requested: a client that waits for `100 Continue` gets it. */
   wanted(): void;
-  /** No more for now: nobody takes what has arrived. */
+  /** Stop reading: nothing consumes what has arrived. */
   pause(): void;
   resume(): void;
 }
 
-/** With this much waiting the connection is not read: who sends faster than the body is taken has to wait. */
+/** With this much waiting the connection is not read, so that a fast client has to wait. */
 const MOST_WAITING_BYTES = 256 * 1024;
-/** Nor with this many pieces: each costs far more than a byte. */
+/** The same for the number of pieces, because each costs much more than a byte. */
 const MOST_WAITING_PIECES = 4096;
 
 interface Waiting {
@@ -21,9 +21,9 @@ interface Waiting {
 }
 
 export class RequestBody {
-  /** Bytes, where the request says how many it has. */
+  /** The number of bytes, if content-length states it. */
   readonly length: number | undefined;
-  /** All of it has arrived. */
+  /** Everything has arrived. */
   isComplete = false;
   private failure: RequestFault | undefined;
   private arrived: Uint8Array[] = [];
@@ -37,12 +37,12 @@ export class RequestBody {
     this.source = source;
   }
 
-  /** Nothing is left to read. */
+  /** Everything has been read. */
   get isRead(): boolean {
     return this.isComplete && this.arrived.length === 0;
   }
 
-  /** The next bytes, `undefined` at the end. Throws RequestFault where it broke off. */
+  /** The next bytes, or `undefined` at the end. Throws RequestFault if the body failed. */
   read(): Promise<Uint8Array | undefined> {
     if (this.arrived.length > 0) return Promise.resolve(this.take());
     if (this.isComplete) return Promise.resolve(undefined);
@@ -53,7 +53,7 @@ export class RequestBody {
     });
   }
 
-  /** All that is left, where it has arrived: nobody has to wait for it. */
+  /** The rest of the body, if it has arrived already. */
   takeArrived(): Uint8Array | undefined {
     return this.isComplete && this.arrived.length > 0 ? this.take() : undefined;
   }
@@ -79,7 +79,7 @@ export class RequestBody {
     this.waiting = undefined;
   }
 
-  /** Nothing more will come: the client has left, or what it sends is no body. */
+  /** No more bytes will arrive: the client disconnected, or the body is invalid. */
   broke(failure: RequestFault): void {
     if (this.isComplete || this.failure) return;
     this.failure = failure;
@@ -87,7 +87,7 @@ export class RequestBody {
     this.waiting = undefined;
   }
 
-  /** Nobody will read what has arrived. */
+  /** The rest will not be read. */
   discard(): void {
     if (this.arrived.length === 0) return;
     this.arrived = [];

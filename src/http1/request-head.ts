@@ -1,14 +1,14 @@
 /** Writes the head of an HTTP/1.1 request. */
 import type { Address } from './address.ts';
 
-/** Bytes that are brought piece by piece. */
+/** Bytes that are read in pieces. */
 export interface Streamed {
   readonly size: number;
-  /** All of them; as often as it is asked for. A piece holds until the next is asked for. */
+  /** All bytes. Can be called repeatedly. A piece is valid until the next one is requested. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What a head is written from; header names are lower-case. */
+/** The parts of a request head; header names are lower-case. */
 interface Outgoing {
   method: string;
   headers: { [name: string]: string };
@@ -16,7 +16,7 @@ interface Outgoing {
   stream?: Streamed;
 }
 
-/** What says where a message goes and where it ends is said by this module alone. */
+/** Headers about the host and the length are written only by this module. */
 const OWN = new Set([
   'host',
   'content-length',
@@ -28,10 +28,10 @@ const OWN = new Set([
   'trailer',
 ]);
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/;
-/** Printable, or beyond ASCII but one byte: what is not could end the header and begin another. */
+/** Printable ASCII or one-byte characters: others could end the header and start another one. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Throws TypeError where a header cannot be said. */
+/** Throws TypeError if a header has invalid characters. */
 export function writeHead(address: Address, { method, headers, body, stream }: Outgoing): string {
   let head = `${method} ${address.target} HTTP/1.1\r\nhost: ${address.host}\r\n`;
   for (const name in headers) {
@@ -41,7 +41,7 @@ export function writeHead(address: Address, { method, headers, body, stream }: O
     head += `${name}: ${value}\r\n`;
   }
   if (headers.accept === undefined) head += 'accept: */*\r\n';
-  // Text as events arrive: unpacking costs more than what packing spares.
+  // Uncompressed, so that events can be used as they arrive: decompressing costs more than the smaller size saves.
   if (headers['accept-encoding'] === undefined) head += 'accept-encoding: identity\r\n';
   if (body || method !== 'GET') head += `content-length: ${stream?.size ?? body?.length ?? 0}\r\n`;
   return `${head}\r\n`;

@@ -1,12 +1,12 @@
-/** Sends the parts of a message in one system call, through one buffer for all messages: a buffer each costs more than the copying. */
+/** Sends the parts of a message with one system call through one shared buffer: a buffer for each message costs more than copying. */
 import type { Socket } from 'bun';
 
-/** Parts that are longer together go out one after another. */
+/** Larger messages are sent part by part. */
 const ROOM_BYTES = 64 * 1024;
 
 const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
 
-/** `before` and `after` are one byte a character. What the socket does not take is returned, as a copy where it may change. */
+/** `before` and `after` have one byte per character. Returns what the socket did not accept, as a copy if it may change. */
 export function sendTogether(
   socket: Socket<unknown>,
   before: string,
@@ -23,7 +23,7 @@ export function sendTogether(
   return written < length ? Buffer.from(room.subarray(written, length)) : undefined;
 }
 
-/** A few characters are put down one by one for less than it takes to ask. */
+/** Writing a few characters one by one is faster than a native call. */
 const FEW = 16;
 
 function put(text: string, at: number): void {

@@ -28,7 +28,7 @@ describe('requests', () => {
     ['a host of nothing', 'GET / HTTP/1.1\nhost:\n\n', 'GET / - '],
     ['as a proxy is asked, no path', 'GET http://x HTTP/1.1\nhost: x\n\n', 'GET / - '],
   ];
-  test.each(cases)('%s, in one piece and byte by byte', async (_name, request, body) => {
+  test.each(cases)('%s is parsed, in one piece and byte by byte', async (_name, request, body) => {
     const line = await open(server);
     line.say(request);
     expect(await line.ends(body)).toBe(answered(body));
@@ -42,7 +42,7 @@ describe('requests', () => {
     line.socket.destroy();
   });
 
-  test('a thousand in one go are answered in order', async () => {
+  test('a thousand pipelined requests are answered in order', async () => {
     const line = await open(server);
     const numbers = Array.from({ length: 1000 }, (_, index) => index);
     line.say(numbers.map((n) => `POST /${n} HTTP/1.1\nhost: x\ncontent-length: 1\n\n!`).join(''));
@@ -51,7 +51,7 @@ describe('requests', () => {
     line.socket.destroy();
   });
 
-  test('a body of eight megabytes arrives whole, and waits for whoever reads it', async () => {
+  test("a body of eight megabytes arrives completely, at the reader's speed", async () => {
     const mine = serve(async (request) => {
       await Bun.sleep(50);
       return echo(request);
@@ -63,7 +63,7 @@ describe('requests', () => {
     );
   });
 
-  test('who waits to be asked for its body is asked once, and only where it is wanted', async () => {
+  test('a client that expects 100 Continue gets it once, and only if its body is read', async () => {
     const head = 'POST / HTTP/1.1\nhost: x\nexpect: 100-continue\ncontent-length: 5\n\n';
     const line = await open(server);
     line.say(head);
@@ -78,7 +78,7 @@ describe('requests', () => {
     expect(await unwanted.closed()).toBe(answered('no', 'connection: close\n'));
   });
 
-  test('a body that nobody reads: a small one is skipped, a large one ends the connection', async () => {
+  test('after an unread body the connection continues if the body is small, and closes if it is large', async () => {
     const line = await open(serve(() => text('no')));
     line.say('POST / HTTP/1.1\nhost: x\ncontent-length: 5\n\n');
     await line.ends('no');
@@ -90,10 +90,10 @@ describe('requests', () => {
   });
 });
 
-describe('where the next request begins', () => {
+describe('the start of the next request', () => {
   const BIG = 'x'.repeat(16 << 20);
 
-  test('a body that comes while its answer is being taken is no request', async () => {
+  test('a body that arrives during its response is not read as a request', async () => {
     const line = await open(serve(({ target }) => text(target === '/big' ? BIG : target)));
     line.socket.pause();
     let length = 0;
@@ -112,7 +112,7 @@ describe('where the next request begins', () => {
     line.socket.destroy();
   });
 
-  test('a body that nobody reads does not stop up the connection', async () => {
+  test('an unread body does not block the connection', async () => {
     const line = await open(serve(() => Bun.sleep(100).then(() => text('no'))));
     line.say(`POST / HTTP/1.1\nhost: x\ncontent-length: 400000\n\n${'x'.repeat(400_000)}`);
     await line.ends('no');
@@ -123,7 +123,7 @@ describe('where the next request begins', () => {
     line.socket.destroy();
   });
 
-  test('a body that was none does not become one by what follows it', async () => {
+  test('a body after an invalid one is not parsed as a request', async () => {
     const line = await open(
       serve(async (request) => {
         await Bun.sleep(60);
@@ -139,7 +139,7 @@ describe('where the next request begins', () => {
   });
 });
 
-describe('what is no request', () => {
+describe('invalid requests', () => {
   const server = serve(echo);
   const cases: [name: string, request: string, status?: number][] = [
     ['no HTTP', 'hello\n\n'],
@@ -185,16 +185,16 @@ describe('what is no request', () => {
     ['a chunk longer than its size', 'POST / HTTP/1.1\nhost: x\ntransfer-encoding: chunked\n\n1\nabc\n0\n\n'],
     ['a head without end', `GET / HTTP/1.1\nhost: x\n${'x: 1\n'.repeat(20_000)}`, 431],
   ];
-  test.each(cases)('%s', async (_name, request, status = 400) => {
+  test.each(cases)('%s is refused', async (_name, request, status = 400) => {
     const line = await open(server);
     line.say(request);
     const seen = await line.closed();
     expect(seen).toStartWith(`HTTP/1.1 ${status} `);
     expect(seen).toContain('connection: close');
-    expect(seen).toContain('This is no proper HTTP request: ');
+    expect(seen).toContain('This is not a valid HTTP request: ');
   });
 
-  test('bare line ends, after a request that was answered', async () => {
+  test('bare line ends after an answered request are refused', async () => {
     const line = await open(server);
     line.say(GET);
     await line.ends('GET /a - ');

@@ -5,16 +5,16 @@ import { ClientConnection, type Keeper, PATIENCE, type Timeouts } from './client
 
 export interface ServerOptions extends Pick<Keeper, 'answer' | 'refuse' | 'reportError'> {
   hostname: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number;
   /** Other processes listen on the same port. */
   shared: boolean;
   timeouts?: Timeouts;
-  /** Clients speak TLS. */
+  /** Serves TLS. */
   tls?: Certificate;
 }
 
-/** A certificate with its chain and its key, as PEM. */
+/** A certificate chain and its key, as PEM. */
 export interface Certificate {
   cert: string;
   key: string;
@@ -22,18 +22,18 @@ export interface Certificate {
 
 export interface Server {
   readonly port: number;
-  /** New connections are shown this certificate; open ones go on. Throws where it is none, and then the old one stays. */
+  /** New connections use this certificate; open ones continue. Throws if it is invalid, and then the old one stays. */
   renew(tls: Certificate): void;
-  /** Takes no more requests; resolves when those under way are answered. */
+  /** Accepts no more requests. Resolves when the current ones are answered. */
   stop(): Promise<void>;
-  /** Closes every connection at once. */
+  /** Closes all connections at once. */
   kill(): void;
 }
 
-/** How often it is looked whose patience has ended. */
+/** How often time limits are checked. */
 const LOOK_MS = 1000;
 
-/** Throws where the address cannot be listened on. */
+/** Throws if it cannot listen on the address. */
 export function listen(options: ServerOptions): Server {
   const { hostname, port, shared, answer, refuse, reportError, timeouts = PATIENCE, tls } = options;
   const connections = new Set<ClientConnection>();
@@ -61,25 +61,25 @@ export function listen(options: ServerOptions): Server {
     data: (socket, bytes) => socket.data.received(bytes),
     drain: (socket) => socket.data.drained(),
     close: (socket) => socket.data.closed(),
-    // What a handler throws comes here.
+    // Called with what a handler throws.
     error: (socket, thrown) => socket.data.failed(thrown),
   };
 
   let certificate = tls && checked(tls);
-  // TLS begins on each accepted connection, with the certificate of that moment: nothing of the listener has to change for another.
+  // TLS starts on each accepted connection with the current certificate, so the listener need not change when the certificate does.
   const secured: TCPSocketListenOptions<ClientConnection>['socket'] = {
     open(raw) {
-      // Bun's types do not know that a server may.
+      // Bun's types do not know that a server may upgrade a socket.
       const upgrade = { data: undefined, socket: handlers, tls: certificate, isServer: true };
       raw.upgradeTLS(upgrade as unknown as TLSUpgradeOptions<ClientConnection>);
     },
-    // What comes encrypted is the other socket's.
+    // Encrypted data goes to the other socket.
     data() {},
     drain() {},
     close() {},
     error() {},
   };
-  // Bun's types do not know `reusePort` here; its sockets do.
+  // Bun's types lack `reusePort` here; its sockets support it.
   const listening: TCPSocketListenOptions<ClientConnection> & { reusePort: boolean } = {
     hostname,
     port,
@@ -121,7 +121,7 @@ export function listen(options: ServerOptions): Server {
   };
 }
 
-/** Throws where it is none, or the key another's: each connection would find that out. */
+/** Throws if the certificate is invalid or the key does not belong to it: otherwise every connection would fail. */
 function checked(certificate: Certificate): Certificate {
   const { cert, key } = certificate;
   if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return certificate;

@@ -44,7 +44,7 @@ async function open(port: number, ca: string): Promise<TLSSocket> {
 
 const nameOf = (socket: TLSSocket) => socket.getPeerCertificate().subject.CN;
 
-/** Says it and resolves with what has come when it ends so. */
+/** Sends the text and resolves with everything received when it ends so. */
 function ask(socket: TLSSocket, words: string, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let seen = '';
@@ -57,8 +57,8 @@ function ask(socket: TLSSocket, words: string, end: string): Promise<string> {
   });
 }
 
-describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
-  test('requests, kept connections, large bodies and streams', async () => {
+describe.skipIf(!hasOpenssl || !node)('a TLS port', () => {
+  test('serves requests, kept connections, large bodies and streams', async () => {
     const made = makeCertificate(folder, 'one');
     const { port } = serve(made);
     const url = `https://127.0.0.1:${port}`;
@@ -74,7 +74,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     socket.destroy();
   });
 
-  test('a renewed certificate is shown to new connections; open ones, and answers under way, go on', async () => {
+  test('uses a renewed certificate for new connections, and continues open ones', async () => {
     const first = makeCertificate(folder, 'first');
     const release = Promise.withResolvers<void>();
     const server = serve(first, async ({ target }) => {
@@ -98,14 +98,14 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     expect(await slow).toStartWith('HTTP/1.1 200');
     expect(await ask(kept, 'GET /next HTTP/1.1\r\nhost: x\r\n\r\n', '/next')).toStartWith('HTTP/1.1 200');
     kept.destroy();
-    // A pair that does not fit changes nothing.
+    // A key that does not fit changes nothing.
     expect(() => server.renew({ cert: second.cert, key: first.key })).toThrow();
     const fresh = await open(server.port, second.cert);
     expect(nameOf(fresh)).toBe('second');
     fresh.destroy();
   });
 
-  test('however often it is renewed, no connection is lost', async () => {
+  test('loses no connection when the certificate is renewed often', async () => {
     const made = [makeCertificate(folder, 'a'), makeCertificate(folder, 'b')];
     const server = serve(made[0]!);
     const renewing = setInterval(() => server.renew(made[Math.random() < 0.5 ? 0 : 1]!), 1);
@@ -119,7 +119,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     clearInterval(renewing);
   });
 
-  test('pauses, a refusal while the body still comes, and the address of the other end', async () => {
+  test("supports pauses, a refusal during the body, and the peer's address", async () => {
     const made = makeCertificate(folder, 'one');
     const { port } = serve(made, async (request) => {
       if (request.target === '/address') return text(request.address);
@@ -136,7 +136,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     expect([refused.status, await refused.text()]).toEqual([413, 'no']);
   });
 
-  test('a client that does not answer the end of a connection does not keep it', async () => {
+  test('closes a connection whose client does not answer the end', async () => {
     const descriptors = () => readdirSync('/proc/self/fd').length;
     const made = makeCertificate(folder, 'one');
     let answered = 0;
@@ -146,7 +146,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     };
     const { port } = serve(made, answer, { ...PATIENCE, idleMs: 200, lingerMs: 200 });
     const before = descriptors();
-    // It reads nothing of what it is sent, and so sees no end.
+    // The client reads nothing, so it does not see the end.
     const program = `const { connect } = require('node:tls');
       const o = { port: ${port}, host: '127.0.0.1', rejectUnauthorized: false };
       for (let n = 0; n < 10; n++) connect(o, function () {
@@ -164,7 +164,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     await client.exited;
   }, 60_000);
 
-  test('who speaks no TLS is closed, and nobody else hears of it', async () => {
+  test('closes a client without TLS, and others are not affected', async () => {
     const { port } = serve(makeCertificate(folder, 'one'));
     const plain = connectPlain(port, '127.0.0.1');
     plain.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -173,7 +173,7 @@ describe.skipIf(!hasOpenssl || !node)('TLS at the door', () => {
     expect(troubles).toEqual([]);
   });
 
-  test('a port that another program has is not shared with it', () => {
+  test('refuses a port that another program uses', () => {
     const made = makeCertificate(folder, 'one');
     const { port } = serve(made);
     const taken = () =>

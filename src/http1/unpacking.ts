@@ -1,4 +1,4 @@
-/** Unpacks what an upstream has compressed although it was asked not to. */
+/** Decompresses replies that an upstream compressed although uncompressed data was requested. */
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { HeaderLines } from './header-lines.ts';
 import type { BodyTaker, ReplyTaker, Source } from './reply-taker.ts';
@@ -11,20 +11,17 @@ const UNPACK = {
   zstd: createZstdDecompress,
 };
 
-/** No text is packed as closely as this: it is made to be unpacked. Little may be. */
+/** No ordinary text compresses better than this; small replies may. */
 const MAX_RATIO = 200;
 const FREE_BYTES = 1024 * 1024;
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
-/**
- * Returns the exchange itself for plain bytes, else a receiver that unpacks for it. The connection is paused while the exchange is paused,
- * and while the unpacker is behind: it works on a thread, so a fast provider would fill memory with packed bytes.
- */
+/** The exchange itself for plain bytes, otherwise a decompressor in front of it. Suspicious data is not decompressed further. */
 export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: Source): BodyTaker {
   const encoding = headers.get('content-encoding')?.toLowerCase() ?? '';
   if (encoding === '' || encoding === 'identity') return exchange;
   if (!Object.hasOwn(UNPACK, encoding)) {
-    exchange.broke(new Error(`the content-encoding ${encoding} is not known`));
+    exchange.broke(new Error(`the content-encoding ${encoding} is not supported`));
     return exchange;
   }
   const unpacker = UNPACK[encoding as keyof typeof UNPACK]();
@@ -39,7 +36,7 @@ export function receiverFor(exchange: ReplyTaker, headers: HeaderLines, source: 
       return;
     }
     unpacker.destroy();
-    exchange.broke(new Error(`${packedBytes} bytes of ${encoding} hold more than ${bound}`));
+    exchange.broke(new Error(`${packedBytes} bytes of ${encoding} decompress to more than ${bound}`));
   });
   unpacker.on('end', () => exchange.finish());
   unpacker.on('error', (cause) => exchange.broke(cause));

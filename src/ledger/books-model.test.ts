@@ -7,7 +7,7 @@ const ACCOUNTS = ['acc_a', 'acc_b'] as const;
 const BUDGET = { total: 3000n };
 const AT = Date.UTC(2026, 0, 5);
 const MINUTE_MS = 60_000;
-/** A fresh database costs Postgres a quarter of a second. */
+/** A new Postgres database takes a quarter of a second. */
 const RUNS: { readonly [engine: string]: number } = { SQLite: 60, Postgres: 12 };
 
 type Act =
@@ -16,10 +16,10 @@ type Act =
   | { do: 'top-up'; account: number; amount: number; key: number }
   | { do: 'crash' };
 
-/** What the books should say, kept in the simplest way. */
+/** The expected state of the ledger, as a simple model. */
 interface Model {
   balances: bigint[];
-  /** Spent and held of the key with a budget, one for each account. */
+  /** Spent and held of the key with a budget, for each account. */
   spent: bigint[];
   calls: {
     id: string;
@@ -30,7 +30,7 @@ interface Model {
     cost?: bigint;
     isProvisional?: boolean;
   }[];
-  /** What each idempotency key has topped up. */
+  /** The amount of each idempotency key's top-up. */
   keys: Map<string, bigint>;
 }
 
@@ -39,7 +39,7 @@ const open = (model: Model, account: number, budgeted?: true) =>
     .filter((call) => call.account === account && call.cost === undefined && (!budgeted || call.budgeted))
     .reduce((sum, call) => sum + call.amount, 0n);
 
-/** What a crash made of a call holds until the call is settled after all. */
+/** Ends a call. A provisional settlement after a crash may be completed later. */
 function end(model: Model, call: Model['calls'][number], cost: bigint, isProvisional = false): void {
   if (call.cost !== undefined && (isProvisional || !call.isProvisional)) return;
   const difference = cost - (call.cost ?? 0n);
@@ -49,7 +49,7 @@ function end(model: Model, call: Model['calls'][number], cost: bigint, isProvisi
   if (call.budgeted) model.spent[call.account]! += difference;
 }
 
-/** Does the act to the books and, in the same turn, to the model: what is done in one turn is decided in that order. */
+/** Applies a step to the ledger and, in the same turn of the event loop, to the model. Steps of one turn are decided in that order. */
 function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): Promise<unknown> {
   const { ledger } = books;
   const amount = BigInt(step.amount);
@@ -95,7 +95,7 @@ function act(books: Books, model: Model, step: Exclude<Act, { do: 'crash' }>): P
   if (call.cost === undefined && (step.do === 'sent' || call.checkpoint !== undefined)) {
     if (call.checkpoint === undefined || amount > call.checkpoint) call.checkpoint = amount;
   }
-  // A mark before the call was sent says nothing: the gateway never makes one.
+  // A checkpoint before the call was sent has no effect: the gateway never makes one.
   if (step.do === 'checkpoint' && call.checkpoint === undefined) return Promise.resolve();
   if (step.do === 'sent') return ledger.sent(hold, AT, amount);
   ledger.checkpoint(hold, call.checkpoint ?? 0n);
@@ -126,9 +126,9 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 );
 
 test.each(ENGINES)(
-  '$name: whatever calls do in whatever order and batches, crashes included, the books say what the model says',
+  '$name: after any order of steps, batches and crashes the ledger has the state of the model',
   async (engine) => {
-    // Each inner list is done in one turn, so it is one batch.
+    // Each inner list runs in one turn, so it is one batch.
     const runs = fc.array(fc.array(acts, { maxLength: 12 }), { maxLength: 10 });
     await fc.assert(
       fc.asyncProperty(runs, async (batches) => {

@@ -1,4 +1,4 @@
-/** Against the library whose vocabulary it reads. */
+/** Compares the counts with those of the library that the vocabulary comes from. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
@@ -19,7 +19,7 @@ test.each([
   expect(count(text)).toBe(tokens);
 });
 
-test('any text is counted as the library counts it', () => {
+test('any text has the same count as in the library', () => {
   const words = fc.array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 20 }),
@@ -49,11 +49,11 @@ test('any text is counted as the library counts it', () => {
   );
 });
 
-test('a longer text than any before is counted too', () => {
+test('a text longer than all previous ones is counted', () => {
   const text = 'ab'.repeat(700);
   expect(count(text)).toBe(reference(text));
 });
 
-test.each(['IQ== 1\n', 'IQ== 0\nIg==\n'])('a vocabulary that is none is refused: %j', (text) => {
+test.each(['IQ== 1\n', 'IQ== 0\nIg==\n'])('an invalid vocabulary is refused: %j', (text) => {
   expect(() => createByteCounter(Buffer.from(text), /./gu)).toThrow('order');
 });

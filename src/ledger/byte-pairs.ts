@@ -1,9 +1,9 @@
 /**
- * Counts tokens by byte pairs out of a few typed arrays: 8 MB for a vocabulary of 200,000, where a library's own maps and arrays of
- * strings take 80.
+ * Counts tokens by byte-pair encoding with typed arrays. A vocabulary of 200,000 tokens takes 8 MB; a library's maps and string arrays take
+ * 80 MB.
  */
 
-/** Counts the tokens of a text in which special tokens are text like any other. */
+/** Counts the tokens of a text. Special tokens count as ordinary text. */
 export type CountTokens = (text: string) => number;
 
 const NEWLINE = 10;
@@ -11,12 +11,12 @@ const BLANK = 32;
 const ZERO = 48;
 const NONE = 0x7fffffff;
 
-/** What each character of base64 stands for; -1: nothing, as the signs at the end. */
+/** The value of each base64 character; -1 for others, such as padding. */
 const SIXES = new Int8Array(256).fill(-1);
 for (const [six, sign] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
   SIXES[sign.charCodeAt(0)] = six;
 
-/** `vocabulary`: lines of a token in base64, a blank and its rank. `pattern`: what a text is split by before bytes are paired. */
+/** `vocabulary`: lines with a token in base64, a space, and its rank. `pattern`: splits a text before its bytes are merged. */
 export function createByteCounter(vocabulary: Uint8Array, pattern: RegExp): CountTokens {
   const ranks = readRanks(vocabulary);
   const encoder = new TextEncoder();
@@ -30,7 +30,7 @@ export function createByteCounter(vocabulary: Uint8Array, pattern: RegExp): Coun
     joined = new Int32Array(length + 1);
   }
 
-  /** Joins neighbours as long as the vocabulary has them, those of the lowest rank first; says how many parts are left. */
+  /** Merges adjacent parts that the vocabulary contains, lowest rank first. Returns the number of parts left. */
   function parts(length: number): number {
     let count = length;
     for (let i = 0; i <= length; i++) starts[i] = i;
@@ -60,18 +60,18 @@ export function createByteCounter(vocabulary: Uint8Array, pattern: RegExp): Coun
 }
 
 interface Ranks {
-  /** The rank of these bytes; `NONE` where they are no token. */
+  /** The rank of these bytes, or `NONE` if they are not a token. */
   of(bytes: Uint8Array, from: number, to: number): number;
 }
 
-/** Tokens one behind the other, where each ends by its rank, and a table that finds ranks by hash. Read without strings: they would be garbage. */
+/** All tokens in one array, with the end of each by rank, and a hash table of ranks. Parsed without strings, which would be garbage. */
 function readRanks(vocabulary: Uint8Array): Ranks {
   const lines = linesIn(vocabulary);
-  // Three bytes for each four characters, at most.
+  // At most three bytes for four characters.
   const tokens = new Uint8Array(Math.ceil(vocabulary.length * 0.75));
   const ends = new Int32Array(lines);
   const size = 2 ** Math.ceil(Math.log2(lines * 2));
-  /** The rank, and one more; 0: nothing. */
+  /** The rank plus one; 0 means empty. */
   const table = new Int32Array(size);
   let end = 0;
   for (let rank = 0, at = 0; rank < lines; rank++) {
@@ -117,7 +117,7 @@ function readRanks(vocabulary: Uint8Array): Ranks {
   };
 }
 
-/** FNV-1a, stirred once more: slots are taken from its low bits. */
+/** FNV-1a with a final mix, because slots use the low bits. */
 function hash(bytes: Uint8Array, from: number, to: number): number {
   let value = 0x811c9dc5;
   for (let i = from; i < to; i++) value = Math.imul(value ^ bytes[i]!, 0x01000193);

@@ -1,14 +1,14 @@
-/** What a call did cost: its usage times its price. */
+/** Computes the cost of a call: usage times price. */
 import { type Money, type Pico, RateSum } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { pricePiece, ratesFor } from './rates.ts';
 
-/** Of an image whose tokens nobody has counted: what Gemini says of one of a megapixel. */
+/** Tokens assumed for an image without reported tokens: Gemini's figure for one megapixel. */
 const IMAGE_TOKENS = 1290;
 const PICO_PER_NANO = 1000n;
 
-/** Pure; one rounding, up, at the end. */
+/** A pure function. Rounds up once, at the end. */
 export function charge(usage: Usage, price: Price): Money {
   const rates = ratesFor(price, usage.largestInput ?? usage.input);
   const { input = 0n, output = 0n } = rates;
@@ -27,7 +27,7 @@ export function charge(usage: Usage, price: Price): Money {
   left = addShare(sum, left, usage.imageOutput, rates.imageOutput ?? output);
   sum.add(left, output);
   if (price.perCharacter !== undefined) sum.add(units(usage.characters), price.perCharacter);
-  // Seconds may have fractions: thousandths of a second at nano-USD a second are pico-USD.
+  // Seconds may be fractional: milliseconds times nano-USD per second are pico-USD.
   if (usage.seconds) sum.add(units(usage.seconds * 1000), pricePiece(price.clips, price.perSecond, usage));
   if (usage.images) addImages(sum, usage, price);
   let cost = sum.total();
@@ -38,8 +38,8 @@ export function charge(usage: Usage, price: Price): Money {
 }
 
 /**
- * Adds a share of what is left of a total at the share's own rate; returns what is left then. A share is never larger than
- * what those before it left: where a provider counts cached audio under both words, each token is still charged once.
+ * Adds a share of the remaining total at its own rate, and returns what remains. A share is limited to the remainder: if a provider reports
+ * cached audio as both cached and audio, each token is still charged once.
  */
 function addShare(sum: RateSum, left: number, count: number | undefined, rate: Pico): number {
   if (!count) return left;
@@ -48,7 +48,7 @@ function addShare(sum: RateSum, left: number, count: number | undefined, rate: P
   return left - share;
 }
 
-/** By the piece; where the model has no such price and nobody has counted their tokens, by the tokens they may have. */
+/** By the image; if the model has no such price and no tokens were reported, by estimated tokens. */
 function addImages(sum: RateSum, usage: Usage, price: Price): void {
   const images = units(usage.images);
   const each = pricePiece(price.images, price.perImage, usage);
@@ -61,12 +61,12 @@ function chargeTools({ serverToolCalls, freeToolCalls }: Usage, { perToolCall = 
   return charged === 0 ? 0n : BigInt(charged) * perToolCall + perToolUse;
 }
 
-/** Several videos are several calls, and so is a ranking of many documents where its provider counts it so. */
+/** Several videos count as several calls; so do the searches of a reranking call, if the provider counts them. */
 function calls({ searches, videos }: Usage): number {
   return Math.max(1, units(searches ?? videos));
 }
 
-/** A provider's figure as a whole number of units: what is no number, or below zero, is none. */
+/** A provider's figure as a whole number of units. Invalid and negative figures become 0. */
 function units(count: number | undefined): number {
   return count !== undefined && count > 0 && Number.isFinite(count) ? Math.ceil(count) : 0;
 }

@@ -1,4 +1,4 @@
-/** Signs how far the books were verified, with a key that the database does not hold. */
+/** Signs verification checkpoints with a key that is not in the database. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import {
   type CheckpointRow,
@@ -9,10 +9,10 @@ import {
 } from '../store/verify/checkpoint.ts';
 
 export interface CheckpointSigner {
-  /** Tells the rows of this key from those of others; says nothing of the key. */
+  /** Identifies the rows of this key; reveals nothing about it. */
   name: string;
   sign(reached: Reached): CheckpointRow;
-  /** The rows that were signed with this key, and the subjects of those that were not. */
+  /** Rows with valid signatures, and the subjects of rows whose signatures are invalid. */
   read(rows: readonly CheckpointRow[]): { known: Checkpoints; forged: string[] };
 }
 

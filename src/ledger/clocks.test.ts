@@ -4,11 +4,11 @@ import { ACCOUNT, callRecord, holdRequest, KEY, openAccount, openBooks } from '.
 
 const NOON = Date.UTC(2026, 10, 30, 12);
 const HOUR_MS = 3_600_000;
-/** More than a mark of life is kept for. */
+/** Longer than old leases are kept. */
 const AHEAD_MS = 25 * HOUR_MS;
 
 test.each(ENGINES)(
-  '$name: two processes whose clocks are a day apart neither end each other’s calls nor lose money',
+  '$name: two processes with clocks a day apart neither end each other’s calls nor lose money',
   async (engine) => {
     const { settings } = await engine.freshDatabase();
     let slowNow = NOON;
@@ -29,7 +29,7 @@ test.each(ENGINES)(
 
     await fast.ledger.settle(late, callRecord('call_fast', 100n, { at: slowNow + AHEAD_MS }));
     await slow.ledger.settle(early, callRecord('call_slow', 100n, { at: slowNow }));
-    // Both are in the newest day anybody has seen, whose budget they have used up.
+    // Both are in the newest day that any process has seen, and its budget is used up.
     for (const [ledger, at] of [
       [slow.ledger, slowNow],
       [fast.ledger, slowNow + AHEAD_MS],
@@ -43,7 +43,7 @@ test.each(ENGINES)(
   },
 );
 
-test.each(ENGINES)('$name: a clock that jumps ahead by an hour ends nobody’s calls', async (engine) => {
+test.each(ENGINES)('$name: a clock that jumps an hour ahead ends no other process’s calls', async (engine) => {
   const { settings } = await engine.freshDatabase();
   let now = NOON;
   let ms = 0;

@@ -1,4 +1,4 @@
-/** A call that another process settled for one that seemed dead: its own settlement comes later, and counts. */
+/** A call that another process settled because its owner seemed dead: the owner's later settlement replaces it. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
 import type { CallRow, EntryKind } from '../store/store.ts';
@@ -10,7 +10,7 @@ const gone = () => 'gone' as const;
 const USAGE = { input: 7, output: 5, source: 'reported' } as const;
 
 describe.each(ENGINES)('$name', (engine) => {
-  /** A process that holds a call, and one that takes it for dead. */
+  /** A process with an open hold, and one that assumes it is dead. */
   async function twoProcesses(amount = 1000n) {
     const { settings, tamper } = await engine.freshDatabase();
     const owner = await openBooks(settings, 'own_1', () => NOON);
@@ -26,7 +26,7 @@ describe.each(ENGINES)('$name', (engine) => {
     };
     const settle = (hold: Parameters<typeof owner.ledger.settle>[0], cost: bigint, more: Partial<CallRow> = {}) =>
       owner.ledger.settle(hold, callRecord(hold.callId, cost, { at: NOON, ...more }));
-    /** What everything says that the account's one call cost. */
+    /** Checks that every record says the account's only call has this cost. */
     async function expectCost(cost: bigint) {
       const { store } = watcher;
       expect((await store.verify()).faults).toEqual([]);
@@ -54,7 +54,7 @@ describe.each(ENGINES)('$name', (engine) => {
     ['more than was held', 20n, 800n, ['top-up', 'charge', 'completion']],
     ['as much as the checkpoint', 90n, 90n, ['top-up', 'charge']],
     ['nothing, as was thought', undefined, 0n, ['top-up']],
-  ])('it cost %s', async (_, checkpoint, cost, entries) => {
+  ])('the final cost of %s replaces the provisional cost', async (_, checkpoint, cost, entries) => {
     const { owner, watcher, provisional, settle, expectCost, kinds, close } = await twoProcesses();
     const hold = await provisional(checkpoint);
     await expectCost(checkpoint ?? 0n);
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const call = await watcher.store.call('call_1');
     expect(call).toMatchObject({ outcome: 'ok', status: 200, attempts: 1, ...told });
     expect(call).not.toHaveProperty('provisional');
-    // Again, by whoever: nothing more.
+    // Settling again, in any process, changes nothing.
     await settle(hold, cost + 1n);
     await watcher.ledger.settle(hold, callRecord('call_1', cost + 2n));
     expect(await watcher.ledger.sweep(NOON, gone)).toBe(0);
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('where the balance is gone meanwhile, it ends below zero', async () => {
+  test('without enough balance the completion makes it negative', async () => {
     const { owner, provisional, settle, close } = await twoProcesses();
     const hold = await provisional(1n);
     const other = await owner.ledger.hold(holdRequest('call_2', 999n, { at: NOON }));
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('a refund is of what the call cost in the end', async () => {
+  test('a refund is limited to the final cost of the call', async () => {
     const { owner, provisional, settle, close } = await twoProcesses();
     const hold = await provisional(20n);
     await settle(hold, 90n);
@@ -101,7 +101,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('what it cost less is given back in the day it was booked in, what it cost more counts today', async () => {
+  test('a lower final cost is returned to the day of the first booking, a higher one counts on the current day', async () => {
     const { owner, provisional, settle, close } = await twoProcesses();
     const hold = await provisional(300n, NOON - DAY_MS);
     await settle(hold, 100n);
@@ -118,7 +118,7 @@ describe.each(ENGINES)('$name', (engine) => {
     "UPDATE calls SET cost = 20 WHERE id = 'call_1'",
     "DELETE FROM entries WHERE kind = 'completion'",
     "UPDATE entries SET amount = -69 WHERE kind = 'completion'",
-  ])('verify notices: %s', async (change) => {
+  ])('verify detects: %s', async (change) => {
     const { owner, provisional, settle, tamper, close } = await twoProcesses();
     await settle(await provisional(20n), 90n);
     await tamper(change);
@@ -126,7 +126,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('in one batch with the provisional settlement it is the same', async () => {
+  test('a completion in the same batch as the provisional settlement has the same result', async () => {
     const { owner, watcher, expectCost, close } = await twoProcesses();
     const hold = await owner.ledger.hold(holdRequest('call_1', 500n, { at: NOON }));
     const resolve = (cost: bigint, more: Partial<CallRow>) => ({

@@ -1,11 +1,11 @@
-/** How many tokens a text has, by a tokenizer's count of its pieces. */
+/** Counts the tokens of long texts, piece by piece, with a tokenizer. */
 
 /**
- * The longest run without a blank that is given to the tokenizer whole: its work grows with the square of it. Measured: 50,000
- * times the same letter take 15 s whole, and 20 ms cut at this.
+ * The longest run without white space that the tokenizer gets at once: its work grows with the square of the length. Measured: 50,000 equal
+ * letters take 15 s in one piece and 20 ms cut at this length.
  */
 const LONGEST_RUN = 64;
-/** Texts are counted to here; what follows is taken to be like it. */
+/** Only this many characters are counted; the count is extrapolated to the rest. */
 const MOST_COUNTED = 400_000;
 
 export function countText(text: string, countPiece: (piece: string) => number): number {
@@ -15,7 +15,7 @@ export function countText(text: string, countPiece: (piece: string) => number): 
   return counted === text ? tokens : Math.ceil((tokens * text.length) / counted.length);
 }
 
-/** The text in pieces that together are it; cut only where a run is too long. */
+/** Splits a text into pieces at white space, or within a run that is too long. */
 function* pieces(text: string): Generator<string> {
   let begin = 0;
   for (const { 0: run, index } of text.matchAll(TOO_LONG)) {

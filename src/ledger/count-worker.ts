@@ -1,4 +1,4 @@
-/** Counts tokens in a thread of its own: reading the vocabulary takes a while, and so do some texts. */
+/** The worker thread that counts tokens, because reading the vocabulary and some texts takes long. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { O200K_TOKEN_SPLIT_REGEX } from 'gpt-tokenizer/encodingParams/constants';

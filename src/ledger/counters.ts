@@ -1,4 +1,4 @@
-/** The other side of the double entry: where money comes from and where it goes, by the kind of an entry. */
+/** The counter of each entry kind: the other side of the double entry. */
 import type { EntryKind } from '../store/store.ts';
 
 export const COUNTERS: { readonly [kind in EntryKind]: string } = {

@@ -6,11 +6,11 @@ import type { Store } from '../store/store.ts';
 import type { Ledger } from './ledger.ts';
 import { INPUT_COST, openAccount, openBooks } from './random-load.ts';
 
-/** More of them, for once: MODELPORT_KILLS=50. */
+/** For a longer run set, for example, MODELPORT_KILLS=50. */
 const KILLS = Number(process.env.MODELPORT_KILLS ?? 6);
 const gone = () => 'gone' as const;
 
-/** Runs the load in a process of its own and kills it; returns what it told before it died, by call. */
+/** Runs the load in a process of its own and kills it. Returns what the process reported before, by call. */
 async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: number): Promise<Map<string, string[]>> {
   const script = join(import.meta.dir, 'random-load.ts');
   const child = Bun.spawn([process.execPath, script, JSON.stringify(settings), owner], {
@@ -20,7 +20,7 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
   const reader = child.stdout.getReader();
   const decoder = new TextDecoder();
   let told = '';
-  // The clock starts with the first call, not with the process.
+  // The time starts with the first call, not with the process.
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
     if (told === '') setTimeout(() => child.kill('SIGKILL'), lifeMs);
     told += decoder.decode(chunk.value, { stream: true });
@@ -36,7 +36,7 @@ async function loadUntilKilled(settings: StoreSettings, owner: string, lifeMs: n
 }
 
 describe.each(ENGINES)('$name', (engine) => {
-  test(`killed ${KILLS} times at random moments, the books agree and no call is charged twice or for nothing`, async () => {
+  test(`after ${KILLS} kills at random times the ledger is consistent, and no call is charged twice or without being sent`, async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openBooks(settings, 'own_parent');
     await openAccount({ store, ledger }, 1_000_000_000n);
@@ -56,7 +56,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   }, 300_000);
 
-  test('several processes on one database at once: every step of each is in, none is lost', async () => {
+  test('several processes on one database at the same time lose no step', async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openBooks(settings, 'own_parent');
     await openAccount({ store, ledger }, 1_000_000_000n);
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', (engine) => {
   }, 60_000);
 });
 
-/** A statement of a killed process may still be under way on the server. */
+/** A statement of a killed process may still run on the server. */
 async function sweepAll(ledger: Ledger, store: Store): Promise<number> {
   let resolved = 0;
   for (let calm = 0; calm < 2; calm++) {

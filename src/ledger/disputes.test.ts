@@ -1,4 +1,4 @@
-/** Disputes over every engine: each is settled once, whoever decides how often, and the books stay clean. */
+/** Disputes on both engines: each is settled once, whatever decisions arrive, and the ledger stays consistent. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -8,7 +8,7 @@ import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './rand
 
 const PRICE = { input: 1000n, output: 1000n };
 const CLAIM: Usage = { input: 7, output: 9000, source: 'reported' };
-/** 7 + 5 tokens were delivered, for 12; the hold was of 100, the claim is 9007. */
+/** 7 + 5 tokens were delivered, for 12; the hold was 100, the claim is 9007. */
 const USAGE: Usage = { input: 7, output: 5, source: 'counted', claimed: { cost: '0.000009007', usage: CLAIM } };
 
 describe.each(ENGINES)('$name', (engine) => {
@@ -38,21 +38,24 @@ describe.each(ENGINES)('$name', (engine) => {
   test.each<[Decision, bigint]>([
     ['accept', 1000n - 9007n],
     ['reject', 1000n - 12n],
-  ])('%s, decided ten times at once and the other way after it', async (decision, left) => {
-    const { store, decide, available, decided } = await disputed();
-    expect(await available()).toBe(900n);
-    expect(await decided()).toBeUndefined();
-    const entries = await Promise.all(Array.from({ length: 10 }, () => decide(decision)));
-    expect(new Set(entries.map(({ seq }) => seq)).size).toBe(1);
-    await expect(decide(decision === 'accept' ? 'reject' : 'accept')).rejects.toMatchObject({ code: 'conflict' });
-    expect(await available()).toBe(left);
-    expect(await decided()).toBe(decision);
-    expect((await store.audits({ limit: 9, subject: 'call_1' })).length).toBe(1);
-    expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
-    await store.close();
-  });
+  ])(
+    '%s applies once when decided ten times at the same time, and the opposite decision is refused',
+    async (decision, left) => {
+      const { store, decide, available, decided } = await disputed();
+      expect(await available()).toBe(900n);
+      expect(await decided()).toBeUndefined();
+      const entries = await Promise.all(Array.from({ length: 10 }, () => decide(decision)));
+      expect(new Set(entries.map(({ seq }) => seq)).size).toBe(1);
+      await expect(decide(decision === 'accept' ? 'reject' : 'accept')).rejects.toMatchObject({ code: 'conflict' });
+      expect(await available()).toBe(left);
+      expect(await decided()).toBe(decision);
+      expect((await store.audits({ limit: 9, subject: 'call_1' })).length).toBe(1);
+      expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
+      await store.close();
+    },
+  );
 
-  test('both decided at once: one of them counts, the others are refused', async () => {
+  test('when both decisions arrive at the same time, one applies and the others are refused', async () => {
     const { store, decide, available, decided } = await disputed();
     const tries = Array.from({ length: 10 }, (_, i) => decide(i % 2 === 0 ? 'accept' : 'reject'));
     const settled = await Promise.allSettled(tries);
@@ -62,7 +65,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('what was given back by hand is not given back again', async () => {
+  test('what was already refunded is not refunded again', async () => {
     const { store, ledger, decide, available } = await disputed();
     await ledger.topUp(ACCOUNT, 50n, { kind: 'refund', callId: 'call_1', at: 4 });
     await decide('reject');
@@ -71,7 +74,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('the calls of one outcome are listed, page by page', async () => {
+  test('calls of one outcome are listed page by page', async () => {
     const { store, ledger } = await disputed();
     for (let i = 2; i <= 6; i++) {
       const hold = await ledger.hold(holdRequest(`call_${i}`, 10n));

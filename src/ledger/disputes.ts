@@ -1,4 +1,4 @@
-/** Disputed calls, whose provider's report was not believed: the hold was charged, and the operator settles each once, either way. */
+/** Disputed calls: the provider's report was implausible, so the hold was charged, and the operator decides once. */
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, readMoney, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
@@ -9,17 +9,17 @@ import type { Ledger, MovingKind } from './ledger.ts';
 export type Decision = 'accept' | 'reject';
 
 export interface Dispute {
-  /** What the call costs by the provider's report, and what was charged: the hold. */
+  /** The cost by the provider's report, and what was charged: the hold. */
   claimed: Money;
   charged: Money;
-  /** Absent: nobody has decided yet. */
+  /** Absent while undecided. */
   decision?: Decision;
 }
 
 export interface DisputeSettings {
   store: Store;
   ledger: Ledger;
-  /** Reads the components of a price version. */
+  /** Parses the components of a price version. */
   readPrice(components: string): Price;
 }
 
@@ -28,10 +28,10 @@ const NOTES: { readonly [decision in Decision]: string } = {
   reject: 'dispute rejected: what was delivered counts',
 };
 
-/** One for each call: what is entered under it settles the dispute, once. */
+/** One idempotency key per call, so that a dispute is settled once. */
 const keyOf = (callId: string) => `dispute:${callId}`;
 
-/** `undefined` where the call is not disputed. */
+/** `undefined` if the call is not disputed. */
 export async function disputeOf(store: Store, call: CallRow): Promise<Dispute | undefined> {
   const { claimed } = call.usage ?? {};
   if (call.outcome !== 'disputed' || !claimed) return undefined;
@@ -41,8 +41,8 @@ export async function disputeOf(store: Store, call: CallRow): Promise<Dispute | 
 }
 
 /**
- * Accepted, the difference up to the provider's report is charged; rejected, what was charged beyond what was delivered is given back.
- * The same decision again answers the first entry; the other one is refused with `conflict`.
+ * `accept` charges the difference to the provider's report; `reject` refunds what was charged beyond the delivered usage. Repeating the
+ * same decision returns the first entry; the other decision throws `conflict`.
  */
 export async function settleDispute(
   { store, ledger, readPrice }: DisputeSettings,
@@ -68,7 +68,7 @@ export async function settleDispute(
       audit: audit(call),
     });
   } catch (thrown) {
-    // Somebody else has decided meanwhile.
+    // Another request has decided meanwhile.
     const other = await firstDecision(store, call, decision);
     if (other) return other;
     throw thrown;
@@ -79,7 +79,7 @@ async function firstDecision(store: Store, call: CallRow, decision: Decision): P
   const entry = await store.entryByKey(call.account, keyOf(call.id));
   const made = decisionIn(entry);
   if (made === undefined || made === decision) return entry;
-  const sentence = `The dispute of call "${call.id}" was settled before, by "${made}": set the balance right by an adjustment.`;
+  const sentence = `The dispute of call "${call.id}" was already settled by "${made}": correct the balance by an adjustment.`;
   throw new GatewayError('conflict', sentence, { param: 'decision' });
 }
 
@@ -97,10 +97,10 @@ async function movement(
   const given = await store.corrections(call.id);
   if (decision === 'accept') return { kind: 'adjustment', amount: charged - claimed };
   const price = await store.price(call.priceId);
-  // Where what was delivered is not known by our own count, the hold's charge stands.
+  // If the gateway has no count of its own of what was delivered, the charge stays.
   if (!price || call.usage?.source !== 'counted') return { kind: 'refund', amount: 0n };
   const delivered = charge(call.usage, readPrice(price.components));
-  // What was given back by hand is not given back again.
+  // What was already refunded is not refunded again.
   const left = charged - delivered - given;
   return { kind: 'refund', amount: left > 0n ? left : 0n };
 }

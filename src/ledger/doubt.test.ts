@@ -21,27 +21,27 @@ function judged(reported: Usage, members: Partial<Judged> = {}, price: Price = P
   return isDisputed(reported, charge(reported, price), HELD, mostOf(all, reported));
 }
 
-describe('a report is believed', () => {
+describe('a report is accepted', () => {
   test('up to twice the hold, whatever was delivered', () => {
     expect(judged(report({ output: 2 * CEILING }))).toBe(false);
   });
 
-  test('for hidden reasoning up to the ceiling that was held', () => {
+  test('for hidden reasoning up to the held ceiling', () => {
     expect(judged(report({ output: CEILING, reasoning: CEILING - 10 }))).toBe(false);
   });
 
-  test('beyond that, for what was delivered: a provider that heeds no ceiling', () => {
+  test('above that for delivered output, from a provider that ignores the ceiling', () => {
     const delivered: Usage = { input: 10, output: 5000, source: 'counted' };
     expect(judged(report({ output: 8000 }), { delivered })).toBe(false);
     expect(judged(report({ output: 12_000 }), { delivered })).toBe(true);
   });
 
-  test('for audios and images that were delivered', () => {
+  test('for delivered audio and images', () => {
     const delivered: Usage = { input: 10, output: 200, audioOutput: 200, images: 1, source: 'counted' };
     expect(judged(report({ output: 9000, audioOutput: 8000 }), { delivered })).toBe(false);
   });
 
-  test('for input that tools of the provider read, within its context each time', () => {
+  test('for input that provider tools read, up to the context each time', () => {
     const search = chatCall({ tools: [{ type: 'web-search', options: {}, dialect: 'a' }] });
     expect(judged(report({ input: 90_000 }), { call: search })).toBe(false);
     expect(judged(report({ input: 290_000, serverToolCalls: 2 }))).toBe(false);
@@ -49,7 +49,7 @@ describe('a report is believed', () => {
     expect(judged(report({ input: 1e9, serverToolCalls: 1e9 }))).toBe(true);
   });
 
-  test('for as many calls of tools as were held for, and twice as many', () => {
+  test('for twice as many tool calls as were held', () => {
     const price = { ...PRICE, perToolCall: 10_000_000n };
     const claimed = (serverToolCalls: number, toolCalls?: number) =>
       judged(report({ serverToolCalls }), toolCalls === undefined ? {} : { toolCalls }, price);
@@ -57,7 +57,7 @@ describe('a report is believed', () => {
     expect([claimed(140, 70), claimed(141, 70)]).toEqual([false, true]);
   });
 
-  test('for input that a reference brings in', () => {
+  test('for input that a reference adds', () => {
     const cached = chatCall({ extras: { gemini: { cachedContent: 'cachedContents/a' } } });
     expect(judged(report({ input: 90_000, cachedInput: 89_000 }), { call: cached })).toBe(false);
   });
@@ -74,13 +74,13 @@ describe('a report is disputed', () => {
     expect(judged(report(members))).toBe(true);
   });
 
-  test('above ten million USD, however much was held', () => {
+  test('above ten million USD, whatever the hold', () => {
     const usage = report({ output: 10 });
     expect(isDisputed(usage, 10_000_001n * 10n ** 9n, 10n ** 17n, {})).toBe(true);
   });
 
   test.each<[unit: 'seconds' | 'characters' | 'searches']>([['seconds'], ['characters'], ['searches']])(
-    'more %s than there were',
+    'with more %s than possible',
     (unit) => {
       expect(isDisputed(report({ [unit]: 401 }), 41n, 20n, { [unit]: 400 })).toBe(true);
       expect(isDisputed(report({ [unit]: 400 }), 41n, 20n, { [unit]: 400 })).toBe(false);
@@ -88,8 +88,8 @@ describe('a report is disputed', () => {
   );
 });
 
-describe.skipIf(!hasFixtures)('real replies', () => {
-  test('none that was recorded is disputed, even had nothing been held', async () => {
+describe.skipIf(!hasFixtures)('recorded replies', () => {
+  test('are never disputed, even with a hold of 0', async () => {
     let judgedOnes = 0;
     const disputed: string[] = [];
     for await (const { file, call, reported, delivered } of recordedHolds()) {
@@ -105,7 +105,7 @@ describe.skipIf(!hasFixtures)('real replies', () => {
   }, 60_000);
 });
 
-test('a video by its address may be read as a whole context, and no more; text may not', () => {
+test('a video by URL may count as a whole context, a text may not', () => {
   const judged = {
     ceiling: 10,
     contextTokens: 500_000,

@@ -1,4 +1,7 @@
-/** Whether a provider's report is believed. One that is not makes its call disputed: the hold is charged, and the operator decides. */
+/**
+ * Decides whether a provider's usage report is plausible. If it is not, the call is disputed: the hold is charged, and the operator
+ * decides.
+ */
 import type { Call, ChatCall } from '../canonical/call.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -7,15 +10,15 @@ import { estimatedUsage } from './estimated-usage.ts';
 import { DEAREST_CALL } from './maximum-cost.ts';
 import { allTokens, choices } from './quote.ts';
 
-/** What of a call's price can be claimed too high. */
+/** The units that a provider can over-report. */
 type Claimable = 'input' | 'output' | 'seconds' | 'characters' | 'searches' | 'serverToolCalls';
-/** The most of each that fits what was sent and delivered; what is absent fits in any number. */
+/** The maximum of each unit that fits what was sent and delivered. Absent: any number. */
 export type Most = { readonly [unit in Claimable]?: number };
 
-/** Up to twice what was held nobody is asked: estimates err. */
+/** Reports up to this multiple of the hold are accepted: estimates have errors. */
 const BELIEVED_HOLDS = 2n;
 
-/** Pure. A report is disputed where it costs more than twice the hold and does not fit `most`; above ten million USD in any case. */
+/** A pure function. A report is disputed if it costs more than twice the hold and exceeds `most`, and always above ten million USD. */
 export function isDisputed(usage: Usage, cost: Money, held: Money, most: Most): boolean {
   if (cost > DEAREST_CALL) return true;
   if (cost <= BELIEVED_HOLDS * held) return false;
@@ -26,41 +29,41 @@ export function isDisputed(usage: Usage, cost: Money, held: Money, most: Most): 
   return false;
 }
 
-/** Whether `isDisputed` need be asked: cheap, for the way of every call. */
+/** A cheap test that makes `isDisputed` unnecessary for most calls. */
 export const isBeyondDoubt = (cost: Money, held: Money): boolean =>
   cost <= BELIEVED_HOLDS * held && cost <= DEAREST_CALL;
 
-/** Input is estimated at three bytes a token, and no token has less than one. */
+/** Input is estimated at three bytes per token, and a token has at least one byte. */
 const BYTES_PER_ESTIMATED_TOKEN = 3;
-/** What providers put before every conversation: Grok 4's is of 680. */
+/** Providers add prompts of their own to every conversation: that of Grok 4 has 680 tokens. */
 const OWN_PROMPT_TOKENS = 2000;
-/** Tokenizers differ by so much. */
+/** Tokenizers differ by up to this factor. */
 const COUNTED_TIMES = 2;
-/** Of what our count says of audio, which is packed or not, and of an image of the finest quality. */
+/** Relative to the gateway's own estimate: audio may be compressed or not, and an image may have the highest quality. */
 const AUDIO_TIMES = 50;
 const IMAGE_TOKENS = 8192;
-/** Of a model whose window nobody has named. */
+/** For a model without a known context window. */
 const CONTEXT_TOKENS = 1_000_000;
-/** Searches and runs of code that a provider does in one call: each may read the whole context anew. */
+/** Searches and code runs that a provider may do in one call; each may read the whole context again. */
 const MOST_SERVER_CALLS = 20;
-/** Members by which a call names what stands at the provider and what it makes of the input there. */
+/** Members that refer to data stored at the provider, which becomes part of the input. */
 const REFERENCES = ['cachedContent', 'prompt', 'conversation', 'container', 'mcp_servers', 'web_search_options'];
 
-/** What a call is judged by. */
+/** What a report is compared with. */
 export interface Judged {
   readonly call: Call;
-  /** Output tokens held for each choice: what a model thinks and does not show is among them. */
+  /** Output tokens held for each choice, hidden reasoning included. */
   readonly ceiling: number;
   readonly contextTokens: number | undefined;
-  /** Upstream calls that were each sent the whole input. */
+  /** Upstream calls that each contained the whole input. */
   readonly sendings: number;
-  /** Calls of tools at the provider that were held for. */
+  /** Provider tool calls that were held for. */
   readonly toolCalls?: number;
-  /** Our own count of what was delivered. */
+  /** The gateway's own count of what was delivered. */
   readonly delivered: Usage;
 }
 
-/** The most that fits a call. */
+/** The maximum usage that fits a call. */
 export function mostOf(
   { call, ceiling, contextTokens, sendings, toolCalls = 0, delivered }: Judged,
   reported: Usage,
@@ -75,7 +78,7 @@ export function mostOf(
       output: ceiling * choices(call) + tokensOf(delivered),
       serverToolCalls: COUNTED_TIMES * Math.max(MOST_SERVER_CALLS, toolCalls) * choices(call),
     };
-  // Of all other kinds what is held is computed from what they name.
+  // For all other kinds the hold is computed from the request itself.
   if (call.kind === 'transcription') return { output: 0, seconds: call.length.mostSeconds };
   if (call.kind === 'embed') return { input: sent, characters: COUNTED_TIMES * (estimatedUsage(call).characters ?? 0) };
   if (call.kind === 'rerank') return { input: sent, searches: 0 };
@@ -86,7 +89,7 @@ function tokensOf({ output, audioOutput = 0, images = 0 }: Usage): number {
   return COUNTED_TIMES * output + AUDIO_TIMES * audioOutput + IMAGE_TOKENS * images;
 }
 
-/** Its provider may read more than it was sent: what it keeps, finds or runs. */
+/** Whether the provider may read more than it was sent: stored data, search results, tool results. */
 function readsMore(call: Call): boolean {
   if (call.kind !== 'chat') return false;
   if (call.tools.some(({ type }) => type === 'web-search' || type === 'vendor')) return true;
@@ -94,7 +97,7 @@ function readsMore(call: Call): boolean {
   return Object.values(call.extras).some((members) => REFERENCES.some((name) => members[name] !== undefined));
 }
 
-/** Media that the provider fetches or keeps: only it can measure them. */
+/** Media that the provider fetches or stores: only it knows their size. */
 function namesMedia(part: ChatCall['messages'][number]['parts'][number]): boolean {
   if (part.type === 'vendor') return true;
   return part.type === 'media' && (part.media.source.type === 'url' || part.media.source.type === 'reference');

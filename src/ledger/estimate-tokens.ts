@@ -1,27 +1,27 @@
-/** How many tokens a call's input may be, before any provider has counted: fast, and rather too many than too few. */
+/** Estimates the input tokens of a call before it is sent. Fast, and rather too high than too low. */
 import type { Call, ChatCall, Completion, EmbedCall, Media, Part, RerankCall } from '../canonical/call.ts';
 
-/** Estimated tokens by what a price tells apart; documents and videos count as text. */
+/** Estimated tokens by price category; documents and videos count as text. */
 export interface InputEstimate {
   text: number;
   image: number;
   audio: number;
 }
 
-// Measured on the recorded conversations (the test beside this file holds the error).
+// Measured on recorded conversations (the test next to this file checks the error).
 const BYTES_PER_TOKEN = 3;
-/** Scripts beyond ASCII take more tokens than their bytes say: this many for each byte beyond the first of a character. */
+/** Other scripts than ASCII take more tokens per byte: this many for each byte of a character beyond its first. */
 const TOKENS_PER_WIDE_BYTE = 0.25;
-/** What models put around every conversation: templates, and a system prompt of their own. */
+/** Tokens that every conversation adds: the template and the provider's own system prompt. */
 const CALL_TOKENS = 80;
-/** The instructions that come with tools, or with a schema that is asked for by way of a tool. */
+/** Instructions that are added with tools, or with a schema sent as a tool. */
 const TOOL_PROMPT_TOKENS = 650;
-/** What a search brings in is read as input. */
+/** Search results are read as input. */
 const SEARCH_TOKENS = 18_000;
 const IMAGE_TOKENS = 1600;
 const LOW_DETAIL_IMAGE_TOKENS = 300;
 const HEARD_TOKENS_PER_SECOND = 10;
-/** What is fetched by others has no size yet. */
+/** Assumed size of media that the provider fetches. */
 const UNSEEN_BYTES = 1_000_000;
 const DOCUMENT = { bytesPerToken: 16, least: 3000, most: 250_000 };
 const VIDEO = { bytesPerToken: 1000, least: 3000, most: 1_000_000 };
@@ -57,7 +57,7 @@ export function estimateTokens(call: Call): InputEstimate {
   }
 }
 
-/** Rankers read the query with every document. */
+/** Rerankers read the query with every document. */
 function rankingTokens({ query, documents }: RerankCall): number {
   return tokensOfAll(documents) + tokensOfAll([query]) * documents.length;
 }
@@ -69,7 +69,7 @@ function tokensOfAll(inputs: EmbedCall['inputs']): number {
     if (typeof input === 'string') seeText(seen, input);
     else ids += input.length;
   }
-  // Each text has a mark at either end.
+  // Each text has a marker at both ends.
   return Math.ceil(seen.bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE) + ids + 2 * inputs.length;
 }
 
@@ -77,8 +77,8 @@ function estimateConversation(call: ChatCall): InputEstimate {
   const seen = nothingSeen();
   for (const message of call.messages) seeParts(seen, message.parts);
   if (call.completion) seePrompts(seen, call.completion);
-  // The client's own bytes hold all of it but for what the gateway added from earlier turns; escapes and member names
-  // stand for what a provider's template adds.
+  // The client's own bytes contain everything except what the gateway added from earlier turns. Escapes and member names make up for what
+  // the provider's template adds.
   const bytes = Math.max(call.origin.body.byteLength - seen.inlineBytes, seen.bytes);
   const text = bytes / BYTES_PER_TOKEN + seen.wideBytes * TOKENS_PER_WIDE_BYTE + seen.document + promptTokens(call);
   return { text: Math.ceil(text), image: seen.image, audio: seen.audio };
@@ -94,7 +94,7 @@ function seePrompts(seen: Seen, { prompts }: Completion): void {
 interface Seen {
   bytes: number;
   wideBytes: number;
-  /** Length of the base64 text in the body that is no text to the model. */
+  /** Length of base64 in the body that is not text for the model. */
   inlineBytes: number;
   image: number;
   audio: number;

@@ -1,10 +1,10 @@
-/** What a call used whose client left after it was sent and before anything came: its input, as far as that can be estimated. */
+/** Estimated usage of a call whose client disconnected after it was sent and before any output: its input. */
 import type { Call } from '../canonical/call.ts';
 import type { Usage } from '../canonical/usage.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { allTokens } from './quote.ts';
 
-/** `sendings`: upstream calls that were each sent the whole input. */
+/** `sendings`: the number of upstream calls that each contained the whole input. */
 export function estimatedUsage(call: Call, sendings = 1): Usage {
   const estimate = estimateTokens(call);
   const usage: Usage = { input: allTokens(estimate) * sendings, output: 0, source: 'estimated' };

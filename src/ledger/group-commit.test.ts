@@ -6,7 +6,7 @@ const mark = (callId: string, checkpoint = 0n) => ({ type: 'mark', callId, check
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const names = (steps: readonly LedgerStep[]) => steps.map((step) => (step.type === 'mark' ? step.callId : step.type));
 
-/** A store that writes down its batches and ends each when told. */
+/** A store that records its batches and ends each on command. */
 function slowStore() {
   const batches: string[][] = [];
   const ends: (() => void)[] = [];
@@ -18,7 +18,7 @@ function slowStore() {
   return { batches, ends, commit };
 }
 
-test('the steps of one turn are one batch; what comes meanwhile is the next, begun when the first ends', async () => {
+test('steps of one turn are one batch, and steps that arrive meanwhile are the next, started when the first ends', async () => {
   const { batches, ends, commit } = slowStore();
   const commits = createGroupCommit(commit);
   const first = [commits.submit(mark('a')), commits.submit(mark('b'))];
@@ -40,7 +40,7 @@ test('the steps of one turn are one batch; what comes meanwhile is the next, beg
   await next;
 });
 
-test('a batch that fails rejects each of its waiters and none of the next', async () => {
+test('a batch that fails rejects each of its callers and none of the next batch', async () => {
   let fails = true;
   const commits = createGroupCommit(async (steps) => {
     if (fails) throw new Error('disk full');
@@ -52,7 +52,7 @@ test('a batch that fails rejects each of its waiters and none of the next', asyn
   expect(await commits.submit(mark('c'))).toEqual({ type: 'marked' });
 });
 
-test('notes wait, the newest of a call alone, and an ended call has none', async () => {
+test('only the newest checkpoint of a call is written later, and none after the call has ended', async () => {
   const batches: LedgerStep[][] = [];
   const commits = createGroupCommit(async (steps) => {
     batches.push([...steps]);
@@ -68,7 +68,7 @@ test('notes wait, the newest of a call alone, and an ended call has none', async
   expect(batches).toEqual([[mark('c')], [mark('a', 2n)]]);
 });
 
-test('a note that fails is told by flush and tried again', async () => {
+test('a checkpoint that fails is reported by flush and tried again', async () => {
   let fails = true;
   const seen: string[][] = [];
   const commits = createGroupCommit(async (steps) => {

@@ -1,5 +1,7 @@
-/** Gathers the ledger steps of concurrent calls and commits them together: one batch under way, the next one gathering. An account that
- *  another process has locked is waited for in a batch of its own: it holds up nobody else. */
+/**
+ * Commits the ledger steps of concurrent calls in batches: one batch runs while the next is collected. Accounts that another process has
+ * locked wait in a batch of their own, so that they do not delay others.
+ */
 import { GatewayError } from '../canonical/errors.ts';
 import { accountOfStep } from '../store/step-account.ts';
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
@@ -8,46 +10,46 @@ import { databaseUnavailable } from '../store/unavailable.ts';
 type MarkStep = Extract<LedgerStep, { type: 'mark' }>;
 
 export interface GroupCommit {
-  /** What became of the step, once the batch it rode in is committed; rejects where that batch failed. */
+  /** Resolves with the outcome of the step when its batch is committed. Rejects if the batch failed. */
   submit(step: LedgerStep): Promise<LedgerOutcome>;
-  /** A mark nobody waits for: it rides along after a pause, the newest of each call alone; one that fails is tried again. */
+  /** Records a checkpoint without waiting: after a pause only the newest of each call is written. Failures are tried again. */
   note(step: MarkStep): void;
-  /** Drops what was noted of a call: it has ended. */
+  /** Drops the checkpoint of a call that has ended. */
   forget(callId: string): void;
-  /** Resolves when all that was submitted and noted has been committed; rejects where a note could not be. */
+  /** Resolves when everything submitted and noted is committed. Rejects if a checkpoint could not be written. */
   flush(): Promise<void>;
 }
 
-/** Answers each step in order. Where it is told not to wait, steps of accounts that are locked are answered with `busy`, and not done. */
+/** Returns the outcomes in order. Without `waits`, steps of locked accounts return `busy` and are not done. */
 export type Commit = (steps: readonly LedgerStep[], waits: boolean) => Promise<LedgerOutcome[]>;
 
 interface Pending {
   step: LedgerStep;
   resolve(outcome: LedgerOutcome): void;
   reject(cause: unknown): void;
-  /** When its account was first found locked. */
+  /** When the account was first found locked. */
   busySince?: number;
 }
 
-/** A larger batch would hold up the event loop for more than some 10 ms. */
+/** A larger batch would block the event loop for more than about 10 ms. */
 const MAX_BATCH = 512;
-/** A busy stream notes a mark with every chunk: taken more often than this they cost more than a crash loses. */
+/** A stream notes a checkpoint with every chunk. Written more often than this, they cost more than a crash would lose. */
 const NOTE_PAUSE_MS = 250;
-/** An account that was found locked is waited for straight away so many times: its lock is passed on in the order of those who wait. */
+/** After an account was found locked, this number of its batches wait for the lock directly: Postgres grants it in the order of waiting. */
 const WAITED_FOR = 16;
-/** Where all batches that may wait do so, the account is looked at again after a pause. */
+/** If all batches that may wait do so, the account is tried again after this pause. */
 const BUSY_PAUSE_MS = 20;
 const BUSY_FOR_MS = 15_000;
 
 const isUnavailable = (cause: unknown) => cause instanceof GatewayError && cause.code === 'database_unavailable';
 
-/** `atOnce`: batches that may be under way at the same time, of different accounts; all but one of them may wait for a lock. */
+/** `atOnce`: batches of different accounts that may run at the same time; all but one of them may wait for a lock. */
 export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
   let queue: Pending[] = [];
   const notes = new Map<string, MarkStep>();
-  /** The accounts of batches under way. */
+  /** Accounts of running batches. */
   const taken = new Set<string>();
-  /** Accounts that were found locked, and how often they are still waited for. */
+  /** Accounts that were found locked, and how many of their batches still wait directly. */
   const contended = new Map<string, number>();
   const underWay = new Set<Promise<void>>();
   let noteTimer: ReturnType<typeof setTimeout> | undefined;
@@ -60,8 +62,8 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
       queue.push({ step, resolve, reject });
       if (scheduled || (isCommitting && waiting === 0 && contended.size === 0)) return;
       scheduled = true;
-      // At the end of this turn of the event loop, so that every call the turn serves is in. Measured: waiting 2 ms longer
-      // makes batches larger and calls 20 us dearer, since the process falls asleep and wakes in between.
+      // At the end of this turn of the event loop, so that the batch has the steps of all calls in it. Measured: waiting 2 ms longer makes
+      // batches larger but costs 20 µs more per call, because the process sleeps and wakes in between.
       setImmediate(start);
     });
   }
@@ -78,7 +80,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     });
   }
 
-  /** Those that are known to be locked by others go alone, as many as may wait. */
+  /** Accounts that others have locked get batches of their own, as many as may wait. */
   function startWaiting(): void {
     for (const { step } of queue) {
       if (waiting >= atOnce - 1) return;
@@ -98,7 +100,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     });
   }
 
-  /** Steps of an account stay in their order. */
+  /** Steps of one account stay in order. */
   function takeFrom(isWanted: (account: string) => boolean): Pending[] {
     const batch: Pending[] = [];
     const rest: Pending[] = [];
@@ -128,7 +130,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     underWay.add(running);
   }
 
-  /** Returns those whose accounts are locked. */
+  /** Returns the steps whose accounts are locked. */
   async function commitBatch(batch: readonly Pending[], waits: boolean): Promise<Pending[]> {
     const busy: Pending[] = [];
     try {
@@ -143,7 +145,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
       }
     } catch (cause) {
       if (batch.length === 1 || isUnavailable(cause)) for (const { reject } of batch) reject(cause);
-      // One step that the store cannot take is no fault of those it rode with.
+      // A step that the store refuses must not fail the others in its batch.
       else for (const one of batch) busy.push(...(await commitBatch([one], waits)));
     }
     return busy;
@@ -162,7 +164,7 @@ export function createGroupCommit(commit: Commit, atOnce = 1): GroupCommit {
     }
     queue = [...kept, ...queue];
     if (waiting < atOnce - 1) return;
-    // Others wait already: these are not tried again and again meanwhile.
+    // Other steps of these accounts already wait, so they are not tried repeatedly meanwhile.
     const accounts = new Set(kept.map(({ step }) => accountOfStep(step) ?? ''));
     for (const account of accounts) taken.add(account);
     const pause = Bun.sleep(BUSY_PAUSE_MS).then(() => {

@@ -4,14 +4,14 @@ import { openStore } from '../store/open-store.ts';
 import { createLedger } from './prepaid-ledger.ts';
 import { callRecord, holdRequest, openAccount, openBooks } from './random-load.ts';
 
-/** As many as processes of a large installation, each with a store and connections of its own. */
+/** As many as the processes of a large installation, each with its own store and connections. */
 const WRITERS = 64;
 const CALLS_EACH = 4;
 const COST = 7n;
 const HOT = ['acc_hot', 'acc_warm'] as const;
 
 describe.each(ENGINES)('$name', (engine) => {
-  test(`${WRITERS} writers on the same two accounts, in every order: nothing is lost, nobody waits for ever`, async () => {
+  test(`${WRITERS} writers to the same two accounts in any order lose nothing, and none waits forever`, async () => {
     const { settings } = await engine.freshDatabase();
     const { store, ledger } = await openBooks(settings, 'own_parent');
     const covered = BigInt(WRITERS * CALLS_EACH) * COST;
@@ -25,7 +25,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await Promise.all(
       writers.map(async ({ ledger: books, index }) => {
         for (let i = 0; i < CALLS_EACH; i++) {
-          // Both accounts in one batch, the second first where the number is odd.
+          // Both accounts in one batch; for odd numbers in the other order.
           const accounts = (index + i) % 2 === 0 ? HOT : [...HOT].reverse();
           const made = accounts.map((account) => ({
             id: `call_${index}_${i}_${account}`,

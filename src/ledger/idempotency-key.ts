@@ -1,17 +1,17 @@
-/** The key by which whoever moves money says that a request is the same as one before. */
+/** Checks the idempotency keys of clients. */
 import { GatewayError } from '../canonical/errors.ts';
 
 const LONGEST = 255;
-/** Entries of our own have such keys: redemptions, corrections of bills, and disputes that were settled. */
+/** Keys that the gateway itself uses: redemptions, corrections, and settled disputes. */
 const OURS = /^(code:code_|replay:|dispute:)/;
 
-/** Throws `invalid_request` where it is too long, or could be taken for a key of ours: it would stand in the way of that entry. */
+/** Throws `invalid_request` if the key is too long, or could collide with one of the gateway's own. */
 export function checkIdempotencyKey(key: string): string {
   const fault =
     key.length > LONGEST
-      ? `An Idempotency-Key has at most ${LONGEST} characters.`
+      ? `An Idempotency-Key may have at most ${LONGEST} characters.`
       : OURS.test(key) &&
-        'An Idempotency-Key does not begin with "code:code_", "replay:" or "dispute:": use another one.';
+        'An Idempotency-Key must not begin with "code:code_", "replay:" or "dispute:": use another one.';
   if (!fault) return key;
   throw new GatewayError('invalid_request', fault, { param: 'idempotency-key' });
 }

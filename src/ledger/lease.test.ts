@@ -6,7 +6,7 @@ const NOON = Date.UTC(2026, 10, 30, 12);
 const LEASE_MS = 3000;
 
 describe.each(ENGINES)('$name', (engine) => {
-  /** Two processes with clocks of their own; nobody can tell about the other but by its lease. */
+  /** Two processes with separate clocks, which know each other only by their leases. */
   async function twoProcesses() {
     const { settings } = await engine.freshDatabase();
     const ms = { owner: 0, watcher: 0 };
@@ -25,7 +25,7 @@ describe.each(ENGINES)('$name', (engine) => {
     return { owner, watcher, ms, hold, close };
   }
 
-  test('who could not renew its lease in time takes no calls until it has, before anybody ends it', async () => {
+  test('a process that could not renew its lease in time takes no calls until it has, even before another ends the lease', async () => {
     const { owner, watcher, ms, hold, close } = await twoProcesses();
     const first = await hold('call_1');
     expect(await watcher.ledger.sweep(NOON)).toBe(0);
@@ -37,14 +37,14 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(owner.ledger.isFenced()).toBe(false);
     ms.watcher += LEASE_MS * 0.7;
     expect(await watcher.ledger.sweep(NOON)).toBe(0);
-    // Nobody has ended it: it goes on under the same name.
+    // No other process has ended the lease, so it continues under the same name.
     await hold('call_3');
     expect((await owner.store.holds()).map((row) => row.owner)).toEqual(['own_1#1', 'own_1#1']);
     await owner.ledger.settle(first, callRecord('call_1', 60n, { at: NOON }));
     await close();
   });
 
-  test('a lease that was ended is never renewed: the next one begins, whose calls are its own', async () => {
+  test('an ended lease is never renewed: the process takes a new one with holds of its own', async () => {
     const { owner, watcher, ms, hold, close } = await twoProcesses();
     const first = await hold('call_1');
     expect(await watcher.ledger.sweep(NOON)).toBe(0);
@@ -62,13 +62,13 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('a hold that lands under an ended lease is anybody’s at once, and is completed all the same', async () => {
+  test('a hold under an ended lease can be settled by any process at once, and completed later', async () => {
     const { owner, watcher, ms, hold, close } = await twoProcesses();
     await hold('call_1');
     await watcher.ledger.sweep(NOON);
     ms.watcher = LEASE_MS + 1;
     expect(await watcher.ledger.sweep(NOON)).toBe(1);
-    // Its own clock stood still, as that of a machine that slept.
+    // Its own clock stood still, as on a suspended machine.
     const late = await hold('call_2');
     expect(await watcher.ledger.sweep(NOON)).toBe(1);
     await owner.ledger.settle(late, callRecord('call_2', 60n, { at: NOON }));
@@ -76,7 +76,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await close();
   });
 
-  test('the watcher’s word comes too late where the lease was renewed meanwhile', async () => {
+  test('a lease that was renewed meanwhile is not ended', async () => {
     const { owner, watcher, ms, hold, close } = await twoProcesses();
     await hold('call_1');
     const [seen] = await watcher.store.owners();

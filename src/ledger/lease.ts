@@ -1,22 +1,22 @@
-/** The lease under which a process takes calls: whoever could not renew it in time knows so, and takes none. */
+/** The lease under which a process takes calls. If it could not be renewed in time, the process takes no calls. */
 import type { LeaseStore, OwnerRow } from '../store/leases.ts';
 import type { ProcessStatus } from './ledger.ts';
 import { createOwnerWatch } from './owner-watch.ts';
 
-/** What holds are taken under is the process's name with the number of its lease. */
+/** Holds belong to the process's name plus the number of its lease. */
 export interface Lease {
-  /** The name that new holds carry. */
+  /** The owner of new holds. */
   owner(): string;
-  /** Whether another process may take this one for dead by now. */
+  /** Whether another process may assume by now that this one is dead. */
   isFenced(): boolean;
-  /** Shows that this process lives; where its lease has been ended, it takes the next one. Rejects where the database does not answer. */
+  /** Renews the lease. If another process has ended it, takes a new one. Rejects if the database does not answer. */
   renew(at: number): Promise<void>;
   isOurs(owner: string): boolean;
-  /** The names of this process that may have holds. */
+  /** All owner names of this process that may have holds. */
   names(): readonly string[];
-  /** Of these owners those whose lease is over: what they hold may be settled. */
+  /** Those of these owners whose leases are over: their holds may be settled. */
   ended(others: readonly OwnerRow[], processStatusOf: (owner: string) => ProcessStatus, at: number): Promise<string[]>;
-  /** The database could not be read: silence meanwhile says nothing. */
+  /** Call when the database could not be read: missing renewals during that time mean nothing. */
   interrupted(): void;
 }
 
@@ -24,21 +24,21 @@ export interface LeaseSettings {
   store: Pick<LeaseStore, 'heartbeat' | 'endLease'>;
   /** The process's name, never used before. */
   process: string;
-  /** How long a lease holds without being renewed, by the clock of whoever watches. */
+  /** How long a lease is valid without renewal, by the clock of the process that watches it. */
   leaseMs: number;
-  /** A clock that nobody sets. */
+  /** A monotonic clock. */
   monotonic: () => number;
 }
 
-/** A process is fenced this much before others may end its lease: clocks run at different speeds, and a hold takes its time. */
+/** A process stops taking calls before others may end its lease: clocks differ in speed, and a hold takes time. */
 const FENCED_AT = 2 / 3;
-/** Leases that were ended and may still have holds. */
+/** Ended leases that may still have holds. */
 const MOST_FORMER = 8;
 
 export function createLease({ store, process, leaseMs, monotonic }: LeaseSettings): Lease {
   const watch = createOwnerWatch(leaseMs);
   let epoch = 1;
-  /** Until it is shown for the first time, nobody watches it. */
+  /** Before the first renewal no other process watches the lease. */
   let holdsUntil = Number.POSITIVE_INFINITY;
   const former: string[] = [];
   const owner = () => `${process}#${epoch}`;
@@ -71,7 +71,7 @@ export function createLease({ store, process, leaseMs, monotonic }: LeaseSetting
       const ended: string[] = [];
       for (const { owner: other, at: mark, isEnded } of others) {
         const processStatus = isEnded ? 'gone' : processStatusOf(other);
-        // One that is silent may come back this moment: only a lease that nobody has renewed since is ended.
+        // A silent process may renew at this moment: only a lease without renewal since then is ended.
         const isOver =
           processStatus === 'gone' ||
           (processStatus === 'unknown' && silent.has(other) && (await store.endLease(other, mark, at)));

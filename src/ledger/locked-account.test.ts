@@ -1,4 +1,4 @@
-/** An account whose row somebody has locked holds up its own calls, and nobody else's. */
+/** An account whose row is locked delays its own calls, and no others. */
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { hasPostgres, testPostgres } from '../../test/postgres.ts';
@@ -40,7 +40,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     ['one account and three connections', 3, ['acc_x']],
     ['more accounts than may be waited for', 4, ['acc_v', 'acc_w', 'acc_x', 'acc_y', 'acc_z']],
   ])(
-    '%s: the calls of others go on, its own wait and are made',
+    '%s: the calls of other accounts continue, and those of the locked account wait and then succeed',
     async (_, connections, accounts) => {
       const { call, lock, unlock, store, close } = await lockedBooks(connections, accounts);
       // Known to this process, and in one batch with the others.
@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     60_000,
   );
 
-  test('what is noted and marked of calls stays in its order', async () => {
+  test('checkpoints and marks of calls keep their order', async () => {
     const { ledger, store, lock, unlock, close } = await lockedBooks(5, ['acc_x']);
     const key = KEY;
     const hold = await ledger.hold(holdRequest('call_1', 10n, { account: 'acc_x', key }));

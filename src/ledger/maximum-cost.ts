@@ -1,5 +1,5 @@
-/** The bound beyond which a bill is not believed. */
+/** The maximum cost of one call. */
 import type { Money } from '../canonical/money.ts';
 
-/** No call costs more: a provider's figure that says so is wrong, and the call is charged what was held for it. */
+/** A provider's report above this is wrong, and the call is charged its hold. */
 export const DEAREST_CALL: Money = 10_000_000n * 10n ** 9n;

@@ -7,7 +7,7 @@ import { ACCOUNT, callRecord, holdRequest, openAccount, openBooks } from './rand
 import { hashCode, issueCode } from './redemption-code.ts';
 import { type Difference, enterCorrection, replay } from './replay.ts';
 
-/** Of 7 tokens in and 5 out it makes 17,000 nano-USD. */
+/** With this price, 7 input and 5 output tokens cost 17,000 nano-USD. */
 const PRICE = { input: 1_000_000n, output: 2_000_000n };
 const NOON = Date.UTC(2026, 10, 30, 12);
 
@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', (engine) => {
     return { ...opened, settings, call };
   }
 
-  test('a call is refunded up to what it cost, by the account it belongs to', async () => {
+  test('a call is refunded up to its cost, and only to its own account', async () => {
     const { store, ledger, call } = await books(1000n);
     await openAccount({ store, ledger }, 0n, 'acc_other');
     await call('call_1', 300n);
@@ -39,7 +39,7 @@ describe.each(ENGINES)('$name', (engine) => {
     const [first, second] = await Promise.allSettled([refund(150n), refund(51n)]);
     expect(first.status).toBe('fulfilled');
     expect(second).toMatchObject({ reason: { code: 'invalid_request', param: 'amount' } });
-    await expect(refund(51n)).rejects.toThrow('0.00000005 USD are left');
+    await expect(refund(51n)).rejects.toThrow('0.00000005 USD can still be refunded');
     await expect(refund(1n, { callId: 'call_2' })).rejects.toMatchObject({ code: 'not_found' });
     const foreign = ledger.topUp('acc_other', 1n, { kind: 'refund', callId: 'call_1', at: NOON });
     await expect(foreign).rejects.toMatchObject({ code: 'not_found' });
@@ -52,7 +52,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('no balance grows beyond what the books can hold', async () => {
+  test('a balance above the maximum is refused', async () => {
     const { store, ledger } = await books(2n ** 62n);
     await expect(ledger.topUp(ACCOUNT, 1n, { at: NOON })).rejects.toMatchObject({ code: 'invalid_request' });
     await ledger.topUp(ACCOUNT, -1n, { kind: 'adjustment', note: 'n', at: NOON });
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('of several processes that redeem one code at once one account has it, and sees its first entry again', async () => {
+  test('when several processes redeem one code, one account gets it, and repeating returns its first entry', async () => {
     const { store, ledger, settings } = await books(0n);
     const others = await Promise.all(['own_2', 'own_3'].map((owner) => openBooks(settings, owner, () => NOON)));
     const parties = [{ store, ledger }, ...others];
@@ -90,7 +90,7 @@ describe.each(ENGINES)('$name', (engine) => {
     for (const party of parties) await party.store.close();
   });
 
-  test('a code asked for again, by however many at once, is made once and put on record once', async () => {
+  test('a code requested several times at once is created and audited once', async () => {
     const { store } = await books(0n);
     const asked = (index: number) => ({ id: `code_${index}`, hash: 'h', last4: 'abcd', amount: 5n, createdAt: NOON });
     const audit = (index: number) => () => ({
@@ -105,11 +105,11 @@ describe.each(ENGINES)('$name', (engine) => {
     expect(await store.createCode({ ...asked(9), hash: 'other', amount: 6n }, audit(9), 'order 7')).toEqual(made[0]!);
     expect(await store.codes({ limit: 9 })).toEqual([made[0]!]);
     expect((await store.audits({ limit: 9 })).filter(({ action }) => action === 'made')).toHaveLength(1);
-    await expect(store.createCode(asked(9))).rejects.toThrow('exists already');
+    await expect(store.createCode(asked(9))).rejects.toThrow('already exists');
     await store.close();
   });
 
-  test('bills are computed anew from usage and price; corrections are entries, once', async () => {
+  test('bills are recomputed from usage and price, and each correction is entered once', async () => {
     const { store, ledger, call } = await books(100_000n);
     await store.savePrice({ id: 'price_1', model: 'm', components: '{}', createdAt: 1 });
     await call('call_1', 17_000n);
@@ -147,7 +147,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('a hold whose commit nobody saw is released, and no call of another', async () => {
+  test('a hold whose commit was not confirmed is released, without affecting other calls', async () => {
     const { store } = await books(1000n);
     let answers = true;
     const deaf = {
@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await store.close();
   });
 
-  test('a settlement waits for a store that is away, and is told when it lands', async () => {
+  test('a settlement waits until the store is back, and reports success then', async () => {
     const { store } = await books(1000n);
     let away = 0;
     const flaky = {

@@ -1,14 +1,17 @@
-/** Which processes are silent: their mark has not changed for as long as they may take, by the clock of whoever watches. */
+/** Detects silent processes: their lease has not changed for too long, by the clock of the watching process. */
 import type { OwnerRow } from '../store/leases.ts';
 
 export interface OwnerWatch {
-  /** The owners whose mark has been the same since before `now` less their time. */
+  /** Owners whose last renewal has not changed during the life of a lease before `now`. */
   silent(owners: readonly OwnerRow[], now: number): Set<string>;
-  /** The database could not be read: silence meanwhile says nothing. */
+  /** Call when the database could not be read: missing renewals during that time mean nothing. */
   interrupted(): void;
 }
 
-/** Marks are compared with themselves only: clocks of other machines, and how long the database was away, do not matter. */
+/**
+ * Renewal times are only compared with earlier ones of the same owner, so clocks of other machines and outages of the database do not
+ * matter.
+ */
 export function createOwnerWatch(lifeMs: number): OwnerWatch {
   let seen = new Map<string, { mark: number | undefined; since: number }>();
   return {

@@ -19,7 +19,7 @@ const call = (members: Partial<ImageCall>): ImageCall => ({
   ...members,
 });
 
-test('what a call says of its images', () => {
+test('quality and size of images are read from the call', () => {
   expect(askedPiece(call({ size: { pixels: { width: 64, height: 32 } }, quality: 'high' }))).toEqual({
     size: '64x32',
     quality: 'high',
@@ -35,7 +35,7 @@ const IMAGES = [
   { size: '32x32', price: 2n },
 ];
 
-test('the most that one may cost: what is not said may be the dearest', () => {
+test('an image without a stated size or quality has the highest price', () => {
   expect(highestPiece(IMAGES, 1n, {})).toBe(9n);
   expect(highestPiece(IMAGES, 1n, { size: '32x32' })).toBe(2n);
   expect(highestPiece(IMAGES, 1n, { size: '64x64' })).toBe(9n);

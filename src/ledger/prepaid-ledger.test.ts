@@ -24,7 +24,7 @@ async function expectSettled({ store, ledger }: Awaited<ReturnType<typeof openBo
 }
 
 describe('holds', () => {
-  test('of 10,000 concurrent holds exactly those the balance covers pass', async () => {
+  test('of 10,000 concurrent holds exactly those that the balance covers succeed', async () => {
     const { ledger, settled } = await books(700_000n);
     const asked = Array.from({ length: 10_000 }, (_, i) => ledger.hold(holdRequest(`call_${i}`, 1000n)));
     const results = await Promise.allSettled(asked);
@@ -41,7 +41,7 @@ describe('holds', () => {
     await settled();
   });
 
-  test('a second settle changes nothing, whatever it says', async () => {
+  test('a second settlement changes nothing, whatever its amount', async () => {
     const { store, ledger, settled } = await books(1000n);
     const hold = await ledger.hold(holdRequest('call_1', 500n));
     await Promise.all([ledger.settle(hold, callRecord('call_1', 300n)), ledger.settle(hold, callRecord('call_1', 0n))]);
@@ -51,7 +51,7 @@ describe('holds', () => {
     await settled();
   });
 
-  test('what goes beyond the hold is charged in full; a balance below zero admits no further call', async () => {
+  test('a cost above the hold is charged in full, and a negative balance admits no further call', async () => {
     const { ledger, settled } = await books(1000n);
     const hold = await ledger.hold(holdRequest('call_1', 1000n));
     await ledger.settle(hold, callRecord('call_1', 1250n));
@@ -62,7 +62,7 @@ describe('holds', () => {
 
   test('negative amounts and unknown accounts are refused', async () => {
     const { ledger, settled } = await books(1000n);
-    await expect(ledger.hold(holdRequest('call_1', -1n))).rejects.toThrow('less than nothing');
+    await expect(ledger.hold(holdRequest('call_1', -1n))).rejects.toThrow('negative cost');
     await expect(ledger.hold(holdRequest('call_1', 1n, { account: 'nobody' }))).rejects.toMatchObject({
       code: 'not_found',
     });
@@ -73,7 +73,7 @@ describe('holds', () => {
 });
 
 describe('budgets of a key', () => {
-  test('hold and spending together stay within the total, the day and the month', async () => {
+  test('holds plus spending stay within the total, the day and the month', async () => {
     const { store, ledger, settled } = await books(1_000_000n);
     const budget = { total: 1000n, month: 700n, day: 500n };
     let at = NOON - DAY_MS;
@@ -86,10 +86,10 @@ describe('budgets of a key', () => {
     await call(500n, 400n);
     await expect(call(101n, 1n)).rejects.toMatchObject({ code: 'budget_exhausted' });
     expect(await store.keySpending(KEY, at)).toEqual({ total: 400n, month: 400n, day: 400n });
-    at = NOON; // the next day, still November
+    at = NOON; // The next day is still in November.
     await expect(call(301n, 1n)).rejects.toMatchObject({ code: 'budget_exhausted' });
     await call(300n, 250n);
-    at = NOON + DAY_MS; // December
+    at = NOON + DAY_MS; // Now it is December.
     expect(await store.keySpending(KEY, at)).toEqual({ total: 650n, month: 0n, day: 0n });
     await expect(call(351n, 1n)).rejects.toThrow('has 0.00000035 USD left');
     await call(350n, 350n);
@@ -110,7 +110,7 @@ describe('budgets of a key', () => {
 });
 
 describe('entries', () => {
-  test('the same idempotency key again returns the first entry, in one batch or later', async () => {
+  test('repeating an idempotency key returns the first entry, in one batch or later', async () => {
     const { ledger, settled } = await books(0n);
     const detail = { at: 5, idempotencyKey: 'k', note: 'n' };
     const [first, second] = await Promise.all([ledger.topUp(ACCOUNT, 5n, detail), ledger.topUp(ACCOUNT, 5n, detail)]);
@@ -128,7 +128,7 @@ describe('entries', () => {
 });
 
 describe('sweep', () => {
-  test('of an owner known to be alive: never, however long it is silent', async () => {
+  test('a sweep never resolves holds of an owner known to be alive', async () => {
     const { store, ledger } = await books(1000n);
     await ledger.sweep(NOON);
     await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
@@ -140,7 +140,7 @@ describe('sweep', () => {
     expect(await heir.sweep(NOON)).toBe(1);
   });
 
-  test('settles again what the store did not take', async () => {
+  test('a sweep retries settlements that the store refused', async () => {
     const { store } = await books(1000n);
     let isFull = false;
     const flaky = {
@@ -157,7 +157,7 @@ describe('sweep', () => {
     expect((await store.verify()).faults).toEqual([]);
   });
 
-  test('of an owner known to be gone: at once, and never our own', async () => {
+  test('a sweep resolves holds of an owner known to be gone at once, and never its own', async () => {
     const { store, ledger } = await books(1000n);
     await ledger.hold(holdRequest('call_1', 100n, { at: NOON, sentAt: NOON, checkpoint: 7n }));
     const heir = createLedger({ store, owner: 'own_heir', now: () => NOON });
@@ -167,7 +167,7 @@ describe('sweep', () => {
     expect((await store.verify()).faults).toEqual([]);
   });
 
-  test('of a dead process: nothing sent is released, what was sent is charged at its checkpoint', async () => {
+  test('a sweep releases a dead process’s unsent calls, and charges sent ones at their checkpoint', async () => {
     const { store, ledger } = await books(1000n);
     const later = NOON + 60_000;
     await ledger.sweep(NOON);

@@ -1,4 +1,4 @@
-/** The Ledger over the Store: prepaid balances, every call held first and resolved exactly once. */
+/** The ledger over the store: prepaid balances. Every call is held first and resolved exactly once. */
 import { GatewayError } from '../canonical/errors.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CallRow, HoldRow, LedgerOutcome, LedgerStep, Store } from '../store/store.ts';
@@ -13,15 +13,15 @@ import { createStrayHolds } from './stray-holds.ts';
 
 export interface LedgerSettings {
   store: Store;
-  /** Names this process among those that share the database: never used before, never again. */
+  /** A unique name of this process among those that share the database. */
   owner: string;
-  /** This process's clock, for its signs of life. */
+  /** This process's wall clock, for its lease. */
   now: () => number;
-  /** A clock that nobody sets. */
+  /** A monotonic clock. */
   monotonic?: () => number;
-  /** How long this process waits for another's sign of life before it ends its lease. */
+  /** How long this process waits for a renewal before it ends another process's lease. */
   leaseMs?: number;
-  /** How long whoever settles a call waits for a store that does not take it. */
+  /** How long a settlement is awaited when the store fails. */
   patienceMs?: number;
 }
 
@@ -40,7 +40,7 @@ export function createLedger({
   const commits = createGroupCommit((steps, waits) => store.ledger(steps, waits), store.batchesAtOnce);
   const settlements = createRetryQueue(commits.submit, patienceMs);
   const lease = createLease({ store, process: owner, leaseMs, monotonic });
-  /** The holds of calls under way in this process. */
+  /** The holds of active calls in this process. */
   const open = new Set<string>();
   const strays = createStrayHolds(store, monotonic);
 
@@ -65,7 +65,7 @@ export function createLedger({
       throw refusal(outcome, account, amount);
     } catch (thrown) {
       open.delete(callId);
-      // It may have been committed all the same: the connection broke before the answer.
+      // The commit may have succeeded: the connection broke before the answer.
       if (!(thrown instanceof GatewayError) || thrown.code === 'database_unavailable') strays.doubt(row);
       throw thrown;
     }
@@ -95,7 +95,7 @@ export function createLedger({
       lease.interrupted();
       throw thrown;
     }
-    // One that does not land says nothing of other processes.
+    // A settlement that fails here means nothing for other processes.
     await settlements.again();
     return resolved;
   }
@@ -148,10 +148,10 @@ export function createLedger({
   };
 }
 
-/** A negative amount would give money away: whoever computed it is wrong. */
+/** A negative amount would give money away: it is a bug of the caller. */
 function refuseNegative(amount: Money): void {
   if (amount < 0n)
-    throw new RangeError(`A call cannot cost less than nothing, this one says ${writeMoney(amount)} USD.`);
+    throw new RangeError(`A call cannot have a negative cost, but this one has ${writeMoney(amount)} USD.`);
 }
 
 function refusal(outcome: LedgerOutcome, account: string, amount: Money): GatewayError {
@@ -159,7 +159,7 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
     case 'unknown-account':
       return new GatewayError('not_found', `There is no account "${account}".`, { param: 'account' });
     case 'unknown-call':
-      return new GatewayError('not_found', 'There is no such call of this account.', { param: 'call' });
+      return new GatewayError('not_found', 'This account has no such call.', { param: 'call' });
     case 'refused':
       return uncovered(outcome, amount);
     case 'unredeemable':
@@ -169,7 +169,7 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
     case 'beyond-charge':
       return new GatewayError(
         'invalid_request',
-        `Of what this call was charged ${writeMoney(outcome.left)} USD are left to give back.`,
+        `Of this call's charge, at most ${writeMoney(outcome.left)} USD can still be refunded.`,
         { param: 'amount' },
       );
     case 'other-entry':
@@ -179,11 +179,11 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
         { param: 'idempotency-key' },
       );
     case 'out-of-range':
-      return new GatewayError('invalid_request', 'The balance would be larger than an account can hold.', {
+      return new GatewayError('invalid_request', 'The balance would exceed the maximum of an account.', {
         param: 'amount',
       });
     default:
-      return new GatewayError('internal_error', 'The gateway failed on its own side. Please try again.', {
+      return new GatewayError('internal_error', 'The gateway had an internal error. Please try again.', {
         cause: new Error(`The store answered "${outcome.type}" to a step of another kind.`),
       });
   }
@@ -192,7 +192,7 @@ function refusal(outcome: LedgerOutcome, account: string, amount: Money): Gatewa
 const UNREDEEMABLE = {
   unknown: 'There is no such code: check that it is complete.',
   expired: 'This code has expired.',
-  redeemed: 'This code has been redeemed already.',
+  redeemed: 'This code was already redeemed.',
 } as const;
 
 function uncovered(outcome: Extract<LedgerOutcome, { type: 'refused' }>, amount: Money): GatewayError {
@@ -206,7 +206,7 @@ function uncovered(outcome: Extract<LedgerOutcome, { type: 'refused' }>, amount:
   return new GatewayError(outcome.why, sentence);
 }
 
-/** What is known of a call whose process died: nothing was charged where nothing was sent, else what the hold last noted. */
+/** The settlement of a call whose process died: nothing if nothing was sent, otherwise the last checkpoint. */
 function resolveAbandoned(hold: HoldRow, at: number): LedgerStep {
   const wasSent = hold.sentAt !== undefined;
   const cost = wasSent ? (hold.checkpoint ?? 0n) : 0n;
@@ -214,7 +214,7 @@ function resolveAbandoned(hold: HoldRow, at: number): LedgerStep {
   return resolveUnseen(hold, at, { cost, outcome: 'interrupted', provisional: true, status: 0, attempts });
 }
 
-/** The call was refused when its hold could not be confirmed: it costs nothing. */
+/** The call was refused because its hold could not be confirmed: it costs nothing. */
 function resolveStray(hold: HoldRow, at: number): LedgerStep {
   const { code: errorCode, status } = databaseUnavailable(undefined);
   return resolveUnseen(hold, at, { cost: 0n, outcome: 'failed', status, errorCode, attempts: 0 });

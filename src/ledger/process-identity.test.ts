@@ -17,7 +17,7 @@ const ME: ProcessIdentity = { host: 'localhost', boot: 'boot-1', namespaces: '1.
 const other = (change: Partial<ProcessIdentity>) => newOwner({ ...ME, pid: 8, ...change });
 const finds = (found: Looked) => () => found;
 
-describe('a process is judged', () => {
+describe('the status of an owner', () => {
   test.each<[string, Partial<ProcessIdentity>, Looked, string]>([
     ['missing in our own namespace', {}, 'missing', 'gone'],
     ['there, started when it says', {}, { start: '100', ended: false }, 'alive'],
@@ -33,7 +33,7 @@ describe('a process is judged', () => {
     expect(judge(`${other(change)}#12`, ME, finds(found))).toBe(processStatus as never);
   });
 
-  test('as unknown where a name or the system says nothing', () => {
+  test('is unknown if its name or the system gives no information', () => {
     for (const name of ['tasks', 'proc_1', 'proc_1@8@localhost', newOwner({ ...ME, host: '' }).replace('100', '')]) {
       expect(judge(name, ME, finds('missing'))).toBe('unknown');
     }
@@ -41,7 +41,7 @@ describe('a process is judged', () => {
   });
 });
 
-/** Prints its own name and how it judges another, and waits to be killed. */
+/** Prints its own name and the status of another process, and waits to be killed. */
 const CHILD = `
   const { newOwner, processStatusOf } = await import(${JSON.stringify(join(import.meta.dir, 'process-identity.ts'))});
   process.stdout.write(newOwner() + ' ' + processStatusOf(process.argv.at(-1)) + '\\n');
@@ -63,7 +63,7 @@ async function startChild(prefix: readonly string[], judged: string) {
 }
 
 describe.skipIf(!ownIdentity())('on this machine', () => {
-  test('a process is alive until it is killed, and this one is', async () => {
+  test('a process is alive until it is killed, and this process is alive', async () => {
     const me = newOwner();
     const { child, owner, processStatus } = await startChild([], me);
     expect([processStatusOf(me), processStatus, processStatusOf(owner)]).toEqual(['alive', 'alive', 'alive']);
@@ -78,7 +78,7 @@ const canUnshare = spawnSync(NAMESPACE[0]!, [...NAMESPACE.slice(1), 'true']).sta
 if (!canUnshare) console.warn('No PID namespaces may be made here: their test is skipped.');
 
 describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID namespace, over $name', (engine) => {
-  test('neither ends the other’s calls, and after the lease anybody does', async () => {
+  test('neither process ends the other’s calls, and after the lease any process does', async () => {
     const me = newOwner();
     const { child, owner, processStatus } = await startChild(NAMESPACE, me);
     expect(processStatus).toBe('unknown');
@@ -93,7 +93,7 @@ describe.skipIf(!canUnshare || !ownIdentity()).each(ENGINES)('in another PID nam
     expect(await ours.sweep(now, processStatusOf)).toBe(0);
     child.kill('SIGKILL');
     await child.exited;
-    // Even now it could be one that is only not seen.
+    // Even now it may be alive but not visible.
     ms = 1000;
     expect(await ours.sweep(now, processStatusOf)).toBe(0);
     ms = 60_000;

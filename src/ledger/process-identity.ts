@@ -1,44 +1,44 @@
-/** Which process an owner's name stands for, and whether this machine can tell that it has ended. */
+/** Identifies processes across restarts and namespaces, and tells whether a process on this machine has ended. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { newId } from '../canonical/id.ts';
 import type { ProcessStatus } from './ledger.ts';
 
-/** A process id is used again, by another process and in every PID namespace: only all of these together name one process. */
+/** Process ids are reused, and exist in every PID namespace: only all of these members together identify a process. */
 export interface ProcessIdentity {
   host: string;
-  /** A machine has another one after each start, and two machines never have the same. */
+  /** The boot id: unique for each start of each machine. */
   boot: string;
-  /** The PID namespace, and the time namespace that `start` is counted in. */
+  /** The PID namespace, and the time namespace in which `start` is counted. */
   namespaces: string;
   pid: number;
-  /** Clock ticks since the boot. */
+  /** Start time in clock ticks since boot. */
   start: string;
 }
 
-/** What a look at a process id of our own namespace finds. `undefined`: there is a process, and no more can be told. */
+/** The result of looking up a process id in this namespace. `undefined`: there is a process, but nothing more is known. */
 export type Looked = { start: string; ended: boolean } | 'missing' | undefined;
 
 const ID_LENGTH = 12;
 const SEPARATOR = '@';
-/** In `/proc/…/stat`, after the name in parentheses, which may hold anything: the state is the first member, the start the twentieth. */
+/** In `/proc/…/stat` after the name in parentheses, which may contain anything: the state is member 1, the start time member 20. */
 const START_MEMBER = 19;
-/** A zombie, and what is about to be none: it runs no more. */
+/** Zombie and dead states: the process no longer runs. */
 const ENDED_STATES = new Set(['Z', 'X', 'x']);
 
-/** A name that was never used before and never will be again, and says which process it is where the system tells. */
+/** A unique name that contains the process's identity, if the system provides it. */
 export function newOwner(me: ProcessIdentity | undefined = ownIdentity()): string {
   const id = newId('proc_', ID_LENGTH);
   if (!me) return id;
   return [id, `${me.pid}.${me.start}`, me.boot, me.namespaces, me.host].join(SEPARATOR);
 }
 
-/** What this machine knows of an owner; `unknown` where its process may be alive without being seen from here. */
+/** What this machine knows of an owner; `unknown` if the process may be alive but not visible from here. */
 export function processStatusOf(owner: string): ProcessStatus {
   return judge(owner, ownIdentity(), look);
 }
 
-/** Whoever was started on another boot may be on another machine of the same name; whoever is in another namespace is not seen from here. */
+/** A process of another boot may be on another machine with the same name; one in another namespace is not visible from here. */
 export function judge(owner: string, me: ProcessIdentity | undefined, look: (pid: number) => Looked): ProcessStatus {
   const other = identityOf(owner);
   if (!me || !other) return 'unknown';
@@ -58,7 +58,7 @@ function identityOf(owner: string): ProcessIdentity | undefined {
 
 let own: ProcessIdentity | undefined;
 
-/** `undefined` where the system does not tell: without `/proc`, or with that of another namespace. */
+/** `undefined` without `/proc`, or if it belongs to another namespace. */
 export function ownIdentity(): ProcessIdentity | undefined {
   own ??= readIdentity();
   return own;
@@ -77,7 +77,7 @@ function readIdentity(): ProcessIdentity | undefined {
   }
 }
 
-/** The number in `pid:[4026531836]`; kernels before 5.6 have no time namespaces. */
+/** The number in `pid:[4026531836]`. Kernels before 5.6 have no time namespaces. */
 function namespace(kind: 'pid' | 'time'): string {
   try {
     return readlinkSync(`/proc/self/ns/${kind}`).replace(/\D/g, '');
@@ -87,7 +87,7 @@ function namespace(kind: 'pid' | 'time'): string {
   }
 }
 
-/** Asks the system first: `/proc` may hide the processes of other users. */
+/** Asks the system with a signal first: `/proc` may hide processes of other users. */
 function look(pid: number): Looked {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-/** Several processes on one database, several keys of an account, admins in between: the books beside a model of their own. */
+/** Several processes on one database, several keys of an account, and admin changes: the ledger is compared with a model. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ENGINES } from '../../test/engines.ts';
 import { fc } from '../../test/property.ts';
@@ -8,21 +8,21 @@ import { type Books, callRecord, holdRequest, openBooks } from './random-load.ts
 const PROCESSES = 3;
 const KEYS = 3;
 const AT = Date.UTC(2026, 0, 5);
-/** A process that found an account shared takes sixteen batches to trust its memory again: a burst may be longer. */
+/** A process that found an account shared uses locks for sixteen batches; a burst may be longer. */
 const LONGEST_BURST = 24;
 const RUNS: { readonly [engine: string]: number } = { SQLite: 25, Postgres: 25 };
 
 type Act =
   /** One process makes calls one after another. */
   | { do: 'burst'; process: number; key: number; calls: number; amount: number; keep: boolean }
-  /** Every process makes calls with every key at once, and settles them. */
+  /** Every process makes concurrent calls with every key and settles them. */
   | { do: 'rush'; calls: number; amount: number }
   | { do: 'top-up'; process: number; amount: number }
   | { do: 'refund'; process: number; amount: number }
   | { do: 'key-budget'; key: number; amount: number | undefined }
   | { do: 'account-budget'; amount: number | undefined }
   | { do: 'toggle-key'; process: number; key: number }
-  /** A process takes all others for dead, wrongly. */
+  /** A process wrongly assumes that all others are dead. */
   | { do: 'suspect'; process: number }
   | { do: 'end'; process: number; call: number; amount: number };
 
@@ -37,7 +37,7 @@ interface ModelCall {
   refunded: bigint;
 }
 
-/** What the books should say, kept in the simplest way. */
+/** The expected state of the ledger, as a simple model. */
 class Model {
   balance = 20_000n;
   budgets: (bigint | undefined)[] = Array.from({ length: KEYS });
@@ -53,7 +53,7 @@ class Model {
   spent = (key?: number) => this.of(key).reduce((sum, { cost = 0n }) => sum + cost, 0n);
   held = (key?: number) =>
     this.of(key).reduce((sum, { cost, amount }) => (cost === undefined ? sum + amount : sum), 0n);
-  /** The most a hold may be now, and why no more. */
+  /** The maximum of a hold now, and the reason for the limit. */
   room(key: number): bigint {
     const limits = [this.balance - this.held()];
     const budget = this.budgets[key];
@@ -115,7 +115,7 @@ describe.each(ENGINES)('$name', (engine) => {
 
   const booksOf = (number: number) => processes[number] as Books;
 
-  /** A hold as a process asks for it; what the model does not cover has to be refused. */
+  /** Requests a hold; one that the model does not cover must be refused. */
   async function hold(model: Model, process: number, key: number, amount: bigint): Promise<ModelCall | undefined> {
     const total = model.budgets[key];
     const id = `${model.account}_call_${model.calls.length}`;
@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', (engine) => {
     }
   }
 
-  /** Who comes first is not known. But nothing is let go meanwhile, so that whoever was refused had no room at the end either. */
+  /** The order is unknown. But nothing is released meanwhile, so a refused call must not fit at the end either. */
   async function rush(model: Model, { calls, amount }: Extract<Act, { do: 'rush' }>): Promise<void> {
     const made: Promise<ModelCall | undefined>[] = [];
     for (let process = 0; process < PROCESSES; process++) {
@@ -261,7 +261,7 @@ describe.each(ENGINES)('$name', (engine) => {
     }
   }
 
-  test(`${PROCESSES} processes, ${KEYS} keys of one account and admins: what keys have spent is what their calls add up to`, async () => {
+  test(`with ${PROCESSES} processes, ${KEYS} keys of one account and admin changes, each key's spending equals the sum of its calls`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 4, maxLength: 14 }), async (steps) => {
         const model = new Model(`acc_${++accounts}`);

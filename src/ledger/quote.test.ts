@@ -33,28 +33,28 @@ describe('quote', () => {
   const price = { input: 1000n, output: 4000n };
   const input = BigInt(estimateInput(chat('Hello')));
 
-  test('the ceiling asked for, else the model’s', () => {
+  test('uses the requested ceiling, otherwise the model’s', () => {
     expect(quote(chat('Hello'), price, 100)).toBe(input + 400n);
     expect(quote(chat('Hello', { maxOutputTokens: 70 }), price, 100)).toBe(input + 280n);
-    // Some providers take no lower one.
+    // Some providers have a minimum ceiling.
     expect(quote(chat('Hello', { maxOutputTokens: 7 }), price, 100)).toBe(input + 64n);
   });
 
-  test('every choice of every prompt may be as long as the ceiling, and a call of its own with all the input', () => {
+  test('counts every choice at the ceiling, and every prompt with the whole input', () => {
     expect(quote(chat('Hello', { sampling: { n: 3 } }), price, 100)).toBe(3n * input + 1200n);
     const completion = { prompts: ['a', 'b'], echo: false, bestOf: 5 };
     const call = chat('Hello', { sampling: { n: 3 }, completion });
     expect(quote(call, price, 100)).toBe(5n * BigInt(estimateInput(call)) + 10n * 400n);
   });
 
-  test('what may be dearer is quoted at the dearest', () => {
+  test('uses the highest rate that may apply', () => {
     expect(quote(chat('Hello'), { ...price, cacheWrite: 2000n, reasoning: 5000n }, 100)).toBe(2n * input + 500n);
     const spoken = chat('Hello', { modalities: ['text', 'audio'] });
     expect(quote(spoken, { ...price, audioOutput: 9000n }, 100)).toBe(input + 900n);
     expect(quote(chat('Hello'), { ...price, audioOutput: 9000n }, 100)).toBe(input + 400n);
   });
 
-  test('per call, per image', () => {
+  test('counts prices per call and per image', () => {
     expect(quote(chat('Hello', { sampling: { n: 2 } }), { perCall: 50n, perImage: 7n }, 100)).toBe(64n);
   });
 });
@@ -71,22 +71,22 @@ describe('estimateInput', () => {
     expect(estimateInput(withMedia({ kind: 'document', source: inline(1_000_000) })) - none).toBe(46_875);
   });
 
-  test('the base64 in the client’s body is not read as text', () => {
+  test('base64 in the client’s body does not count as text', () => {
     const media: Media = { kind: 'image', source: inline(300_000) };
     const call = { ...withMedia(media), origin: { dialect: 'd', body: new Uint8Array(300_200) } };
     expect(estimateInput(call)).toBeLessThan(2000);
   });
 
-  test('scripts beyond ASCII count more than their length', () => {
+  test('scripts other than ASCII count more than their length', () => {
     expect(estimateInput(chat('漢'.repeat(1000)))).toBeGreaterThan(1400);
     expect(estimateInput(chat('a'.repeat(1000)))).toBeLessThan(500);
   });
 
-  test.skipIf(!hasFixtures)('under-estimates fewer than 2 % of the recorded conversations', () => {
+  test.skipIf(!hasFixtures)('fewer than 2 % of the recorded conversations are underestimated', () => {
     const ratios: number[] = [];
     for (const recorded of recordedCases('openai-chat')) {
       const body = requestBytes(recorded);
-      // One request was recorded without its body; Mistral's client writes tools that the format does not know.
+      // One request was recorded without its body; Mistral's client writes tools that the format does not define.
       if (body?.[0] !== OPENING_BRACE || recorded.status !== 200 || recorded.provider === 'mistral') continue;
       const counted = recordedUsage(recorded)?.input ?? 0;
       if (counted === 0) continue;
@@ -97,12 +97,12 @@ describe('estimateInput', () => {
     const short = ratios.filter((ratio) => ratio < 1).length;
     expect(ratios.length).toBeGreaterThan(180);
     expect(short / ratios.length).toBeLessThan(0.02);
-    // Most recordings are a line or two, so that the flat part of the estimate is most of it.
+    // Most recordings have one or two lines, so the constant part dominates the estimate.
     expect(ratios[ratios.length >> 1]).toBeLessThan(6);
   });
 });
 
-describe('what is neither a conversation nor an image', () => {
+describe('kinds other than chat and images', () => {
   const members = {
     model: 'm',
     origin: { dialect: 'd', body: new Uint8Array() },
@@ -111,7 +111,7 @@ describe('what is neither a conversation nor an image', () => {
     stream: false,
   };
 
-  test('vectors by the character', () => {
+  test('embeddings by characters', () => {
     const inputs = ['a'.repeat(400), [1, 2, 3], 'b'.repeat(600)];
     expect(quote({ ...members, kind: 'embed', inputs, encoding: 'float' }, { perCharacter: 25_000n }, 0)).toBe(25_000n);
   });
@@ -121,7 +121,7 @@ describe('what is neither a conversation nor an image', () => {
     [[101, 10], 2n],
     [[3, 150_000], 3n],
     [[1, 0], 1n],
-  ])('a ranking of %j documents and bytes is so many searches', ([count = 0, bytes = 0], searches) => {
+  ])('reranking of %j documents and bytes counts this many searches', ([count = 0, bytes = 0], searches) => {
     const documents = Array.from({ length: count }, () => 'a'.repeat(bytes));
     const call: RerankCall = { ...members, kind: 'rerank', query: 'q', documents, returnDocuments: false };
     expect(quote(call, { perCall: 2n }, 0)).toBe(searches * 2n);

@@ -1,4 +1,4 @@
-/** What a call can cost at most: its estimated input and the output it asks for, each at the most expensive rate that may apply. */
+/** Computes the maximum cost of a call: its estimated input and its requested output, each at the highest rate that may apply. */
 import type { Call, ChatCall, ImageCall, Part, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { pixelsOf } from '../canonical/image-size.ts';
 import { type Money, type Pico, RateSum, roundUp } from '../canonical/money.ts';
@@ -6,21 +6,21 @@ import type { Price, TokenRates } from '../canonical/price.ts';
 import { estimateTokens, type InputEstimate } from './estimate-tokens.ts';
 import { askedPiece, highestPiece, ratesFor } from './rates.ts';
 
-/** What a call asks for beside what it says in our own words: for each choice or image. */
+/** Additional maximum usage that the gateway derives from the request, for each choice or image. */
 export interface Extras {
-  /** Output tokens beyond its limit. */
+  /** Output tokens beyond the limit. */
   readonly output: number;
-  /** Tokens more for each image handed over. */
+  /** Additional input tokens for each given image. */
   readonly imageInput: number;
   readonly imageOutput: number;
-  /** Images that a conversation may make by a tool. */
+  /** Images that a conversation may generate with a tool. */
   readonly images: number;
-  /** Calls of tools that the provider may run, and those that it makes in any case and does not report. */
+  /** Tool calls that the provider may make, and those that it always makes and does not report. */
   readonly toolCalls: number;
   readonly certainCalls: number;
 }
 
-/** The most that these cost. */
+/** The maximum cost of these extras. */
 export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
   const sum = new RateSum();
   const image = call.kind === 'image';
@@ -30,14 +30,14 @@ export function quoteExtras(extras: Extras, call: Call, price: Price): Money {
   sum.add(extras.imageOutput, highest(price.output ?? 0n, price.imageOutput));
   const piece = highestImage(price);
   if (piece === 0n) sum.add(extras.images * FINEST_IMAGE_TOKENS, price.imageOutput ?? 0n);
-  // One is in the quote of every conversation with a model that has such a price.
+  // One image is included in the quote of every conversation with a model that has such a price.
   const pieces = BigInt(Math.max(0, extras.images - 1)) * piece;
   const tools = pieces + BigInt(extras.toolCalls) * (price.perToolCall ?? 0n);
   const used = extras.toolCalls > 0 ? (price.perToolUse ?? 0n) : 0n;
   return times(choices(call), sum.total() + tools + used);
 }
 
-/** Of all tiers. */
+/** The highest rates of all tiers. */
 function highestRates(price: Price): TokenRates {
   const outputs = [price, ...(price.tiers ?? [])];
   const most = (rate: 'output' | 'reasoning' | 'imageOutput' | 'audioOutput') =>
@@ -56,12 +56,12 @@ function highestRates(price: Price): TokenRates {
   };
 }
 
-/** Tokens of the input, all kinds together. */
+/** Input tokens of all kinds. */
 export function allTokens({ text, image, audio }: InputEstimate): number {
   return text + image + audio;
 }
 
-/** `ceiling` is how many tokens the model writes where the call names no limit. */
+/** `ceiling`: the output tokens assumed if the call names no limit. */
 export function quote(call: Call, price: Price, ceiling: number, estimate = estimateTokens(call)): Money {
   if (call.kind === 'chat') return quoteConversation(call, price, ceiling, estimate);
   if (call.kind === 'image') return quoteImages(call, price, estimate);
@@ -77,7 +77,7 @@ function charactersOf(call: Call): bigint {
   return BigInt(call.inputs.reduce((sum, input) => sum + (typeof input === 'string' ? input.length : 0), 0));
 }
 
-/** Where a provider sells rankings by searches, a search is so many documents, and a long one counts as several. */
+/** For providers that price reranking by searches: this many documents are one search, and a long document counts as several. */
 const DOCUMENTS_A_SEARCH = 100;
 const DOCUMENT_BYTES = 1500;
 
@@ -90,20 +90,20 @@ function searches(call: Call): bigint {
   return BigInt(Math.ceil(documents / DOCUMENTS_A_SEARCH));
 }
 
-/** The most tokens a choice may have: what the call asks for, else `most`, the model's own limit. */
+/** The maximum of output tokens of a choice: the requested limit, otherwise `most`, the model's own. */
 export function outputCeiling(call: Call, most: number): number {
   return call.kind === 'chat' ? (call.maxOutputTokens ?? most) : 0;
 }
 
-/** Some providers take no lower one: a call that asks for less is sent this. */
+/** Some providers have this minimum: a lower limit is sent as this. */
 const LEAST_CEILING = 16;
 
 function quoteConversation(call: ChatCall, price: Price, ceiling: number, estimate: InputEstimate): Money {
   const { text, image: imageInput, audio } = estimate;
   const rates = ratesFor(price, text + imageInput + audio);
-  // Whether the provider writes its cache is not known beforehand.
+  // Whether the provider writes its cache is not known in advance.
   const inputRate = highest(rates.input ?? 0n, rates.cacheWrite, rates.cacheWriteHour);
-  // Several choices may be several upstream calls, each with the whole input.
+  // Several choices may become several upstream calls, each with the whole input.
   const sendings = Math.max(call.sampling.n ?? 1, call.completion?.bestOf ?? 1);
   const sum = new RateSum();
   sum.add(text, times(sendings, inputRate));
@@ -122,11 +122,11 @@ function times(count: number, amount: bigint): bigint {
   return count === 1 ? amount : BigInt(count) * amount;
 }
 
-/** What an image takes at most where it is billed by the token, by the quality asked for. */
+/** The maximum of tokens of an image by requested quality, if images are billed by the token. */
 const IMAGE_TOKENS: { readonly [quality: string]: number } = { low: 500, standard: 2000, medium: 2000 };
 const FINEST_IMAGE_TOKENS = 7000;
 
-/** Of the largest that these figures are of. */
+/** The largest image that these figures apply to. */
 const COUNTED_PIXELS = 1536 * 1024;
 
 function imageTokens({ quality = '', size }: ImageCall): number {
@@ -143,12 +143,12 @@ function quoteImages(call: ImageCall, price: Price, { text, image: imageInput }:
     BigInt(imageInput) * highest(input, price.imageInput) +
     BigInt(each * call.n) * highest(price.output ?? 0n, price.imageOutput);
   const image = highestPiece(price.images, price.perImage, askedPiece(call));
-  // Where a provider draws one image a call, each call is handed them all.
+  // If a provider generates one image per call, each call gets all given images.
   const handedOver = BigInt(call.images.length) * (price.perInputImage ?? 0n);
   return roundUp(pico) + (price.perCall ?? 0n) + BigInt(call.n) * (image + handedOver);
 }
 
-/** Slow speakers, and what a second is at most where it is billed by the token. */
+/** Slow speech, and the highest price of a second when it is billed by the token. */
 const BYTES_PER_SECOND = 6;
 const TOKENS_PER_SECOND = 30;
 
@@ -163,7 +163,7 @@ function quoteSpeech(call: SpeechCall, price: Price, { text }: InputEstimate): M
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
 
-/** Quick speakers. */
+/** Fast speech. */
 const SPOKEN_TOKENS_PER_SECOND = 8;
 
 function quoteTranscription(call: TranscriptionCall, price: Price, { text, audio }: InputEstimate): Money {
@@ -175,29 +175,29 @@ function quoteTranscription(call: TranscriptionCall, price: Price, { text, audio
   return roundUp(pico) + (price.perCall ?? 0n) + seconds * (price.perSecond ?? 0n);
 }
 
-/** Everything the model writes counts against the ceiling, so all of it may be of the most expensive kind. */
+/** All output counts against the ceiling, so all of it may have the highest rate. */
 function outputRate(call: ChatCall, rates: TokenRates): Pico {
   const text = highest(rates.output ?? 0n, rates.reasoning);
-  // A model that draws may do so unasked.
+  // An image model may generate images without being asked.
   if (!call.modalities) return highest(text, rates.imageOutput);
   const audio = call.modalities.includes('audio') ? rates.audioOutput : undefined;
   return highest(text, audio, call.modalities.includes('image') ? rates.imageOutput : undefined);
 }
 
-/** Those that may be handed over where the model only draws. */
+/** Input images of a model that only generates images. */
 function imagesIn({ messages }: ChatCall): number {
   const isImage = (part: Part) => part.type === 'media' && part.media.kind === 'image';
   return messages.reduce((sum, { parts }) => sum + parts.filter(isImage).length, 0);
 }
 
-/** In a conversation nobody says beforehand which size and quality the model will choose. */
+/** In a conversation, size and quality of images are not known in advance. */
 function highestImage({ images, perImage = 0n }: Price): Money {
   let most = perImage;
   if (images) for (const { price } of images) most = highest(most, price);
   return most;
 }
 
-/** How many texts the model writes. */
+/** How many texts the model generates. */
 export function choices(call: Call): number {
   if (call.kind === 'image') return call.n;
   if (call.kind !== 'chat') return 1;

@@ -1,4 +1,4 @@
-/** Calls at random over a ledger: what the tests of this module share, and the child process that the crash test kills. */
+/** Random calls over a ledger, used by tests of this module and by the child process of the crash test. */
 import { writeSync } from 'node:fs';
 import { newId } from '../canonical/id.ts';
 import type { Money } from '../canonical/money.ts';
@@ -15,7 +15,7 @@ export interface Books {
   ledger: Ledger;
 }
 
-/** The books in this database, as one process sees them. */
+/** Opens the ledger of this database as one process does. */
 export async function openBooks(
   settings: StoreSettings,
   owner: string,
@@ -27,7 +27,7 @@ export async function openBooks(
   return { store, ledger: createLedger({ store, owner, now, ...more }) };
 }
 
-/** An account with this much on it. */
+/** Creates an account with this balance. */
 export async function openAccount({ store, ledger }: Books, amount: Money, id = ACCOUNT): Promise<void> {
   await store.createAccount({ id, name: id, balance: 0n, held: 0n, createdAt: 1 });
   if (amount > 0n) await ledger.topUp(id, amount, { at: 1 });
@@ -61,12 +61,12 @@ export function callRecord(callId: string, cost: Money, more: Partial<CallRow> =
 }
 
 const HELD = 1000n;
-/** Calls are made with so many keys. */
+/** The number of keys that make calls. */
 const KEYS = 3;
-/** What the crash test's calls cost once they are sent. */
+/** The cost of the crash test's calls once they are sent. */
 export const INPUT_COST = 10n;
 
-/** One call as the gateway makes it, some of them twice settled or given up; each step that is done is told. */
+/** One call as the gateway makes it, sometimes settled twice or abandoned. Reports each finished step. */
 async function makeCall(ledger: Ledger, tell: (word: string, callId: string, cost: Money) => void): Promise<void> {
   const callId = newId('call_');
   const key = `${KEY}_${Math.floor(Math.random() * KEYS)}`;

@@ -1,10 +1,10 @@
-/** Which of a price's rates a call pays. */
+/** Selects the rates of a price that apply to a call. */
 import type { Call } from '../canonical/call.ts';
 import { writePixels } from '../canonical/image-size.ts';
 import type { Money } from '../canonical/money.ts';
 import type { PiecePrice, Price, Tier, TokenRates } from '../canonical/price.ts';
 
-/** The rates of a call with so much input. */
+/** The rates for a call with this number of input tokens. */
 export function ratesFor(price: Price, input: number): TokenRates {
   return price.tiers ? tieredRates(price, price.tiers, input) : price;
 }
@@ -14,13 +14,13 @@ function tieredRates(price: Price, tiers: readonly Tier[], input: number): Token
   return tier ? { ...price, ...tier } : price;
 }
 
-/** What was made, in the words it was asked for. */
+/** A generated image or video, by its requested size and quality. */
 export interface Piece {
   size?: string;
   quality?: string;
 }
 
-/** What a call that asks for images says of each of them. */
+/** What a call says of the images that it requests. */
 export function askedPiece(call: Call): Piece {
   if (call.kind === 'chat') return call.image?.size === undefined ? {} : { size: call.image.size };
   if (call.kind !== 'image') return {};
@@ -30,7 +30,7 @@ export function askedPiece(call: Call): Piece {
   return { ...(size !== undefined && { size }), ...(isSaid && { quality: call.quality }) };
 }
 
-/** The most that a piece may cost of which not every word is said yet. */
+/** The highest possible price of an image whose size or quality is not stated. */
 export function highestPiece(prices: readonly PiecePrice[] = [], other: Money | undefined, piece: Piece): Money {
   const mayBe = (said: string | undefined, asked: string | undefined) =>
     said === undefined || asked === undefined || said === asked;
@@ -39,8 +39,8 @@ export function highestPiece(prices: readonly PiecePrice[] = [], other: Money | 
 }
 
 /**
- * The price of a piece: size and quality count more than size alone, that more than quality alone. Where none fits, `other`;
- * where there is none either, the most expensive: nothing is free by oversight.
+ * The price of an image or video. A row with size and quality has precedence over size alone, and that over quality alone. Without a
+ * matching row `other` applies; without `other`, the most expensive row: nothing is free by mistake.
  */
 export function pricePiece(prices: readonly PiecePrice[] | undefined, other: Money | undefined, piece: Piece): Money {
   let best: PiecePrice | undefined;

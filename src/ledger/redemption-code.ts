@@ -1,11 +1,11 @@
-/** Redemption codes: made at random, shown once, kept as a hash with the last four characters for display. */
+/** Redemption codes: random, shown once, stored as a hash with the last four characters for display. */
 import { createHmac, hash } from 'node:crypto';
 import { newId } from '../canonical/id.ts';
 
 const PREFIX = 'credit-';
 const LENGTH = 24;
 
-/** Of the same request, the same code again: nobody keeps it, and only who has the requester's secret can tell it. */
+/** For repeated requests: derives the same code from the requester's secret and idempotency key, so it need not be stored. */
 export interface Repeatable {
   secret: string;
   idempotencyKey: string;
@@ -19,7 +19,7 @@ export function issueCode(request?: Repeatable): { code: string; hash: string; l
 const lettersOf = ({ secret, idempotencyKey }: Repeatable) =>
   createHmac('sha256', secret).update(`code:${idempotencyKey}`).digest('hex').slice(0, LENGTH);
 
-/** Blanks around a code come from copying it. */
+/** White space around a code comes from copying it. */
 export function hashCode(code: string): string {
   return hash('sha256', code.trim(), 'hex');
 }

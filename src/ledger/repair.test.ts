@@ -1,4 +1,4 @@
-/** Each kind of damage that follows from the rows beside it is previewed, corrected and put on record; altered rows are left alone. */
+/** Each kind of repairable damage is previewed, corrected and audited; altered rows are not touched. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { smallBooks } from '../../test/small-books.ts';
@@ -84,7 +84,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     const preview = await repair(store, false);
     expect(preview.left).toEqual([]);
     expect(preview.corrections.map(writeCorrection).join('\n')).toMatch(corrected);
-    // A preview changes nothing, and nothing is on record.
+    // A preview changes nothing and writes no audit row.
     expect((await store.verify()).faults).toEqual(damaged.faults);
     expect(await store.audits({ limit: 10, subject: 'acc_a' })).toEqual([]);
     const entered = await repair(store, true);
@@ -94,7 +94,7 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     expect(record).toHaveLength(entered.corrections.length);
     expect(record[0]).toMatchObject({ actor: 'cli', action: 'ledger.repaired' });
     expect(await repair(store, true)).toEqual({ corrections: [], left: [] });
-    // Who remembers the books from before goes on with the right ones.
+    // A process with cached balances continues with the corrected ones.
     await books.calls(20);
     expect((await store.verify()).faults).toEqual([]);
     await store.close();
@@ -106,11 +106,11 @@ describe.each(ENGINES)('repair over $name', (engine) => {
     ["UPDATE calls SET cost = cost + 1 WHERE id = 'call_4'", 'call_4'],
     ["DELETE FROM calls WHERE id = 'call_4'", 'not recorded'],
     ["UPDATE accounts SET last_seq = last_seq - 1 WHERE id = 'acc_a'", 'newest entry'],
-  ])('rows that were altered are left to a person, with all of their account: %s', async (damage, said) => {
+  ])('altered rows are left to a person, with their whole account: %s', async (damage, said) => {
     const { store, tamper } = await freshStore(engine);
     await (await smallBooks(store)).calls(33);
     await tamper(damage);
-    // Sums of the same account would follow the altered row; those of another do not.
+    // Sums of the same account would depend on the altered row; those of another account do not.
     await tamper("UPDATE spendings SET total = total + 5 WHERE key = 'key_of_acc_b'");
     const before = await store.account('acc_a');
     const { corrections, left } = await repair(store, true);

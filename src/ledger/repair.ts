@@ -1,4 +1,4 @@
-/** Enters the corrections that follow from a verification, or says what they would be. */
+/** Makes or previews the corrections that follow from a verification. */
 import { writeMoney } from '../canonical/money.ts';
 import type { Audit, Store } from '../store/store.ts';
 import { type Correction, REPAIRABLE } from '../store/verify/repair.ts';
@@ -6,7 +6,7 @@ import type { Finding, VerifyReport } from '../store/verify/report.ts';
 
 export interface Repaired {
   corrections: Correction[];
-  /** What needs a person: rows that were altered or are missing, and all of the accounts that they belong to. */
+  /** Findings for a person: altered or missing rows, and everything of their accounts. */
   left: Finding[];
 }
 
@@ -16,7 +16,7 @@ export async function repairBooks(
   enter: boolean,
   audit: (of: Correction) => Audit<object>,
 ): Promise<Repaired> {
-  // Sums of altered rows would hide that they were altered.
+  // Recomputing sums from altered rows would hide that they were altered.
   const untouched = new Set(
     findings.flatMap(({ kind, account }) => (REPAIRABLE.has(kind) || account === undefined ? [] : [account])),
   );
@@ -32,10 +32,10 @@ export async function repairBooks(
   return { corrections, left };
 }
 
-/** How many there are, which no amount says. */
+/** Members that are counts, not amounts. */
 const COUNTS = new Set(['calls', 'input_tokens', 'output_tokens']);
 
-/** `held 0.02 -> 0.01`: what differs. */
+/** Writes the differences: `held 0.02 -> 0.01`. */
 export function writeCorrection({ what, before, after }: Correction): string {
   const figures = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     (name) => before[name] !== after[name],

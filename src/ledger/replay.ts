@@ -1,4 +1,4 @@
-/** Bills computed anew from what is stored: each call's usage at the price version it names. */
+/** Recomputes bills from stored usage and the price version that each call names. */
 import type { Money } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
 import type { Audit, CallRow, EntryRow, Store } from '../store/store.ts';
@@ -6,17 +6,17 @@ import { charge } from './charge.ts';
 import type { Ledger } from './ledger.ts';
 import { DEAREST_CALL } from './maximum-cost.ts';
 
-/** A call whose bill is not what its usage and price make it. */
+/** A call whose bill differs from its usage times price. */
 export interface Difference {
   call: CallRow;
-  /** What it was charged, corrections and refunds included. */
+  /** What was charged, including corrections and refunds. */
   charged: Money;
   due: Money;
 }
 
 export interface Replayed {
   calls: number;
-  /** Without usage or without its price, or disputed: nothing to compute from. */
+  /** Calls that cannot be recomputed: without usage, without a price, or disputed. */
   skipped: number;
   differences: number;
 }
@@ -24,14 +24,14 @@ export interface Replayed {
 export interface ReplayOptions {
   from: number;
   to: number;
-  /** Reads the components of a price version. */
+  /** Parses the components of a price version. */
   readPrice(components: string): Price;
   found(difference: Difference): void | Promise<void>;
 }
 
 const CALLS_AT_ONCE = 500;
 
-/** Reads only; `found` may enter the correction. */
+/** Only reads; `found` may enter a correction. */
 export async function replay(store: Store, { from, to, readPrice, found }: ReplayOptions): Promise<Replayed> {
   const prices = new Map<string, Price | undefined>();
   async function priceOf(id: string): Promise<Price | undefined> {
@@ -48,7 +48,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
     const page = await store.calls({ from, to, limit: CALLS_AT_ONCE, ...(after !== undefined && { after }) });
     for (const call of page) {
       replayed.calls++;
-      // A disputed call was charged its hold, whatever its usage says.
+      // A disputed call was charged its hold, whatever its usage.
       const isDue = call.usage !== undefined && call.outcome !== 'disputed';
       const price = isDue ? await priceOf(call.priceId) : undefined;
       if (!price || call.usage === undefined) {
@@ -61,7 +61,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
         continue;
       }
       if (due === call.cost) continue;
-      // Corrections of before count; looked up only where they may matter.
+      // Earlier corrections count; they are read only for calls that differ.
       const charged = call.cost - (await store.corrections(call.id));
       if (due === charged) continue;
       replayed.differences++;
@@ -73,7 +73,7 @@ export async function replay(store: Store, { from, to, readPrice, found }: Repla
   return replayed;
 }
 
-/** Enters what the bill lacks or has too much; the same difference again is entered once. */
+/** Enters the difference. The same difference is entered only once. */
 export async function enterCorrection(
   ledger: Ledger,
   { call, charged, due }: Difference,

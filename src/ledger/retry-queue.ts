@@ -1,10 +1,10 @@
-/** Steps that must land: what the store does not take is tried again until it does. */
+/** Steps that must be committed: they are retried until the store accepts them. */
 import type { LedgerOutcome, LedgerStep } from '../store/store.ts';
 
 export interface RetryQueue {
-  /** Resolves once the step has landed; rejects where that takes longer than the patience, and goes on trying all the same. */
+  /** Resolves when the step is committed. Rejects if that takes longer than the time limit; the retries continue. */
   submit(step: LedgerStep): Promise<LedgerOutcome>;
-  /** Tries everything that has not landed, now; rejects where something still does not. */
+  /** Retries everything that is not committed, now. Rejects if something still fails. */
   again(): Promise<void>;
 }
 
@@ -16,7 +16,7 @@ interface Late {
   landed(outcome: LedgerOutcome): void;
 }
 
-/** `submit` may be called with the same step any number of times: what has landed stays as it is. */
+/** `submit` may be called with the same step repeatedly: a committed step has no further effect. */
 export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOutcome>, patienceMs: number): RetryQueue {
   const waiting = new Set<Late>();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -45,7 +45,7 @@ export function createRetryQueue(submit: (step: LedgerStep) => Promise<LedgerOut
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
-  /** Whoever waits is told the cause when patience is over. */
+  /** After the time limit the caller gets the cause. */
   function insist(step: LedgerStep, cause: unknown): Promise<LedgerOutcome> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(reject, patienceMs, cause);

@@ -1,4 +1,4 @@
-/** What the account of a first start begins with. */
+/** The initial balance of the account that the bootstrap creates. */
 import type { Money } from '../canonical/money.ts';
 import type { LedgerStep } from '../store/store.ts';
 import { COUNTERS } from './counters.ts';

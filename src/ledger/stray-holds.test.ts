@@ -1,4 +1,7 @@
-/** Holds whose commit nobody saw: their calls were refused, so they cost nothing, whenever they land and whoever finds them first. */
+/**
+ * Holds whose commit was not confirmed: their calls were refused, so they cost nothing, whenever they appear and whichever process finds
+ * them.
+ */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { databaseUnavailable } from '../store/unavailable.ts';
@@ -10,7 +13,7 @@ const LEASE_MS = 3000;
 const SENT = { at: NOON, sentAt: NOON, checkpoint: 7n };
 
 describe.each(ENGINES)('$name', (engine) => {
-  /** A process whose connection breaks off before the answer, or before the server has done what it was told. */
+  /** A process whose connection breaks before the answer, or before the server has executed the statement. */
   async function brokenOff() {
     const { store } = await freshStore(engine);
     const link = { state: 'well' as 'well' | 'deaf' | 'slow', looks: 0, late: [] as (() => Promise<unknown>)[] };
@@ -47,7 +50,7 @@ describe.each(ENGINES)('$name', (engine) => {
     return { store, ledger, watcher, link, ms, refused, expectFree };
   }
 
-  test('found first by a process that takes ours for dead', async () => {
+  test('a hold found first by a process that assumes this one is dead costs nothing', async () => {
     const { store, ledger, watcher, link, ms, refused, expectFree } = await brokenOff();
     link.state = 'deaf';
     await refused('call_1');
@@ -59,7 +62,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await expectFree();
   });
 
-  test('landed when the process had looked for it already', async () => {
+  test('a hold that appears after the process has looked for it costs nothing', async () => {
     const { ledger, link, refused, expectFree } = await brokenOff();
     link.state = 'slow';
     await refused('call_1');
@@ -70,7 +73,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await expectFree();
   });
 
-  test('of a call that goes on, nothing is touched', async () => {
+  test('a hold of a call that continues is not touched', async () => {
     const { store, ledger, link, refused, expectFree } = await brokenOff();
     const kept = await ledger.hold(holdRequest('call_2', 100n, SENT));
     link.state = 'deaf';
@@ -81,7 +84,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await expectFree();
   });
 
-  test('it is not looked for for ever', async () => {
+  test('the search ends after some time', async () => {
     const { store, ledger, link, ms, refused } = await brokenOff();
     link.state = 'slow';
     await refused('call_1');

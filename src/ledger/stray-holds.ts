@@ -1,28 +1,28 @@
 /**
- * Holds whose commit nobody saw: the answer was lost, or the statement is still on its way. Their calls were refused and nothing was sent
- * for them, so they cost nothing; but they may land, and another process may settle them in the belief that their calls were under way.
+ * Holds whose commit was not confirmed: the answer was lost, or the statement is still on its way. Their calls were refused and nothing was
+ * sent, so they cost nothing. But they may be committed later, and another process may settle them as if their calls had run.
  */
 import type { HoldRow, Store } from '../store/store.ts';
 
 export interface StrayHolds {
   doubt(hold: HoldRow): void;
-  /** Those that have landed by now; `owners`: the names under which this process may have holds, the present one last. */
+  /** Those that are committed by now. `owners`: the owner names of this process, the current one last. */
   landed(owners: readonly string[], isOpen: (callId: string) => boolean): Promise<HoldRow[]>;
-  /** They have been resolved. */
+  /** Removes resolved holds from the list. */
   forget(holds: readonly HoldRow[]): void;
 }
 
-/** A statement lands within its own time limit, or with what a cut connection has kept back. */
+/** A statement is committed within its own time limit, or when a broken connection delivers what it had buffered. */
 const LANDS_WITHIN_MS = 300_000;
-/** Of those that another process may have settled so many are looked up at a time. */
+/** How many holds that another process may have settled are looked up at a time. */
 const LOOKS = 32;
-/** During an outage every call is in doubt; those under way when it began come first, and they are the ones that may have landed. */
+/** During an outage every call is in doubt. Those that ran when it began come first, and they may be committed. */
 const MOST_DOUBTED = 10_000;
 
 export function createStrayHolds(store: Pick<Store, 'holds' | 'call'>, monotonic: () => number): StrayHolds {
   const doubted = new Map<string, { hold: HoldRow; sinceMs: number }>();
 
-  /** Those that are on record as settled by another process: it can only have ended a lease of before. */
+  /** Holds that another process has settled: it can only have ended an earlier lease of this process. */
   async function settledByOthers(present: string | undefined): Promise<HoldRow[]> {
     const settled: HoldRow[] = [];
     const former = [...doubted.values()].filter(({ hold }) => hold.owner !== present).slice(0, LOOKS);
@@ -31,7 +31,7 @@ export function createStrayHolds(store: Pick<Store, 'holds' | 'call'>, monotonic
       const call = await store.call(hold.callId);
       doubted.delete(hold.callId);
       if (call?.provisional) settled.push(hold);
-      // At the end of those that are still to be looked up.
+      // Moves it to the end of those still to be looked up.
       if (!call || call.provisional) doubted.set(hold.callId, doubt);
     }
     return settled;

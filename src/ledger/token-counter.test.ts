@@ -6,14 +6,14 @@ import { createTokenCounter, estimateText } from './token-counter.ts';
 const counter = createTokenCounter({ timeoutMs: 60_000 });
 afterAll(() => counter.close());
 
-test('the tokenizer is not there before it is needed', () => {
+test('the tokenizer is loaded on first use', () => {
   expect(createTokenCounter().isLoaded).toBe(false);
 });
 
-test('texts are counted as OpenAI counts them, off the event loop', async () => {
+test('token counts equal those of OpenAI, counted in a worker thread', async () => {
   let turns = 0;
   const ticking = setInterval(() => turns++, 5);
-  // Counted by tiktoken, o200k_base.
+  // Reference counts by tiktoken, o200k_base.
   const counts = await counter.count([
     'hello world',
     'a <|endoftext|> b',
@@ -26,7 +26,7 @@ test('texts are counted as OpenAI counts them, off the event loop', async () => 
   expect(counter.isLoaded).toBe(true);
 }, 60_000);
 
-test('no text holds it up', async () => {
+test('no text blocks the worker for long', async () => {
   await counter.count(['warm']);
   const started = performance.now();
   const texts = [
@@ -41,7 +41,7 @@ test('no text holds it up', async () => {
   for (const count of counts) expect(count).toBeGreaterThan(100);
 }, 60_000);
 
-test('where it takes too long, and once it is closed, lengths decide', async () => {
+test('after a timeout and after close, counts are estimated from lengths', async () => {
   const hasty = createTokenCounter({ timeoutMs: 1 });
   expect(await hasty.count(['abcdefgh', 'äö'])).toEqual([2, 1]);
   expect(hasty.isLoaded).toBe(false);
@@ -52,7 +52,7 @@ test('where it takes too long, and once it is closed, lengths decide', async () 
   expect(await closing.count(['abcde'])).toEqual([estimateText('abcde')]);
 });
 
-test('the thread goes when nobody needs it', async () => {
+test('the thread ends when idle', async () => {
   const short = createTokenCounter({ idleMs: 10, timeoutMs: 60_000 });
   await short.count(['x']);
   await Bun.sleep(100);
@@ -61,7 +61,7 @@ test('the thread goes when nobody needs it', async () => {
   short.close();
 }, 60_000);
 
-test('pieces are the whole text, and short where it has no blanks', () => {
+test('pieces join to the whole text, and are short without white space', () => {
   fc.assert(
     fc.property(
       fc.array(
@@ -84,6 +84,6 @@ test('pieces are the whole text, and short where it has no blanks', () => {
   );
 });
 
-test('beyond a bound a text is taken to go on as it began', () => {
+test('the count of a very long text is extrapolated from its beginning', () => {
   expect(countText('ab '.repeat(400_000), (piece) => piece.length / 3)).toBe(400_000);
 });

@@ -1,34 +1,34 @@
-/** Counts the tokens of delivered texts where no provider has: by a tokenizer in a thread that is there only while it is needed. */
+/** Counts tokens of delivered texts when the provider reports none, with a tokenizer in a worker thread that exists only while needed. */
 import { existsSync } from 'node:fs';
 import type { CountAnswered, CountAsked } from './count-worker.ts';
 
 export interface TokenCounter {
-  /** The tokens of each text. Never rejects: what takes too long is estimated by its length. */
+  /** The number of tokens of each text. Never rejects: what takes too long is estimated by length. */
   count(texts: readonly string[]): Promise<number[]>;
-  /** Whether its thread is there. */
+  /** Whether the thread is running. */
   readonly isLoaded: boolean;
-  /** From now on, and for what is under way, lengths decide. */
+  /** Ends the thread; from now on counts are estimated by length. */
   close(): void;
 }
 
 export interface TokenCounterSettings {
-  /** How long a count may take, the start of the thread included. */
+  /** The time limit of a count, including the start of the thread. */
   timeoutMs?: number;
-  /** How long the thread stays without work: the vocabulary takes some 15 MB. */
+  /** How long an idle thread stays: the vocabulary takes about 15 MB. */
   idleMs?: number;
 }
 
 const TIMEOUT_MS = 15_000;
 const IDLE_MS = 300_000;
-/** Of English text in the vocabularies of today. */
+/** English text in current vocabularies. */
 const BYTES_PER_TOKEN = 4;
 
-/** What a text may have, by its length alone. */
+/** The estimate by length alone. */
 export function estimateText(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 }
 
-/** The thread's program is beside this file, or beside what the launcher has bundled this file into. */
+/** The worker's program is next to this file, or next to the bundle that contains this file. */
 function programUrl(): URL {
   const beside = new URL('./count-worker.ts', import.meta.url);
   return existsSync(beside) ? beside : new URL('../../../src/ledger/count-worker.ts', import.meta.url);
@@ -72,7 +72,7 @@ export function createTokenCounter({
     if (pending.size === 0) idle = setTimeout(endThread, idleMs).unref();
   }
 
-  /** The thread is stuck or broken: whoever waits for it gets estimates, the next count a new one. */
+  /** The thread hangs or has failed: callers get estimates, and the next count starts a new thread. */
   function giveUp(): void {
     endThread();
     for (const [id, { texts }] of pending) settle(id, texts.map(estimateText));

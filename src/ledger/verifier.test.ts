@@ -1,4 +1,4 @@
-/** Verifications over signed checkpoints: what a later one reads, what it finds, and that there is one at a time. */
+/** Verification with signed checkpoints: what later runs read and find, and that only one runs at a time. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES, freshStore } from '../../test/engines.ts';
 import { smallBooks } from '../../test/small-books.ts';
@@ -19,7 +19,7 @@ const verifierOf = (store: Store, owner = 'one', key: string | undefined = KEY) 
   });
 
 describe.each(ENGINES)('verification over $name', (engine) => {
-  test('reads what is new since the last one, and everything where it is told to', async () => {
+  test('reads only what is new since the last one, and everything if asked', async () => {
     const { store } = await freshStore(engine);
     const books = await smallBooks(store);
     await books.calls(60);
@@ -28,7 +28,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     expect(first).toMatchObject({ ok: true, accounts: 2, entries: 42, read: { entries: 42, calls: 60 } });
     expect(await verifier.verify()).toMatchObject({ ...first, read: { entries: 0, calls: 0 } });
     await books.calls(2);
-    // The hour they fall into has five calls of before.
+    // Their hour contains five earlier calls.
     expect(await verifier.verify()).toMatchObject({ ok: true, entries: 43, read: { entries: 1, calls: 7 } });
     expect(await verifier.verify({ full: true })).toMatchObject({
       ok: true,
@@ -38,7 +38,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await store.close();
   });
 
-  test("another key's checkpoints mean nothing, and without a key there are none", async () => {
+  test('ignores checkpoints of another key, and makes none without a key', async () => {
     const { store } = await freshStore(engine);
     await (await smallBooks(store)).calls(30);
     await verifierOf(store).verify();
@@ -49,7 +49,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await store.close();
   });
 
-  test('a row below the checkpoint that is altered is found by a full verification', async () => {
+  test('finds an altered row below the checkpoint when it reads everything', async () => {
     const { store, tamper } = await freshStore(engine);
     await (await smallBooks(store)).calls(30);
     const verifier = verifierOf(store);
@@ -64,11 +64,11 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await store.close();
   });
 
-  test('history that is written anew, hashes and all, does not fit what was signed', async () => {
+  test('finds history that was rewritten with valid hashes, because it does not match the signature', async () => {
     const { store, tamper } = await freshStore(engine);
     await (await smallBooks(store)).calls(30);
     await writeAnew(store, tamper);
-    // Whoever may write everything writes books that agree with themselves.
+    // Someone with write access to all tables can make them consistent.
     expect((await verifierOf(store).verify({ full: true })).faults).toEqual([]);
     await tamper('DELETE FROM ledger_checkpoints');
     const verifier = verifierOf(store);
@@ -83,7 +83,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await store.close();
   });
 
-  test('entries that were removed, and checkpoints that were written by another hand, are found', async () => {
+  test('finds removed entries and forged checkpoints', async () => {
     const { store, tamper } = await freshStore(engine);
     await (await smallBooks(store)).calls(30);
     const verifier = verifierOf(store);
@@ -113,7 +113,7 @@ describe.each(ENGINES)('verification over $name', (engine) => {
     await store.close();
   });
 
-  test('agrees while calls go on', async () => {
+  test('reports no faults while calls run', async () => {
     const { store } = await freshStore(engine);
     const books = await smallBooks(store);
     const verifier = verifierOf(store);
@@ -137,11 +137,11 @@ describe.each(ENGINES)('verification over $name', (engine) => {
   });
 });
 
-describe('one at a time', () => {
+describe('one verification at a time', () => {
   const [engine] = ENGINES;
   if (!engine) throw new Error('no engine');
 
-  /** A store whose verifications end when they are told to. */
+  /** A store whose verifications end on command. */
   async function heldStore() {
     const { store } = await freshStore(engine as NonNullable<typeof engine>);
     const ends: (() => void)[] = [];
@@ -163,7 +163,7 @@ describe('one at a time', () => {
     expect(isSo()).toBe(true);
   };
 
-  test('who asks while one is under way shares it; one that reads more waits for it', async () => {
+  test('a request during a verification shares it, and one that reads more waits for it', async () => {
     const { store, held, ends } = await heldStore();
     const verifier = verifierOf(held);
     const both = [verifier.verify(), verifier.verify()];
@@ -179,7 +179,7 @@ describe('one at a time', () => {
     await store.close();
   });
 
-  test('another process waits, and sees how far it is; nobody waits longer than asked', async () => {
+  test('another process waits and sees the progress, and no request waits longer than asked', async () => {
     const { store, held, ends } = await heldStore();
     const one = verifierOf(held, 'one');
     const other = verifierOf(held, 'other');
@@ -192,7 +192,7 @@ describe('one at a time', () => {
     ends[0]?.();
     await until(() => ends.length === 2);
     ends[1]?.();
-    // Both were told to come back: each has its report waiting, once.
+    // Both were answered with 202: each gets its report once.
     const answers = [await one.ask({}, 5000), await other.ask({}, 5000)];
     for (const answer of answers) expect(answer).toMatchObject({ ok: true });
     expect(ends.length).toBe(2);
@@ -200,7 +200,7 @@ describe('one at a time', () => {
   });
 });
 
-/** As somebody does who may write all tables: an older entry with all hashes and balances after it, and the account's row. */
+/** Rewrites an older entry with all later hashes and balances and the account's row, as someone with write access to all tables can. */
 async function writeAnew(store: Store, tamper: (text: string) => Promise<void>): Promise<void> {
   let [previous, balance] = [CHAIN_START, 0n];
   const statements: string[] = [];

@@ -1,4 +1,4 @@
-/** Verifies the books as a job: one at a time over all processes, from the last signed checkpoints on. */
+/** Runs verifications: one at a time over all processes, starting from the last signed checkpoints. */
 import type { Store } from '../store/store.ts';
 import type { Progress } from '../store/verify/books-reader.ts';
 import { NO_CHECKPOINTS, type Reached } from '../store/verify/checkpoint.ts';
@@ -7,16 +7,16 @@ import { type CheckpointSigner, checkpointSigner } from './checkpoint-signature.
 
 export interface VerifierSettings {
   store: Store;
-  /** Names this process. */
+  /** The name of this process. */
   owner: string;
-  /** What checkpoints are signed with; `undefined`: there are none, and every verification reads all. Asked when it is needed. */
+  /** The key that signs checkpoints. `undefined`: there are no checkpoints, and every verification reads everything. Read when needed. */
   key(): string | undefined;
   now(): number;
   reportError(sentence: string, cause: unknown): void;
 }
 
 export interface Asked {
-  /** Reads everything, and what was verified before must fit it. */
+  /** Reads everything; earlier checkpoints must match too. */
   full?: boolean;
 }
 
@@ -25,21 +25,21 @@ export interface Running extends Progress {
 }
 
 export interface Verifier {
-  /** Resolves when the books have been verified: by this call, or by one under way that reads as much. */
+  /** Resolves with the report of a new verification, or of a running one that reads as much. */
   verify(asked?: Asked): Promise<VerifyReport>;
-  /** The same, but waits no longer than this: then it says how far the verification is, and the next who asks when it has ended gets its report. */
+  /** The same, but waits at most this long: then it returns the progress, and the next request after the end gets the report. */
   ask(asked: Asked, waitMs: number): Promise<VerifyReport | Running>;
-  /** The verification under way, in this process or another. */
+  /** The running verification, in this process or another. */
   running(): Promise<Running | undefined>;
 }
 
-/** A process that has not renewed for so long is gone, and its verification with it. */
+/** A process without renewal for this long is gone, and its verification with it. */
 const LEASE_MS = 15_000;
 const RENEW_MS = 2000;
 const LOOK_MS = 250;
-/** Checkpoints that are kept in one go. */
+/** Checkpoints saved in one statement. */
 const SAVED_AT_ONCE = 500;
-/** For so long a report waits for whoever was told to come back. */
+/** How long a report is kept for a client that was answered with 202. */
 const KEPT_MS = 600_000;
 
 interface Run {
@@ -51,7 +51,7 @@ interface Run {
 
 export function createVerifier({ store, owner, key, now, reportError }: VerifierSettings): Verifier {
   let run: Run | undefined;
-  /** A report that somebody was told to come back for. */
+  /** A finished report that a client is expected to fetch. */
   let waiting: { full: boolean; report: VerifyReport; at: number } | undefined;
 
   function start(full: boolean): Run {
@@ -69,7 +69,7 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
   }
 
   async function runFor({ full = false }: Asked): Promise<Run> {
-    // One that reads less is waited for: two at once would take twice as long.
+    // Waits for a verification that reads less: two at the same time would take twice as long.
     while (run && full && !run.full) await run.report.catch(() => {});
     return run ?? start(full);
   }
@@ -83,7 +83,7 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
     while (!(await lease())) await Bun.sleep(LOOK_MS);
     const renewing = setInterval(() => {
       lease().catch((thrown) =>
-        reportError('The verification of the books could not be shown to other processes.', thrown),
+        reportError('The verification of the ledger could not be announced to other processes.', thrown),
       );
     }, RENEW_MS);
     try {
@@ -146,12 +146,12 @@ export function createVerifier({ store, owner, key, now, reportError }: Verifier
 
 const ACCOUNT = 'account ';
 
-/** A checkpoint that somebody has written who has not the key. */
+/** Adds findings for checkpoints whose signatures are invalid. */
 function withForged(report: VerifyReport, forged: readonly string[]): VerifyReport {
   const findings = forged.map(
     (subject): Finding => ({
       kind: 'checkpoint',
-      fault: `The checkpoint of ${subject} was altered: its signature does not fit. What it stood for was read anew.`,
+      fault: `The checkpoint of ${subject} was altered: its signature is invalid. What it covered was read again.`,
       ...(subject.startsWith(ACCOUNT) && { account: subject.slice(ACCOUNT.length) }),
     }),
   );
@@ -159,7 +159,7 @@ function withForged(report: VerifyReport, forged: readonly string[]): VerifyRepo
   return { ...report, ok: false, faults: [...faults, ...report.faults], findings: [...findings, ...report.findings] };
 }
 
-/** Keeps checkpoints as they are reached; what cannot be kept is read again the next time. */
+/** Saves checkpoints as they are reached. What cannot be saved is read again next time. */
 function createSaver(store: Store, signer: CheckpointSigner, reportError: VerifierSettings['reportError']) {
   let gathered: Reached[] = [];
   let saving = Promise.resolve();
@@ -169,7 +169,7 @@ function createSaver(store: Store, signer: CheckpointSigner, reportError: Verifi
     if (rows.length === 0) return;
     saving = saving
       .then(() => store.saveCheckpoints(signer.name, rows))
-      .catch((thrown) => reportError('Checkpoints of the verified books could not be kept.', thrown));
+      .catch((thrown) => reportError('Checkpoints of the verification could not be saved.', thrown));
   }
   return {
     add(reached: readonly Reached[]): void {

@@ -24,7 +24,7 @@ async function chat(more: object = {}, prompt?: unknown): Promise<Body> {
   return (await post(chatBody(more, prompt))).json();
 }
 
-/** The chunks of a stream. */
+/** The chunks of a streamed response. */
 async function streamed(body: object): Promise<Body[]> {
   const response = await post({ ...body, stream: true });
   const events = new SseCutter().read(new Uint8Array(await response.arrayBuffer()));
@@ -53,19 +53,19 @@ const WEATHER = {
 };
 
 describe('structured output', () => {
-  test('fits the schema', async () => {
+  test('matches the schema', async () => {
     const reply = await chat({
       response_format: { type: 'json_schema', json_schema: { name: 'weather', schema: WEATHER, strict: true } },
     });
     expect(Schema.Check(WEATHER as never, JSON.parse(reply.choices[0].message.content))).toBe(true);
   });
 
-  test('is an object where no schema is given', async () => {
+  test('is an object if no schema is given', async () => {
     const reply = await chat({ response_format: { type: 'json_object' } });
     expect(JSON.parse(reply.choices[0].message.content)).toEqual({ sandbox: true });
   });
 
-  test('a schema that nothing fits is refused', async () => {
+  test('is refused for a schema that no value matches', async () => {
     const format = { type: 'json_schema', json_schema: { name: 'none', schema: false } };
     expect((await post(chatBody({ response_format: format }))).status).toBe(400);
   });
@@ -79,7 +79,7 @@ describe('tools', () => {
   const called = (reply: Body): string[] =>
     (reply.choices[0].message.tool_calls ?? []).map((call: Body) => call.function.name);
 
-  test('are called with arguments that fit their schema', async () => {
+  test('are called with arguments that match their schema', async () => {
     const reply = await chat({ tools }, 'Any plans?');
     expect(reply.choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } });
     const [call] = reply.choices[0].message.tool_calls;
@@ -87,7 +87,7 @@ describe('tools', () => {
     expect(Schema.Check(WEATHER as never, JSON.parse(call.function.arguments))).toBe(true);
   });
 
-  test('are those the user speaks of, several at once by default', async () => {
+  test("are selected by the user's message, several at once by default", async () => {
     expect(await chat({ tools }, 'How is the weather in your city?').then(called)).toEqual(['get_weather']);
     expect(await chat({ tools }, 'Send mail to Ann').then(called)).toEqual(['sendMail']);
     expect(await chat({ tools }, 'I sent a letter, and somebody else wrote').then(called)).toEqual(['sendMail']);
@@ -108,17 +108,17 @@ describe('tools', () => {
       { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [tool('sendMail')] } },
       ['sendMail'],
     ],
-  ])('obey the choice %s', async (_what, tool_choice, names) => {
+  ])('follow the tool choice %s', async (_what, tool_choice, names) => {
     expect(await chat({ tools, tool_choice }, 'Hm').then(called)).toEqual(names);
   });
 
-  test('a choice of a tool that is not offered is refused', async () => {
+  test('a tool choice that is not offered is refused', async () => {
     const response = await post(chatBody({ tools, tool_choice: { type: 'function', function: { name: 'none' } } }));
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'tool_choice' } });
   });
 
-  test('a stream gives a call its name once and its arguments in pieces', async () => {
+  test('in a stream, a call has its name once and its arguments in pieces', async () => {
     const whole = await chat({ tools }, 'Use get_weather and send mail');
     const chunks = await streamed(chatBody({ tools }, 'Use get_weather and send mail'));
     const deltas = chunks.flatMap((chunk) => chunk.choices[0].delta.tool_calls ?? []);
@@ -136,7 +136,7 @@ describe('tools', () => {
     expect(chunks.at(-1).choices[0].finish_reason).toBe('tool_calls');
   });
 
-  test('their results are quoted in the answer, and ask for no further call unless one is required', async () => {
+  test('results are quoted in the answer, and cause no further call unless one is required', async () => {
     const first = await chat({ tools }, 'Weather?');
     const { message } = first.choices[0];
     const messages = [
@@ -151,19 +151,19 @@ describe('tools', () => {
     expect(await chat({ tools, messages: [...messages, user('And mail?')] }).then(called)).not.toEqual([]);
   });
 
-  test('a description of which little is said is not meant', async () => {
+  test('are not called when the message matches little of their description', async () => {
     const shy = tool('shy', undefined, 'Reads every letter anybody ever wrote and counts their vowels carefully');
     expect(await chat({ tools: [tool('first'), shy] }, 'Who wrote that letter?').then(called)).toEqual(['first']);
   });
 
-  test('a ceiling leaves a call unfinished and the next one out', async () => {
+  test('the token limit truncates a call and omits the next one', async () => {
     const { choices, usage } = await chat({ tools, max_tokens: 4 }, 'Use get_weather and send mail');
     expect(choices[0].finish_reason).toBe('length');
     expect(choices[0].message.tool_calls).toHaveLength(1);
     expect(usage.completion_tokens).toBe(4);
   });
 
-  test('a custom tool is given free text', async () => {
+  test('a custom tool gets free text', async () => {
     const reply = await chat({ tools: [{ type: 'custom', custom: { name: 'run' } }] }, 'print 1');
     expect(reply.choices[0].message.tool_calls[0]).toMatchObject({
       type: 'custom',
@@ -175,7 +175,7 @@ describe('tools', () => {
 describe('sandbox-reasoner', () => {
   const think = (more: object = {}) => chat({ model: 'sandbox-reasoner', ...more });
 
-  test('thinks before it answers, and counts its thoughts', async () => {
+  test('reasons before it answers, and counts reasoning tokens', async () => {
     const { choices, usage } = await think();
     expect(choices[0].message.reasoning_content).toContain('sandbox');
     const { reasoning_tokens } = usage.completion_tokens_details;
@@ -189,7 +189,7 @@ describe('sandbox-reasoner', () => {
     );
   });
 
-  test('thinks more the harder it is told to', async () => {
+  test('reasons longer with a higher effort', async () => {
     const counts: number[] = [];
     for (const reasoning_effort of ['none', 'minimal', 'low', 'medium', 'high', 'xhigh']) {
       counts.push((await think({ reasoning_effort })).usage.completion_tokens_details.reasoning_tokens);
@@ -198,7 +198,7 @@ describe('sandbox-reasoner', () => {
     expect(counts).toEqual([...new Set(counts)].sort((a, b) => a - b));
   });
 
-  test('may spend its whole ceiling on thoughts', async () => {
+  test('may use its whole token limit for reasoning', async () => {
     const { choices, usage } = await think({ max_completion_tokens: 3 });
     expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: '' } });
     expect(usage.completion_tokens_details.reasoning_tokens).toBe(3);

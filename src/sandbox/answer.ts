@@ -1,4 +1,4 @@
-/** What the sandbox answers: made from the call by rule, the same each time. */
+/** Generates the sandbox's answers from the call by fixed rules: the same call gives the same answer. */
 import type { ChatCall, Effort, Tool } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
@@ -10,7 +10,7 @@ import { DRAWING_MODEL, drawImage, imageSize } from './image.ts';
 import { tokensOfAtLeast } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
-/** What one choice says: tokens are made as they are taken, and can be taken once. */
+/** The content of one choice. Tokens are generated as they are read, and can be read once. */
 export interface Answer {
   reasoning: Iterator<string>;
   text: Iterator<string>;
@@ -21,7 +21,7 @@ export interface Answer {
   audio?: AudioData & { words: string };
   /** The text ends before the first of these. */
   stops: readonly string[];
-  /** Why it ends, unless a stop sequence or the ceiling comes before. */
+  /** The finish reason, unless a stop sequence or the token limit comes first. */
   finish: 'stop' | 'refusal' | 'tool-calls';
 }
 
@@ -35,14 +35,14 @@ export interface AnswerCall {
 const WHO_I_AM = "This is Modelport's sandbox: no model has read your message, this answer is made from it by rule.";
 const REFUSAL = 'The sandbox refuses to answer, as the prompt asked.';
 const QUOTED_CHARACTERS = 200;
-/** No more of the tools' results than this are quoted. */
+/** At most this many tool results are quoted. */
 const QUOTED_RESULTS = 100;
-/** AudioData is large: what is spoken beside a chat ends here. */
+/** Audio data is large, so speech within a chat is limited. */
 const SPOKEN_CHARACTERS = 2000;
-/** What the tokens of an image are said to be. */
+/** The reported tokens of an image. */
 export const IMAGE_TOKENS = 1290;
 
-/** `key` names the call, and its tool calls after it. */
+/** `key` identifies the call; ids of tool calls are derived from it. */
 export function answerChat(call: ChatCall, choice: number, key: string): Answer {
   const reasoning = call.model === 'sandbox-reasoner' ? tokensOf(thoughtsOn(call)) : nothing();
   const answer: Answer = { reasoning, text: nothing(), refusal: nothing(), calls: [], stops: [], finish: 'stop' };
@@ -108,7 +108,7 @@ const THOUGHTS_BY_EFFORT: Readonly<Record<Effort, number>> = {
   max: 6,
 };
 
-/** The harder it is to think, the more it says. */
+/** A higher effort gives longer reasoning. */
 function thoughtsOn(call: ChatCall): string {
   const names = call.tools.flatMap((tool) => ('name' in tool ? tool.name : []));
   const tools = names.length === 0 ? 'No tools are offered.' : `The tools offered are ${names.join(', ')}.`;
@@ -161,7 +161,7 @@ function parametersOf(tool: Extract<Tool, { type: 'function' }>): Json {
   return tool.parameters ?? { type: 'object', properties: {} };
 }
 
-/** `force`: one of those allowed must be called. */
+/** `force`: one of the allowed tools must be called. */
 function choiceOf({ toolChoice }: ChatCall, offered: readonly Callable[]): { allowed: Callable[]; force: boolean } {
   const named = (names: readonly string[]) => offered.filter(({ name }) => names.includes(name));
   switch (toolChoice?.type) {
@@ -187,10 +187,10 @@ function choiceOf({ toolChoice }: ChatCall, offered: readonly Callable[]): { all
 }
 
 const WORD = /[a-z]{4,}/g;
-/** Of a prompt and of a tool's description; the rest does not decide which tool is meant. */
+/** The prefix of the prompt and of a tool's description that is compared. */
 const LOOKED_AT_CHARACTERS = 4096;
 
-/** The user names the tool, or says at least half of what its description says. */
+/** A tool is selected if the user names it, or uses at least half of the words in its description. */
 function isMeant({ name, description = '' }: Callable, prompt: string): boolean {
   if (prompt.includes(mostPlain(name))) return true;
   const words = [...new Set(mostPlain(description.slice(0, LOOKED_AT_CHARACTERS)).match(WORD) ?? [])];

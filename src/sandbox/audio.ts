@@ -1,12 +1,12 @@
-/** The sandbox's voice: a tone for each word, as samples or as a real WAV. */
+/** The sandbox's speech: a tone for each word, as samples or as a WAV file. */
 import { GatewayError } from '../canonical/errors.ts';
 import { tokensOf } from './tokens.ts';
 
 export interface AudioData {
-  /** The bytes in order, made as they are taken: a tone each, behind the head where the format has one. */
+  /** The bytes in order, generated as they are read: a header if the format has one, then one piece per tone. */
   pieces(): Iterable<Uint8Array>;
   mimeType: string;
-  /** What it is billed as. */
+  /** The billed tokens. */
   tokens: number;
   seconds: number;
 }
@@ -20,11 +20,11 @@ const LOWEST_HZ = 110;
 /** Two octaves. */
 const PITCHES = 24;
 
-/** The same words in the same voice give the same bytes. */
+/** The same words and voice give the same bytes. */
 export function speak(words: string, voice: string, format: string, param = 'audio.format'): AudioData {
   const form = FORMATS[format];
   if (!form) {
-    const sentence = `The sandbox speaks ${Object.keys(FORMATS).join(', ')}, not \`${format}\`.`;
+    const sentence = `The sandbox generates ${Object.keys(FORMATS).join(', ')}, not \`${format}\`.`;
     throw new GatewayError('invalid_request', sentence, { param });
   }
   const pitches: number[] = [];
@@ -41,7 +41,7 @@ export function speak(words: string, voice: string, format: string, param = 'aud
   };
 }
 
-/** The tones made so far, by pitch. */
+/** Tones generated so far, by pitch. */
 const tones: (Uint8Array | undefined)[] = [];
 
 function toneOf(pitch: number): Uint8Array {
@@ -65,7 +65,7 @@ const FORMATS: { readonly [format: string]: { mimeType: string; head?: (bytes: n
   pcm: raw,
 };
 
-/** 16 bit samples, one channel, as a WAV. */
+/** 16-bit mono samples as a WAV file. */
 export function wavOf(samples: Uint8Array, rate = SAMPLE_RATE): Uint8Array {
   return Buffer.concat([wavHead(samples.length, rate), samples]);
 }

@@ -1,10 +1,10 @@
-/** What a conversation holds, as far as the sandbox's rules look at it. */
+/** Reads from a conversation what the sandbox's rules need. */
 import type { ChatCall, Media, Part } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { pngSize } from './image.ts';
 import { countTokens } from './tokens.ts';
 
-/** What the last user turn says, in text. */
+/** The text of the last user message. */
 export function lastPrompt(call: ChatCall): string {
   return textOf(call.messages[lastUser(call)]?.parts ?? []);
 }
@@ -16,14 +16,14 @@ export function textOf(parts: readonly Part[]): string {
     .join('\n');
 }
 
-/** Results may stand in a user's turn: that alone makes no prompt. */
+/** A user message with only tool results is not a prompt. */
 function lastUser({ messages }: ChatCall): number {
   return messages.findLastIndex(
     ({ role, parts }) => role === 'user' && (parts.length === 0 || parts.some(({ type }) => type !== 'tool-result')),
   );
 }
 
-/** What tools have said since the user last spoke. */
+/** Tool results since the last prompt. */
 export function toolResults(call: ChatCall): { name: string; text: string }[] {
   const names = new Map<string, string>();
   for (const { parts } of call.messages)
@@ -38,7 +38,7 @@ export function toolResults(call: ChatCall): { name: string; text: string }[] {
     }));
 }
 
-/** How many proofs of the sandbox's own thinking the client has handed back. */
+/** How many of the sandbox's own reasoning signatures the client has sent back. */
 export function sealsHandedBack({ messages }: ChatCall): number {
   return messages
     .flatMap(({ parts }) => parts)
@@ -47,7 +47,7 @@ export function sealsHandedBack({ messages }: ChatCall): number {
 
 const SEAL = 'sandbox:';
 
-/** Base64: some formats' libraries decode what they carry. */
+/** In base64, because some client libraries decode it. */
 export function ownSeal(key: string): string {
   return Buffer.from(SEAL + key).toString('base64');
 }
@@ -56,7 +56,7 @@ function isOwnSeal(value: string): boolean {
   return Buffer.from(value, 'base64').toString().startsWith(SEAL);
 }
 
-/** What came with the last user turn: kinds, types, sizes. */
+/** Describes the media in the last user message: kinds, types and sizes. */
 export function mediaNote(call: ChatCall): string {
   const media = (call.messages[lastUser(call)]?.parts ?? []).flatMap((part) =>
     part.type === 'media' ? part.media : [],
@@ -94,10 +94,10 @@ export interface InputCount {
 
 const IMAGE_TOKENS = 258;
 const BYTES_PER_TOKEN = 1000;
-/** What a model of the sandbox can be told at once, as its row in the catalog has it. */
+/** The context window of the sandbox's models, as in the catalogue. */
 export const CONTEXT_TOKENS = 128_000;
 
-/** The tokens of what was sent: as the sandbox counts them, which is what it bills. Counting ends where they are too many. */
+/** Input tokens by the sandbox's own tokenizer, which are also billed. Counting stops above the context window. */
 export function countInput({ messages, tools, completion }: ChatCall): InputCount {
   const count: InputCount = { text: 0, image: 0, audio: 0 };
   const seeText = (text: string): void => {
@@ -140,7 +140,7 @@ function seeMedia({ kind, source }: Media, count: InputCount, seeText: (text: st
   }
 }
 
-/** `getWeather`, `get_weather` and `get-weather` all read "get weather". */
+/** `getWeather`, `get_weather` and `get-weather` all become "get weather". */
 export function mostPlain(text: string): string {
   return text
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')

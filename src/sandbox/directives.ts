@@ -1,16 +1,18 @@
-/** What a prompt may tell the sandbox to do: `[[fail 503]]`, `[[delay 2000]]`, `[[pace 5]]`, `[[long 500]]`, `[[refuse]]`, `[[cut]]`. */
+/**
+ * Directives in a prompt that control the sandbox: `[[fail 503]]`, `[[delay 2000]]`, `[[pace 5]]`, `[[long 500]]`, `[[refuse]]`, `[[cut]]`.
+ */
 
 export interface Directives {
   failStatus?: number;
-  /** Before the answer begins. */
+  /** Before the response starts. */
   delayMs?: number;
-  /** Before each piece of a stream but the first. */
+  /** Before each piece of a stream except the first. */
   paceMs?: number;
-  /** Words the answer has at least. */
+  /** The minimum number of words in the answer. */
   words?: number;
   /** The answer is a refusal. */
   refuse: boolean;
-  /** The reply breaks off in its middle. */
+  /** The connection breaks in the middle of the response. */
   cut: boolean;
 }
 

@@ -7,7 +7,7 @@ const likeness = (a: string, b: string) => {
   return x.reduce((sum, value, place) => sum + value * (y[place] ?? 0), 0);
 };
 
-test('near texts have near vectors', () => {
+test('similar texts have similar vectors', () => {
   const query = 'How do I reset my password?';
   expect(likeness(query, query)).toBeCloseTo(1, 5);
   expect(likeness(query, 'resetting a forgotten password')).toBeGreaterThan(
@@ -15,7 +15,7 @@ test('near texts have near vectors', () => {
   );
 });
 
-test('base64 and numbers are the same vector to the bit', () => {
+test('base64 and numbers encode exactly the same vector', () => {
   const body = { model: 'sandbox-embed', input: ['one', 'two'], dimensions: 16 };
   const rows = (reply: Iterable<string>): { embedding: number[] & string }[] => JSON.parse([...reply].join('')).data;
   const numbers = rows(embedReply(readEmbed(body)));
@@ -28,7 +28,7 @@ test('base64 and numbers are the same vector to the bit', () => {
   }
 });
 
-test('documents come in the order in which they answer', () => {
+test('documents are ranked by relevance', () => {
   const asked = readRerank({
     model: 'sandbox-rerank',
     query: 'capital of France',

@@ -1,4 +1,4 @@
-/** The sandbox's embeddings: hashed n-grams, so near texts have near vectors; the same text has the same one. */
+/** The sandbox's embeddings: hashed n-grams. Similar texts have similar vectors, equal texts equal ones. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json, JsonObject } from '../canonical/json.ts';
 import { countTokens } from './tokens.ts';
@@ -14,14 +14,14 @@ export interface EmbedAsked {
 
 const DEFAULT_DIMENSIONS = 256;
 const MOST_DIMENSIONS = 4096;
-/** As OpenAI has them: inputs of one call, tokens of one input, tokens of them all. */
+/** OpenAI's limits: inputs per call, tokens per input, tokens per call. */
 const MOST_INPUTS = 2048;
 const MOST_INPUT_TOKENS = 8192;
 const MOST_TOKENS = 300_000;
-/** All numbers of a reply, which is held in memory whole. */
+/** The maximum of numbers in a response, which is built in memory. */
 const MOST_NUMBERS = 1 << 20;
 const NGRAM = 3;
-/** A whole word says more than the letters it shares with others. */
+/** A whole word weighs more than the letters that it shares with others. */
 const WORD_WEIGHT = 2;
 
 export function readEmbed(body: JsonObject): EmbedAsked {
@@ -68,7 +68,7 @@ function readText(text: Json | undefined): string {
   throw new GatewayError('invalid_request', 'The sandbox embeds texts: it has no token ids.', { param: 'input' });
 }
 
-/** The reply as text, a vector at a time. */
+/** The response as text, one vector at a time. */
 export function* embedReply({ texts, dimensions, base64, tokens }: EmbedAsked): Generator<string> {
   yield '{"object":"list","data":[';
   for (const [index, text] of texts.entries()) {
@@ -79,7 +79,7 @@ export function* embedReply({ texts, dimensions, base64, tokens }: EmbedAsked): 
   yield `],"model":"${EMBED_MODEL}","usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
 }
 
-/** Of length 1, so that the product of two is their likeness. */
+/** Normalized to length 1, so that the dot product is the cosine similarity. */
 export function vectorOf(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]) {
@@ -94,6 +94,6 @@ export function vectorOf(text: string, dimensions: number): Float32Array {
 function add(vector: Float32Array, feature: string, weight: number): void {
   const hash = Bun.hash.xxHash32(feature);
   const place = hash % vector.length;
-  // The sign keeps features that share a place from adding up.
+  // The sign prevents features with the same hash position from adding up.
   vector[place] = (vector[place] ?? 0) + (hash & 0x8000_0000 ? weight : -weight);
 }

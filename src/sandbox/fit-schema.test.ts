@@ -43,7 +43,7 @@ const string = fc
 
 const choice = fc.uniqueArray(fc.oneof(name, fc.integer(), fc.constant(null)), { minLength: 1, maxLength: 4 });
 
-/** Schemas that some value fits, every keyword the sampler says it understands among them. */
+/** Schemas that some value matches, with every supported keyword. */
 const { schema } = fc.letrec<{ schema: JsonObject; object: JsonObject }>((tie) => ({
   schema: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -75,7 +75,7 @@ const { schema } = fc.letrec<{ schema: JsonObject; object: JsonObject }>((tie) =
     })),
 }));
 
-/** Two objects of an `allOf` may ask the same member for opposite things; such schemas are left out. */
+/** Two objects of an `allOf` may have contradictory requirements for a member; such schemas are skipped. */
 function contradicts(node: Json): boolean {
   if (Array.isArray(node)) return node.some(contradicts);
   if (typeof node !== 'object' || node === null) return false;
@@ -93,7 +93,7 @@ function contradicts(node: Json): boolean {
 }
 
 describe('fitSchema', () => {
-  test('fits every schema that some value fits', () => {
+  test('makes a matching value for every schema that has one', () => {
     fc.assert(
       fc.property(
         schema.filter((made) => !contradicts(made)),
@@ -103,7 +103,7 @@ describe('fitSchema', () => {
     );
   });
 
-  test('gives the same value each time', () => {
+  test('makes the same value each time', () => {
     fc.assert(
       fc.property(schema, (made) => Bun.deepEquals(fitSchema(made), fitSchema(made), true)),
       { numRuns: 100 },
@@ -171,18 +171,18 @@ describe('fitSchema', () => {
     ],
     ['an object that is not closed and has a required member without a schema', { type: 'object', required: ['a'] }],
     ['a type from its keywords', { properties: { a: { minimum: 3 } }, required: ['a'] }],
-  ])('fits %s', (_what, made) => {
+  ])('makes a matching value for %s', (_what, made) => {
     expect(fitSchema(made)).toSatisfy((value) => fits(made, value));
   });
 
-  test('has no value for what has none', () => {
+  test('makes no value for a schema without one', () => {
     expect(fitSchema(false)).toBeUndefined();
     expect(fitSchema({ type: 'integer', minimum: 3, maximum: 2 })).toBeUndefined();
     expect(fitSchema({ type: 'object', properties: { me: { $ref: '#' } }, required: ['me'] })).toBeUndefined();
     expect(fitSchema({ $ref: 'https://example.com/elsewhere' })).toBeUndefined();
   });
 
-  test('names strings after where they stand', () => {
+  test('names strings by their position', () => {
     expect(fitSchema({ type: 'object', properties: { city: { type: 'string' } }, required: ['city'] })).toEqual({
       city: 'city',
     });

@@ -1,9 +1,9 @@
-/** Makes a value that fits a JSON schema: small, the same each time, with the members that are required. */
+/** Makes a small value that matches a JSON schema, the same each time, with the required members. */
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
 /**
- * A value that fits, or `undefined` where the schema allows none that can be found. Understands types, enums, constants,
- * ranges, lengths, formats, arrays, objects, `$ref`, `allOf`, `anyOf` and `oneOf`; passes over `pattern`, `not` and conditions.
+ * A matching value, or `undefined` if none can be found. Supports types, enums, constants, ranges, lengths, formats, arrays, objects,
+ * `$ref`, `allOf`, `anyOf` and `oneOf`; ignores `pattern`, `not` and conditions.
  */
 export function fitSchema(schema: Json, name = 'value'): Json | undefined {
   return fit(schema, {
@@ -15,23 +15,23 @@ export function fitSchema(schema: Json, name = 'value'): Json | undefined {
   });
 }
 
-/** A schema that takes more than this is taken for one that nothing fits: it may ask for a value without end. */
+/** A schema that takes more steps counts as one without a value: its values may be infinite. */
 const MOST_STEPS = 50_000;
 const MOST_CHARACTERS = 100_000;
 
 interface Place {
   root: Json;
-  /** What the value is called where it stands: strings are made of it. */
+  /** The name of the position; strings are made from it. */
   name: string;
-  /** Different variants give different values, as far as the schema allows. */
+  /** Different variants give different values, if the schema allows it. */
   variant: number;
-  /** References being followed: a value that needs itself has no end. */
+  /** References in progress: a value that contains itself is infinite. */
   open: readonly string[];
-  /** What may still be spent on the whole value; shared by all of its places. */
+  /** The remaining budget for the whole value, shared by all positions. */
   left: { steps: number; characters: number };
 }
 
-/** Whether so many more steps may be taken. */
+/** Whether this many more steps are allowed. */
 function spend({ left }: Place, steps: number): boolean {
   left.steps -= steps;
   return left.steps >= 0;
@@ -102,7 +102,7 @@ function fitType(type: Json, schema: JsonObject, place: Place): Json | undefined
   }
 }
 
-/** The required members; all members where none is required, for an empty object says little. */
+/** The required members; all members if none is required, because an empty object is not useful. */
 function fitObject(schema: JsonObject, place: Place): Json | undefined {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
@@ -131,7 +131,7 @@ function fitArray(schema: JsonObject, place: Place): Json | undefined {
   const length = Math.min(most, Math.max(fewest, prefix.length, 1));
   const items: Json[] = [];
   for (let i = 0; i < length; i++) {
-    // One more step of variance within unique items, so that nested arrays differ too.
+    // One more step for each unique item, so that nested arrays differ too.
     const variant = schema.uniqueItems === true ? place.variant + i : place.variant;
     const item = fit(prefix[i] ?? schema.items ?? true, { ...place, name: singular(place.name), variant });
     if (item === undefined) return items.length >= fewest ? items : undefined;
@@ -144,7 +144,7 @@ function singular(name: string): string {
   return name.length > 3 && name.endsWith('s') ? name.slice(0, -1) : name;
 }
 
-/** The number nearest to 1 that is in range, `variant` steps on. */
+/** The number nearest to 1 within the range, plus `variant` steps. */
 function fitNumber(schema: JsonObject, variant: number, whole: boolean): number | undefined {
   const multiple = numberIn(schema, 'multipleOf');
   const step = multiple ?? 1;
@@ -167,7 +167,7 @@ function fitNumber(schema: JsonObject, variant: number, whole: boolean): number 
   return [middle, nearest].find(fits);
 }
 
-/** Draft 4 says `true` to make the plain bound exclusive; later drafts give the bound itself. */
+/** In draft 4 `true` makes the plain bound exclusive; later drafts give the bound itself. */
 function exclusiveIn(schema: JsonObject, member: string, plain: number): number | undefined {
   return schema[member] === true ? plain : numberIn(schema, member);
 }
@@ -204,7 +204,7 @@ function fitString(schema: JsonObject, { name, variant, left }: Place): string |
   return (stem + mark).slice(0, most);
 }
 
-/** As `merge`, and its cost is spent: what is wide is dear to copy again and again. */
+/** Calls `merge` and counts its cost: merging wide schemas repeatedly is expensive. */
 function mergeAt(place: Place, a: Json, b: Json): Json {
   return spend(place, widthOf(a) + widthOf(b)) && merge(a, b);
 }
@@ -215,7 +215,7 @@ function widthOf(schema: Json | undefined): number {
   return Object.keys(schema).length + (isObject(properties) ? Object.keys(properties).length : 0) + widthOf(required);
 }
 
-/** Both schemas at once: bounds narrow, members and requirements add up. */
+/** Combines two schemas: bounds narrow, members and requirements add up. */
 function merge(a: Json, b: Json): Json {
   if (a === false || b === false) return false;
   if (!isObject(a)) return b;
@@ -269,7 +269,7 @@ function mergeProperties(a: Json, b: Json): Json {
   const merged: JsonObject = { ...a };
   for (const [name, schema] of Object.entries(b)) {
     const other = a[name];
-    // Not merged here: either may be a reference.
+    // Not merged here, because either may be a reference.
     merged[name] = other === undefined ? schema : { allOf: [other, schema] };
   }
   return merged;
@@ -285,7 +285,7 @@ function narrowTypes(a: Json, b: Json): Json {
   return both;
 }
 
-/** What a reference within the document names; `#/$defs/x`, `#`. */
+/** Resolves a reference within the document: `#/$defs/x`, `#`. */
 function pointAt(root: Json, ref: string): Json {
   if (!ref.startsWith('#')) return false;
   let at: Json | undefined = root;

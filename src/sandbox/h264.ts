@@ -1,13 +1,13 @@
-/** Images as H.264 (ITU-T H.264, baseline profile): every image whole and uncompressed, which every player reads. */
+/** Writes H.264 (ITU-T H.264, baseline profile) with uncompressed frames, which every player can read. */
 
-/** An image as rows of luma and, at half the size, of both chromas. */
+/** A frame: rows of luma, and both chroma planes at half size. */
 export interface Image {
   luma: Uint8Array;
   blue: Uint8Array;
   red: Uint8Array;
 }
 
-/** Both sides are multiples of this. */
+/** Width and height are multiples of this. */
 export const BLOCK = 16;
 const HALF = BLOCK / 2;
 
@@ -16,7 +16,7 @@ const LEVEL_3 = 30;
 const NAL_IMAGE = 0x65;
 const NAL_SEQUENCE = 0x67;
 const NAL_PARAMETERS = 0x68;
-/** The macroblock type whose samples stand there as they are. */
+/** The macroblock type with uncompressed samples. */
 const I_PCM = 25;
 const ALL_INTRA = 7;
 
@@ -33,7 +33,7 @@ class BitWriter {
     return this;
   }
 
-  /** Exp-Golomb, unsigned (clause 9.1). */
+  /** Unsigned Exp-Golomb code (clause 9.1). */
   golomb(...values: number[]): this {
     for (const value of values) {
       const length = Math.floor(Math.log2(value + 1));
@@ -63,10 +63,10 @@ class BitWriter {
   }
 }
 
-/** What a player must know before the first image. */
+/** The sequence parameter set. */
 export function sequenceUnit(width: number, height: number): Uint8Array {
   const writer = new BitWriter().bits(BASELINE, 8).bits(0xc0, 8).bits(LEVEL_3, 8);
-  // Order of images as they come, no references.
+  // Output order equals decoding order, no reference frames.
   writer.golomb(0, 0, 2, 0).bits(0, 1);
   writer.golomb(width / BLOCK - 1, height / BLOCK - 1).bits(0b1100, 4);
   return unit(NAL_SEQUENCE, writer.done());
@@ -74,11 +74,11 @@ export function sequenceUnit(width: number, height: number): Uint8Array {
 
 export function parameterUnit(): Uint8Array {
   const writer = new BitWriter().golomb(0, 0).bits(0, 2).golomb(0, 0, 0).bits(0, 3);
-  // Quantisation is of no use here, and no filter may smooth what is exact.
+  // No quantisation and no deblocking filter, because samples are exact.
   return unit(NAL_PARAMETERS, writer.golomb(0, 0, 0).bits(0b100, 3).done());
 }
 
-/** `number` tells one image from the one before it. */
+/** `number` distinguishes a frame from the previous one. */
 export function imageUnit(image: Image, width: number, height: number, number: number): Uint8Array {
   const writer = new BitWriter()
     .golomb(0, ALL_INTRA, 0)
@@ -106,7 +106,7 @@ function block(plane: Uint8Array, stride: number, x: number, y: number, side: nu
   return samples;
 }
 
-/** A byte keeps what would look like the start of a unit apart (clause 7.4.1). */
+/** An emulation prevention byte separates sequences that look like a start code (clause 7.4.1). */
 function unit(type: number, payload: readonly number[]): Uint8Array {
   const bytes = [type];
   let zeros = 0;

@@ -1,4 +1,4 @@
-/** The sandbox's images as the events of a reply: sketches first where a stream asks for them. */
+/** The sandbox's images as reply events, with partial images first if a stream requests them. */
 import type { ImageCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import { pixelsOf } from '../canonical/image-size.ts';
@@ -14,10 +14,10 @@ const USUAL_SIZE: Size = { width: 1024, height: 1024 };
 const LARGEST_SIDE = 4096;
 const SMALLEST_SIDE = 16;
 const MOST_IMAGES = 10;
-/** A sketch is smaller by this. */
+/** A partial image is smaller by this factor. */
 const SKETCH_SCALE = 8;
 
-/** What is wrong with the call is said at once; each image is generated when it is taken. */
+/** Validates the call at once; each image is generated when it is read. */
 export function imageEvents(call: ImageCall, head: ReplyHead): Generator<ReplyEvent[]> {
   const size = sizeOf(call);
   if (call.n > MOST_IMAGES)
@@ -62,7 +62,7 @@ function* sketches(
   }
 }
 
-/** What was given to be changed shows in the pattern. */
+/** Input images change the pattern. */
 function givenMark({ images }: ImageCall): string {
   const given = images.map(({ source }) => {
     if (source.type !== 'inline' && source.type !== 'upload') return source.type;

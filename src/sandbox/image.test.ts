@@ -3,7 +3,7 @@ import { crc32, inflateSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
 import { drawImage, imageSize, pngSize } from './image.ts';
 
-/** The chunks of a PNG whose sums are right. */
+/** The chunks of a PNG with valid checksums. */
 function chunksOf(png: Uint8Array): Map<string, Buffer> {
   const view = Buffer.from(png);
   const chunks = new Map<string, Buffer>();
@@ -17,7 +17,7 @@ function chunksOf(png: Uint8Array): Map<string, Buffer> {
   return chunks;
 }
 
-test('a real PNG of the asked size, whose pattern is the prompt’s', () => {
+test('an image is a valid PNG of the requested size, with a pattern derived from the prompt', () => {
   for (const size of [
     { width: 64, height: 32 },
     { width: 1024, height: 768 },
@@ -33,7 +33,7 @@ test('a real PNG of the asked size, whose pattern is the prompt’s', () => {
   }
 });
 
-test('sizes of aspect ratios', () => {
+test('aspect ratios give the documented sizes', () => {
   expect(imageSize({})).toEqual({ width: 1024, height: 1024 });
   expect(imageSize({ aspectRatio: '3:2', size: '2K' })).toEqual({ width: 2496, height: 1664 });
   expect(imageSize({ aspectRatio: '9:16', size: '1k' })).toEqual({ width: 768, height: 1376 });
@@ -41,6 +41,6 @@ test('sizes of aspect ratios', () => {
     expect(() => imageSize(wrong)).toThrow(GatewayError);
 });
 
-test('what is no PNG has no size', () => {
+test('data that is not a PNG has no size', () => {
   expect(pngSize(Buffer.from('GIF89a'))).toBeUndefined();
 });

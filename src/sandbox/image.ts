@@ -1,4 +1,4 @@
-/** Draws the sandbox's images: a real PNG of the asked size, its pattern made from the prompt. */
+/** Generates the sandbox's images: a valid PNG of the requested size with a pattern derived from the prompt. */
 import { crc32, deflateSync } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
 
@@ -11,7 +11,7 @@ export interface Size {
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
 const COLOURS = 16;
-/** Across and down, whatever the size. */
+/** Fields per row and column, for any size. */
 const FIELDS = 8;
 const MOST_PIXELS = 4096 * 4096;
 
@@ -23,13 +23,13 @@ export function drawImage(prompt: string, { width, height }: Size): Uint8Array {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // Eight bits a pixel, each the number of a colour.
+  // Eight bits per pixel, with a palette.
   header.set([8, 3, 0, 0, 0], 8);
   const rows = Buffer.alloc((width + 1) * height);
   for (let y = 0; y < height; y++) {
     const field = Math.floor((y * FIELDS) / height) * FIELDS;
     const start = y * (width + 1) + 1;
-    // Rows of the same fields are alike.
+    // Rows of the same fields are equal.
     if (y > 0 && field === Math.floor(((y - 1) * FIELDS) / height) * FIELDS)
       rows.copyWithin(start, start - width - 1, start - 1);
     else for (let x = 0; x < width; x++) rows[start + x] = fields[field + Math.floor((x * FIELDS) / width)] ?? 0;
@@ -38,7 +38,7 @@ export function drawImage(prompt: string, { width, height }: Size): Uint8Array {
   return Buffer.concat([SIGNATURE, ...chunks, chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** The pixels of a PNG; `undefined` for anything else. */
+/** The size of a PNG in pixels, or `undefined` for other data. */
 export function pngSize(bytes: Uint8Array): Size | undefined {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.length < 24 || !view.subarray(0, 8).equals(SIGNATURE)) return undefined;
@@ -46,10 +46,10 @@ export function pngSize(bytes: Uint8Array): Size | undefined {
 }
 
 const LONGEST_SIDES: { readonly [size: string]: number } = { '512': 512, '1K': 1024, '2K': 2048, '4K': 4096 };
-/** Sides are multiples of this. */
+/** Width and height are multiples of this. */
 const GRID = 32;
 
-/** Pixels of an aspect ratio (`16:9`) at a size (`1K`), whose square has that side. */
+/** The pixels of an aspect ratio (`16:9`) at a size (`1K`, the side of the square). */
 export function imageSize({ aspectRatio = '1:1', size = '1K' }: { aspectRatio?: string; size?: string }): Size {
   const side = LONGEST_SIDES[size.toUpperCase()];
   if (side === undefined) throw wrong('size', '`512`, `1K`, `2K` or `4K`');
@@ -77,7 +77,7 @@ function chunk(type: string, data: Uint8Array): Uint8Array {
   return framed;
 }
 
-/** Numbers that follow from a text alone. */
+/** Pseudorandom numbers seeded by a text. */
 function noiseOf(text: string): () => number {
   let state = Number(BigInt.asUintN(32, BigInt(Bun.hash(text)))) | 1;
   return () => {

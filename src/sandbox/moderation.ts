@@ -1,10 +1,10 @@
-/** The sandbox's judgement: a text is flagged for the words it holds. */
+/** The sandbox's moderation: a text is flagged for the words it contains. */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 
 export const MODERATION_MODEL = 'sandbox-moderation';
 
-/** OpenAI's categories, and a few plain words for each. */
+/** OpenAI's categories, with a few words for each. */
 const WORDS: { readonly [category: string]: readonly string[] } = {
   harassment: ['idiot', 'loser', 'moron'],
   'harassment/threatening': ['threaten', 'beat you'],
@@ -20,18 +20,18 @@ const WORDS: { readonly [category: string]: readonly string[] } = {
   violence: ['kill', 'murder', 'stab'],
   'violence/graphic': ['behead', 'gore'],
 };
-/** A word is enough; more of them are surer. */
+/** One word is enough; more words raise the score. */
 const DOUBT = 0.2;
 const FLAGGED_FROM = 0.5;
 const MOST_TEXTS = 1000;
 const MOST_CHARACTERS = 1_000_000;
 
 export interface ModerationAsked {
-  /** What is judged together. */
+  /** The texts of one input. */
   texts: string[];
 }
 
-/** Texts are judged one by one, texts and images of one message together. Images are not looked at. */
+/** Each text is one input; the texts and images of a message are one input together. Images are ignored. */
 export function readModeration({ model, input }: JsonObject): ModerationAsked {
   if (model !== MODERATION_MODEL)
     throw new GatewayError('model_not_found', `The model \`${model}\` does not exist.`, { param: 'model' });
@@ -68,7 +68,7 @@ function judge(text: string): JsonObject {
   };
 }
 
-/** From 0 to 1, exclusive. */
+/** From 0 to 1, both exclusive. */
 function scoreOf(text: string, words: readonly string[]): number {
   const said = words.reduce((sum, word) => sum + (text.match(new RegExp(`\\b${word}`, 'gi'))?.length ?? 0), 0);
   return said / (said + DOUBT);

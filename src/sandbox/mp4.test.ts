@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { createVideoReader } from '../canonical/video-facts.ts';
 import { generateVideo } from './mp4.ts';
 
-test('the longest video is made in steps, between which others are served', async () => {
+test('the longest video is generated in steps that let other requests run', async () => {
   let turns = 0;
   let isMade = false;
   const turn = () => {

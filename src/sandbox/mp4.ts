@@ -1,4 +1,4 @@
-/** The sandbox's video: a real MP4 (ISO/IEC 14496-12) of a bar that crosses the image, coloured by the prompt. */
+/** The sandbox's video: an MP4 file (ISO/IEC 14496-12) of a bar that crosses the frame, coloured by the prompt. */
 import { BLOCK, type Image, imageUnit, parameterUnit, sequenceUnit } from './h264.ts';
 
 export interface Film {
@@ -9,17 +9,17 @@ export interface Film {
 }
 
 const FRAMES_A_SECOND = 4;
-/** Some 2 ms each; then others are served. */
+/** About 2 ms each; then other requests can run. */
 const FRAMES_AT_ONCE = 8;
-/** Images are uncompressed: small ones keep the file small, whatever was asked for. */
+/** Frames are uncompressed, so they are small, whatever size was requested. */
 const LARGEST_SIDE = 160;
 const LONGEST_SECONDS = 20;
 const BAR = 24;
-/** Units of time a second. */
+/** Units of time per second. */
 const SCALE = 1000;
 const FRAME_MS = SCALE / FRAMES_A_SECOND;
 
-/** The sides the video has: those asked for, brought down to what the sandbox makes. */
+/** Width and height of the video: the requested ones, reduced to what the sandbox generates. */
 export function videoSides({ width, height }: Pick<Film, 'width' | 'height'>): { width: number; height: number } {
   const shrink = Math.min(1, LARGEST_SIDE / Math.max(width, height));
   const side = (length: number) => Math.max(BLOCK, Math.round((length * shrink) / BLOCK) * BLOCK);
@@ -38,7 +38,7 @@ export async function generateVideo(video: Film): Promise<Uint8Array> {
   }
   const head = box('ftyp', text('isom'), u32(0x200), text('isomavc1'));
   const media = (offset: number) => movie(width, height, samples, offset);
-  // The index names places behind itself: its own length does not depend on them.
+  // The index has positions after itself, and its own length does not depend on them.
   const offset = head.length + media(0).length + 8;
   return Buffer.concat([head, media(offset), box('mdat', ...samples)]);
 }

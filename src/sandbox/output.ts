@@ -1,17 +1,17 @@
-/** Output as it is taken: tokens without end, stop sequences and the ceiling, all one token at a time. */
+/** Limits output while it is read, token by token: stop sequences and the token limit. */
 import { tokensOf } from './tokens.ts';
 
-/** The most that a model of the sandbox says in one choice, as its row in the catalog has it. */
+/** The maximum of output tokens of a choice, as in the catalogue. */
 export const MOST_OUTPUT_TOKENS = 4096;
-/** The most that all choices of one call say together: a reply that is not streamed is held in memory whole. */
+/** The maximum of all choices of a call together: a non-streaming response is built in memory. */
 const MOST_TOGETHER = 65_536;
 
-/** What one choice may say, where the call asks for `asked` tokens and has so many choices. */
+/** The token limit of a choice, for the requested limit and this number of choices. */
 export function ceilingOf(asked: number | undefined, choices: number): number {
   return Math.min(asked ?? MOST_OUTPUT_TOKENS, MOST_OUTPUT_TOKENS, Math.floor(MOST_TOGETHER / Math.max(1, choices)));
 }
 
-/** The text's tokens, continued until it has so many words. */
+/** The tokens of the text, continued until it has this many words. */
 export function* tokensOfAtLeast(text: string, words: number): Generator<string> {
   yield* tokensOf(text);
   for (let word = text.split(/\s+/).length + 1; word <= words; word++) {
@@ -20,14 +20,14 @@ export function* tokensOfAtLeast(text: string, words: number): Generator<string>
   }
 }
 
-/** The tokens up to the first of these sequences; returns the one that it is. */
+/** The tokens before the first of these sequences; returns that sequence. */
 export function* untilStop(tokens: Iterable<string>, stops: readonly string[]): Generator<string, string | undefined> {
   const longest = Math.max(0, ...stops.map((stop) => stop.length));
   if (longest === 0) {
     yield* tokens;
     return undefined;
   }
-  // Held back: as much as may be the beginning of a stop sequence.
+  // Tokens held back because they may be the beginning of a stop sequence.
   const held: string[] = [];
   let text = '';
   for (const token of tokens) {
@@ -57,11 +57,11 @@ function firstOf(stops: readonly string[], text: string): { stop: string; at: nu
   return first;
 }
 
-/** What one choice may still say: over its thoughts first, then over its text or the input of its calls. */
+/** What remains of a choice's token limit: for its reasoning first, then for text or tool calls. */
 export class Allowance {
-  /** Tokens said so far. */
+  /** Tokens used so far. */
   spent = 0;
-  /** There was more to say than the ceiling allows. */
+  /** The output was longer than the limit. */
   isOver = false;
   private readonly ceiling: number;
 
@@ -69,12 +69,12 @@ export class Allowance {
     this.ceiling = ceiling;
   }
 
-  /** Whether nothing more may be said. */
+  /** Whether the limit is used up. */
   get isSpent(): boolean {
     return this.spent >= this.ceiling;
   }
 
-  /** As many of the tokens as may be said; returns what their source returns, where it ended by itself. */
+  /** Passes tokens on up to the limit. Returns what the source returns if it ends by itself. */
   *take<R>(tokens: Iterator<string, R>): Generator<string, R | undefined> {
     for (let next = tokens.next(); ; next = tokens.next()) {
       if (next.done) return next.value;

@@ -1,4 +1,4 @@
-/** The sandbox's answers as the events of a reply: a token each, choices in turns. */
+/** The sandbox's answers as reply events: one token each, choices in turn. */
 import type { ChatCall } from '../canonical/call.ts';
 import type { Finish, ReplyEvent } from '../canonical/reply.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -7,7 +7,7 @@ import { countInput, ownSeal } from './conversation.ts';
 import { Allowance, ceilingOf, untilStop } from './output.ts';
 import { tokensOf } from './tokens.ts';
 
-/** What a reply is made of. */
+/** The parts of a reply. */
 interface Told extends ReplyHead {
   call: ChatCall;
   answers: readonly Answer[];
@@ -15,13 +15,13 @@ interface Told extends ReplyHead {
 
 /** What every reply has. */
 export interface ReplyHead {
-  /** Names the reply; no two have the same one. */
+  /** A unique id of the reply. */
   key: string;
   id: string;
   createdSeconds: number;
 }
 
-/** Groups of events that belong together, in order: the first holds the start and the input's size. Each is made as it is taken. */
+/** Groups of events in order; the first has the start and the input tokens. Each group is generated when it is read. */
 export function replyEvents(told: Told): Generator<ReplyEvent[]> {
   return allEvents(told, inputOf(told.call));
 }
@@ -55,7 +55,7 @@ function* allEvents(told: Told, input: ReturnType<typeof inputOf>): Generator<Re
   yield [{ type: 'reply-end' }];
 }
 
-/** What a choice has cost. */
+/** The usage of a choice. */
 type ChoiceCount = Required<Pick<Usage, 'output' | 'reasoning' | 'imageOutput' | 'audioOutput'>>;
 
 function* choiceEvents(
@@ -79,7 +79,7 @@ function* choiceEvents(
   return { output: allowance.spent + imageOutput + audioOutput, reasoning, imageOutput, audioOutput };
 }
 
-/** The events of a choice's parts, which are numbered as they open. */
+/** The events of a choice's parts, numbered in the order they open. */
 class Parts {
   readonly choice: number;
   part = -1;
@@ -116,7 +116,7 @@ function* thoughts(
   for (const token of allowance.take(reasoning)) {
     if (!isOpen) yield [parts.open({ type: 'reasoning' })];
     isOpen = true;
-    // Hidden thoughts are counted and proved all the same.
+    // Hidden reasoning is counted and signed too.
     if (call.reasoning?.summary !== 'none') yield [parts.delta(token)];
   }
   if (!isOpen) return;
@@ -182,7 +182,7 @@ function finishOf({ finish }: Answer, { isOver }: Allowance, stop: string | unde
   return stop === undefined ? { reason: finish } : { reason: 'stop-sequence', stopSequence: stop };
 }
 
-/** Formats whose providers prove what their models thought. */
+/** Formats whose providers sign the reasoning of their models. */
 const SEALING: ReadonlySet<string> = new Set(['anthropic-messages', 'gemini', 'openai-responses']);
 
 function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: number, token: string): ReplyEvent[] {
@@ -193,12 +193,12 @@ function logprobsOf({ sampling, completion }: ChatCall, choice: number, part: nu
 
 export const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** How long the audio of a chat is said to be kept. */
+/** The stated expiry of audio in a chat. */
 const SOUND_SECONDS = 3600;
-/** Of a length whose base64 has no padding: the pieces' texts join to the whole's. */
+/** A multiple of three, so that the base64 of the pieces can be joined. */
 const PIECE_BYTES = 30_000;
 
-/** The bytes cut anew, each piece but the last of this length. */
+/** Splits the bytes into pieces of this length; the last may be shorter. */
 export function* inPieces(bytes: Iterable<Uint8Array>, length: number): Generator<Uint8Array> {
   let held = new Uint8Array(length);
   let filled = 0;
@@ -217,7 +217,7 @@ export function* inPieces(bytes: Iterable<Uint8Array>, length: number): Generato
   if (filled > 0) yield held.subarray(0, filled);
 }
 
-/** The input as it is billed. */
+/** The billed input. */
 function inputOf(call: ChatCall): Pick<Usage, 'input' | 'imageInput' | 'audioInput'> {
   const { text, image, audio } = countInput(call);
   return { input: text + image + audio, ...counted({ imageInput: image, audioInput: audio }) };

@@ -1,4 +1,4 @@
-/** The sandbox's ranking: BM25 over the documents of the call. */
+/** The sandbox's reranking: BM25 over the documents of the call. */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
 import { countTokens } from './tokens.ts';
@@ -12,7 +12,7 @@ export interface RerankAsked {
   tokens: number;
 }
 
-/** The field's usual figures: how soon repetition stops to count, and how much length does. */
+/** The usual BM25 parameters: saturation of repeated words, and influence of length. */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.75;
 const MOST_DOCUMENTS = 1000;
@@ -78,7 +78,7 @@ export function rerankReply(asked: RerankAsked, key: string): JsonObject {
   };
 }
 
-/** From 0 to 1, exclusive, whatever the documents. */
+/** From 0 to 1, both exclusive, for any documents. */
 function scoresOf({ query, documents }: RerankAsked): number[] {
   const asked = new Set(wordsOf(query));
   const bags = documents.map(bagOf);
@@ -103,7 +103,7 @@ function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** How often each word is said. */
+/** The number of occurrences of each word. */
 function bagOf(text: string): { length: number; counts: Map<string, number> } {
   const words = wordsOf(text);
   const counts = new Map<string, number>();

@@ -46,8 +46,8 @@ async function streamed(path: string, body: object): Promise<{ chunks: Body[]; d
   return { chunks: data.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line)), done };
 }
 
-describe('a chat answer', () => {
-  test('is whole, honest and the same each time', async () => {
+describe('a chat response', () => {
+  test('is complete and the same each time', async () => {
     const [first, second] = [await chat(), await chat()];
     expect({ ...first, id: '' }).toEqual({ ...second, id: '' });
     expect(first.id).not.toBe(second.id);
@@ -66,7 +66,7 @@ describe('a chat answer', () => {
     expect(completion_tokens_details.reasoning_tokens).toBe(0);
   });
 
-  test('a stream says the same, in the strict order', async () => {
+  test('has the same content in a stream, with events in the required order', async () => {
     const whole = await chat({ n: 2, logprobs: true });
     const { chunks, done } = await streamed(
       '/chat/completions',
@@ -90,12 +90,12 @@ describe('a chat answer', () => {
     expect(whole.choices[0].message.content).not.toBe(whole.choices[1].message.content);
   });
 
-  test('without being asked for, a stream has no usage', async () => {
+  test('has no usage in a stream unless requested', async () => {
     const { chunks } = await streamed('/chat/completions', chatBody({}));
     expect(chunks.some((chunk) => 'usage' in chunk)).toBe(false);
   });
 
-  test('repeats instructions and counts turns and what came with the message', async () => {
+  test('repeats instructions, counts turns and describes attached media', async () => {
     const messages = [
       { role: 'developer', content: 'Be kind.' },
       user('One'),
@@ -139,7 +139,7 @@ describe('a chat answer', () => {
 describe('a text completion', () => {
   const body = { model: 'sandbox-chat', prompt: ['One', 'Two'], n: 2, echo: true, suffix: 'the end', logprobs: 1 };
 
-  test('answers every prompt n times, flat, and repeats it where asked', async () => {
+  test('answers every prompt n times in one list, and echoes it if requested', async () => {
     const reply: Body = await (await post('/completions', body)).json();
     expect(reply).toMatchObject({ id: expect.stringMatching(/^cmpl-/), object: 'text_completion' });
     expect(reply.choices.map((choice: Body) => [choice.index, choice.text.slice(0, 4), choice.finish_reason])).toEqual([
@@ -152,7 +152,7 @@ describe('a text completion', () => {
     expect(`Two${reply.choices[3].logprobs.tokens.join('')}`).toBe(reply.choices[3].text);
   });
 
-  test('a stream read by the format’s own reader adds up to the whole', async () => {
+  test('adds up to the whole when its stream is read by the format’s own reader', async () => {
     const replies = [];
     for (const stream of [false, true]) {
       const response = await post('/completions', {
@@ -172,7 +172,7 @@ describe('a text completion', () => {
     expect(replies[0]?.usage?.output).toBeGreaterThan(0);
   });
 
-  test('token ids are counted, stops and ceilings kept', async () => {
+  test('counts token ids and applies stop sequences and limits', async () => {
     const ask = async (more: object): Promise<Body> =>
       (await post('/completions', { ...body, n: 1, echo: false, ...more })).json();
     expect((await ask({ prompt: [1, 2, 3] })).choices[0].text).toContain('3 token ids');
@@ -182,7 +182,7 @@ describe('a text completion', () => {
   });
 });
 
-describe('what a prompt tells it to suffer', () => {
+describe('directives in a prompt', () => {
   test.each([
     [503, 'api_error', null],
     [500, 'api_error', null],
@@ -198,18 +198,18 @@ describe('what a prompt tells it to suffer', () => {
     }
   });
 
-  test('only the last turn is told from', async () => {
+  test('apply only in the last turn', async () => {
     const messages = [user('[[fail 503]]'), { role: 'assistant', content: 'no' }, user('Again')];
     expect((await chat({ messages })).choices[0].message.content).toContain('"Again"');
   });
 
-  test('[[delay 2000]] waits before it answers', async () => {
+  test('[[delay 2000]] waits before the response', async () => {
     naps.length = 0;
     expect((await chat({}, '[[delay 2000]] Hi')).choices[0].message.content).toContain('"Hi"');
     expect(naps).toEqual([2000]);
   });
 
-  test('[[cut]] breaks a stream off in its middle, and a body too', async () => {
+  test('[[cut]] breaks the connection in the middle of a stream or body', async () => {
     for (const stream of [true, false]) {
       const response = await post('/chat/completions', chatBody({ stream }, '[[cut]]'));
       expect(response.status).toBe(200);
@@ -218,7 +218,7 @@ describe('what a prompt tells it to suffer', () => {
         for await (const chunk of response.body!) received += new TextDecoder().decode(chunk);
       })();
       const end = await reading.catch((thrown: Error) => thrown.message);
-      expect(end).toContain('broke off');
+      expect(end).toContain('broke the connection');
       expect(received.length).toBeGreaterThan(20);
       expect(received).not.toContain('[DONE]');
       expect(received).not.toContain('"finish_reason":"stop"');
@@ -227,7 +227,7 @@ describe('what a prompt tells it to suffer', () => {
 });
 
 describe('pace and abort', () => {
-  test('a stream pauses before each chunk but the first', async () => {
+  test('a stream pauses before each chunk except the first', async () => {
     naps.length = 0;
     const { chunks } = await streamed('/chat/completions', chatBody({ max_tokens: 5 }));
     expect(naps).toEqual(Array.from({ length: chunks.length }, () => 20));
@@ -254,7 +254,7 @@ describe('pace and abort', () => {
     expect(await Promise.all(ends)).toEqual(['AbortError', 'AbortError']);
   });
 
-  test('a reader that leaves stops it without a word', async () => {
+  test('a reader that disconnects stops the stream without an error', async () => {
     const slow = createSandbox({ tokenMs: 60_000 });
     const response = await slow(
       new Request('http://sandbox.invalid/v1/completions', {
@@ -269,7 +269,7 @@ describe('pace and abort', () => {
   });
 });
 
-describe('what it refuses', () => {
+describe('refused requests', () => {
   test.each<[string, object, number, string | null]>([
     ['an unknown model', { model: 'gpt-4o', messages: [user('Hi')] }, 404, 'model'],
     ['no model', { messages: [user('Hi')] }, 400, 'model'],
@@ -290,7 +290,7 @@ describe('what it refuses', () => {
     });
   });
 
-  test('bodies and paths it cannot serve', async () => {
+  test('invalid bodies and unknown paths', async () => {
     expect((await post('/chat/completions', {}, { body: 'oops' })).status).toBe(400);
     expect((await post('/embeddings', {})).status).toBe(404);
     expect((await sandbox(new Request('http://sandbox.invalid/v1/chat/completions'))).status).toBe(405);
@@ -312,25 +312,25 @@ describe('what it refuses', () => {
   });
 });
 
-describe('output is made as it is taken', () => {
+describe('output is generated while it is read', () => {
   const LONG = '[[long 999999]]';
 
-  test('and ends at the model’s ceiling with the finish `length`', async () => {
+  test('and ends at the model’s token limit with finish reason `length`', async () => {
     const { choices, usage } = await chat({}, LONG);
     expect(choices[0].finish_reason).toBe('length');
     expect(usage.completion_tokens).toBe(4096);
     expect((await chat({ max_tokens: 50_000 }, LONG)).usage.completion_tokens).toBe(4096);
-    // All choices of a reply that is held whole are bounded together.
+    // The choices of a non-streaming response share one limit.
     expect((await chat({ n: 128 }, LONG)).usage.completion_tokens).toBe(65_536);
   });
 
-  test('a stop sequence in what has not been made yet ends it', async () => {
+  test('a stop sequence in later output ends it', async () => {
     const { message, finish_reason } = (await chat({ stop: ['1000 word 1001'] }, '[[long 2000]]')).choices[0];
     expect(finish_reason).toBe('stop');
     expect(message.content).toEndWith('word 999 word ');
   });
 
-  test('a reader that takes one piece has one made', async () => {
+  test('reading one piece generates one piece', async () => {
     let paused = 0;
     const counting = createSandbox({
       sleep: async () => {
@@ -347,7 +347,7 @@ describe('output is made as it is taken', () => {
     await reader.cancel();
   });
 
-  test('a hundred long streams that nobody reads take no memory to speak of', async () => {
+  test('a hundred long streams that are not read use almost no memory', async () => {
     const open = async () => {
       const body = JSON.stringify(chatBody({ stream: true }, `${LONG} [[pace 0]]`));
       const request = new Request('http://sandbox.invalid/v1/chat/completions', { method: 'POST', body });
@@ -368,12 +368,12 @@ describe('output is made as it is taken', () => {
     ['text', { type: 'string', minLength: 1e9 }],
     ['list', { type: 'array', items: { type: 'integer' }, minItems: 1e9 }],
     ['object', { type: 'object', minProperties: 1e9 }],
-  ])('a schema that asks for a %s without end is refused', async (_what, schema) => {
+  ])('a schema that requires an infinite %s is refused', async (_what, schema) => {
     const format = { type: 'json_schema', json_schema: { name: 'x', schema } };
     expect((await post('/chat/completions', chatBody({ response_format: format }))).status).toBe(400);
   });
 
-  test('texts beyond what the model can be told are refused, as OpenAI refuses them', async () => {
+  test('input above the context window is refused as by OpenAI', async () => {
     const long = 'word '.repeat(200_000);
     const tooLong = await post('/chat/completions', chatBody({}, long));
     expect(tooLong.status).toBe(400);
@@ -385,7 +385,7 @@ describe('output is made as it is taken', () => {
   });
 });
 
-test('a video needs a model alone', async () => {
+test('a video request needs only a model', async () => {
   const made: Body = await (await post('/videos', { model: 'sandbox-video' })).json();
   expect(made).toMatchObject({ object: 'video', status: 'queued', size: '1280x720' });
   expect(made.id).not.toBe(((await (await post('/videos', { model: 'sandbox-video' })).json()) as Body).id);

@@ -1,4 +1,4 @@
-/** The provider that ships: an upstream in this process that speaks every conversation format, with no key, no network and no model. */
+/** The built-in provider for tests: runs in this process, serves every chat format, and needs no key, network or model. */
 import type { ChatCall, ImageCall, SpeechCall, TranscriptionCall } from '../canonical/call.ts';
 import { asGatewayError, type ErrorCode, GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
@@ -22,21 +22,21 @@ import { TRANSCRIPTION_MODEL, transcriptOf } from './transcript.ts';
 import { answerVideo, isVideoPath, VIDEO_MODEL } from './video.ts';
 
 export interface SandboxOptions {
-  /** Resolves after that time; rejects as soon as the signal aborts. */
+  /** Resolves after that time; rejects when the signal aborts. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Pause before each piece of a stream but the first. */
+  /** Pause before each piece of a stream except the first. */
   tokenMs?: number;
   /** Milliseconds since 1970. */
   now?: () => number;
 }
 
-/** Answers one request as a provider would; stops at once when the request's signal aborts. */
+/** Answers a request as a provider would. Stops when the request's signal aborts. */
 export type Sandbox = (request: Request) => Promise<Response>;
 
-/** Those that converse. */
+/** Models for chat. */
 const CHAT_MODELS = ['sandbox-chat', 'sandbox-reasoner', DRAWING_MODEL] as const;
 
-/** Who answers calls of each kind. */
+/** The models for each kind of call. */
 const MODELS = { chat: CHAT_MODELS, image: [DRAWING_MODEL], speech: [SPEECH_MODEL] } as const;
 
 const DEFAULT_TOKEN_MS = 20;
@@ -84,26 +84,28 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   };
 }
 
-/** What came of a request: a reply that is made once it is certain that there is to be one. */
+/** A reply to a valid request. It is generated while it is read. */
 interface Told {
   prompt: string;
   key: string;
   contentType: string;
   stream: boolean;
-  /** The reply's bytes, made as they are taken; some are empty. No more groups of events than `most` are told, and no end then. */
+  /**
+   * The bytes of the reply, generated as they are read; some pieces are empty. With `most`, only that many groups of events, and no end.
+   */
   pieces(most?: number): Iterator<Uint8Array>;
-  /** How many groups of events there are. */
+  /** The number of groups of events. */
   groups(): number;
 }
 
 interface Route {
-  /** Errors are told in its words. */
+  /** The format of errors. */
   dialect: Dialect;
   path: { [name: string]: string };
   tell(request: WireRequest, created: number): Told;
 }
 
-/** Where each format is served: the paths of its own provider. */
+/** The paths of each format, as its provider has them. */
 const PATHS: { readonly [path: string]: string } = {
   '/v1/chat/completions': 'openai-chat',
   '/v1/completions': 'openai-completions',
@@ -116,7 +118,7 @@ const PATHS: { readonly [path: string]: string } = {
   '/v1/audio/translations': 'openai-transcriptions',
 };
 const GOOGLE_PATH = /^\/v1(?:beta)?\/models\/(.+):(\w+)$/;
-/** What comes whole. */
+/** Responses that are not streamed. */
 const WHOLE: {
   readonly [path: string]: (body: JsonObject, key: string) => { prompt: string; reply: () => Iterable<string> };
 } = {
@@ -157,7 +159,7 @@ function routeOf(pathname: string): Route | undefined {
   };
 }
 
-/** A reply that is not streamed, from its text. */
+/** A non-streaming reply from its text. */
 function told(reply: () => Iterable<string>): Pick<Told, 'pieces' | 'groups'> {
   return {
     *pieces() {
@@ -167,7 +169,7 @@ function told(reply: () => Iterable<string>): Pick<Told, 'pieces' | 'groups'> {
   };
 }
 
-/** The beginnings of ids that the formats' own providers use. */
+/** Id prefixes of the formats' own providers. */
 const ID_BEGINNINGS: { readonly [dialect: string]: string } = {
   'openai-chat': 'chatcmpl-',
   'openai-completions': 'cmpl-',
@@ -180,7 +182,7 @@ function answered(dialect: Dialect, request: WireRequest, createdSeconds: number
   if (call.kind === 'chat') checkStrictly(dialect.name, parseBody(request.body));
   if (call.kind === 'transcription') return heard(call);
   if (call.kind !== 'chat' && call.kind !== 'image' && call.kind !== 'speech')
-    throw new GatewayError('not_found', 'The sandbox answers chat, image and speech requests here.');
+    throw new GatewayError('not_found', 'The sandbox supports chat, image and speech requests on this path.');
   const models = MODELS[call.kind];
   if (!models.some((name) => name === call.model))
     throw new GatewayError('model_not_found', `The model \`${call.model}\` does not exist.`, { param: 'model' });
@@ -226,7 +228,7 @@ function promptOf(call: ChatCall | ImageCall | SpeechCall): string {
   return call.completion ? promptsOf(call).join(' ') : lastPrompt(call);
 }
 
-/** The reply's events, made as they are taken; what is wrong with the call is said at once. */
+/** The reply's events, generated as they are read. Invalid calls throw at once. */
 function eventsFor(
   call: ChatCall | ImageCall | SpeechCall,
   head: ReplyHead,
@@ -251,7 +253,7 @@ function answersTo(call: ChatCall, key: string): Answer[] {
   return prompts.flatMap((prompt) => times((choice) => answerCompletion(call, prompt, choice)));
 }
 
-/** Token ids mean nothing to the sandbox, and it says so. */
+/** The sandbox cannot decode token ids; its answer says so. */
 function promptsOf({ completion }: ChatCall): string[] {
   return (completion?.prompts ?? []).map((one) => (typeof one === 'string' ? one : `(${one.length} token ids)`));
 }
@@ -296,10 +298,10 @@ function toldToFail(status: number): GatewayError {
   return new GatewayError(code, sentence, { status, ...(status === 429 && { retryAfterSeconds: 1 }) });
 }
 
-/** How long the event loop may be kept from turning. */
+/** The maximum time that the event loop is blocked. */
 const SLICE_MS = 10;
 
-/** All pieces in one, made a slice of time at a time: others are served meanwhile. */
+/** Joins all pieces, with pauses that let other requests run. */
 async function gather(pieces: Iterator<Uint8Array>, aborted: AbortSignal): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let began = performance.now();
@@ -314,8 +316,8 @@ async function gather(pieces: Iterator<Uint8Array>, aborted: AbortSignal): Promi
 }
 
 /**
- * The pieces one after another with a pause before each but the first, each made when the reader asks for it; `breaksOff`: an
- * error stands in place of the end.
+ * Emits the pieces with a pause before each except the first. Each is generated when the reader asks for it. `breaksOff`: ends with an
+ * error.
  */
 function paced(
   pieces: Iterator<Uint8Array>,
@@ -336,7 +338,7 @@ function paced(
       try {
         const next = nextPiece();
         if (next.done) {
-          if (breaksOff) controller.error(new Error('The sandbox broke off, as the prompt asked.'));
+          if (breaksOff) controller.error(new Error('The sandbox broke the connection, as the prompt asked.'));
           else controller.close();
           return;
         }
@@ -344,7 +346,7 @@ function paced(
         isFirst = false;
         controller.enqueue(next.value);
       } catch (thrown) {
-        // A reader that left needs no error; an aborted request does.
+        // A reader that disconnected needs no error; an aborted request does.
         if (!left.signal.aborted) controller.error(thrown);
       }
     },
@@ -353,7 +355,7 @@ function paced(
       pieces.return?.();
     },
   };
-  // Nothing is made ahead of the reader.
+  // Nothing is generated before it is read.
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 

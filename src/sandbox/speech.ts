@@ -1,4 +1,4 @@
-/** The sandbox's speech: a tone for each word, a tenth of a second at a time. */
+/** The sandbox's speech: a tone for each word, sent in pieces of a tenth of a second. */
 import type { SpeechCall } from '../canonical/call.ts';
 import { GatewayError } from '../canonical/errors.ts';
 import type { ReplyEvent } from '../canonical/reply.ts';
@@ -8,7 +8,7 @@ import { inPieces } from './reply-events.ts';
 
 export const SPEECH_MODEL = 'sandbox-speech';
 const PIECE_BYTES = (SAMPLE_RATE * 2) / 10;
-/** As OpenAI has it. */
+/** OpenAI's limit. */
 const MOST_CHARACTERS = 4096;
 
 export function audioOf({ input, voice = '', format = 'wav' }: SpeechCall): AudioData {

@@ -136,6 +136,6 @@ test.each<[string, string, object]>([
   ['base64 in lines', '/v1/messages', messages([block('iVBO\nRw==')])],
   ['base64 for addresses, unpadded', GOOGLE, contents({ inlineData: { mimeType: 'image/png', data: '_-8' } })],
   ['a signature alone', GOOGLE, contents({ text: 'Hi' }, { thoughtSignature: 'AAAA' })],
-])('%s is taken', async (_what, path, body) => {
+])('%s is accepted', async (_what, path, body) => {
   expect((await ask(path, body)).status).toBe(200);
 });

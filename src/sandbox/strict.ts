@@ -1,6 +1,6 @@
 /**
- * What a provider refuses although the gateway lets it pass to a target of the same format: the sandbox is as strict as OpenAI
- * (and as Anthropic and Google in their formats), so that a test suite that passes on it means something.
+ * Validates requests as strictly as OpenAI, Anthropic and Google do in their formats. The gateway passes requests to a target of the same
+ * format without these checks, so without them a test suite could pass on the sandbox and fail on the provider.
  */
 import { GatewayError } from '../canonical/errors.ts';
 import { isObject, type Json, type JsonObject } from '../canonical/json.ts';
@@ -15,7 +15,7 @@ const CHECKS: { readonly [dialect: string]: Check } = {
   gemini: checkContents,
 };
 
-/** Throws `invalid_request` with the member's path. `body` is the request's own, before it is read. */
+/** Throws `invalid_request` with the member's path. `body` is the request as sent. */
 export function checkStrictly(dialect: string, body: Json): void {
   if (isObject(body)) CHECKS[dialect]?.(body);
 }
@@ -35,7 +35,7 @@ function checkStreamOptions(body: JsonObject): void {
   throw wrong('stream_options', "The 'stream_options' parameter is only allowed when 'stream' is enabled.");
 }
 
-/** The member of a part's type that says what the part is; none: it must be one of these types. */
+/** A part must have one of these types, unless a member of another type identifies it. */
 function checkType(part: JsonObject, path: string, types: readonly string[]): void {
   if (types.some((type) => type === part.type)) return;
   const known = types.map((type) => `'${type}'`).join(', ');
@@ -57,14 +57,14 @@ const LINE_ENDS = /[\r\n]/g;
 function checkBase64(data: Json | undefined, path: string, form = BASE64): void {
   if (typeof data !== 'string') return;
   const text = /[\r\n]/.test(data) ? data.replaceAll(LINE_ENDS, '') : data;
-  // Google's own clients leave the padding out.
+  // Google's own clients omit the padding.
   const isWhole = form === BASE64 ? text.length % 4 === 0 : text.replace(/=+$/, '').length % 4 !== 1;
   if (text === '' || !isWhole || !form.test(text)) throw wrong(path, `Invalid '${path}': it must be base64.`);
 }
 
 const DATA_URL = /^data:[^,]*?(;base64)?,/i;
 
-/** An address, or bytes within it. */
+/** A URL, or bytes within it. */
 function checkUrl(url: Json | undefined, path: string): void {
   if (typeof url !== 'string') return;
   const [head, isBase64] = DATA_URL.exec(url.slice(0, 256)) ?? [];
@@ -73,7 +73,7 @@ function checkUrl(url: Json | undefined, path: string): void {
   throw wrong(path, `Invalid '${path}': expected a URL, or bytes as 'data:<media type>;base64,<base64>'.`);
 }
 
-// OpenAI's chat completions.
+// OpenAI chat completions.
 
 const CHAT_PARTS: { readonly [role: string]: readonly string[] } = {
   assistant: ['text', 'refusal', 'image_url', 'thinking'],
@@ -104,7 +104,7 @@ function checkChatPart({ image_url: image, input_audio: audio, file }: JsonObjec
   if (isObject(file) && typeof file.file_data === 'string') checkFile(file.file_data, `${path}.file.file_data`);
 }
 
-/** A data URL, or bare base64. */
+/** A data URL, or plain base64. */
 function checkFile(data: string, path: string): void {
   if (data.startsWith('data:')) checkUrl(data, path);
   else checkBase64(data, path);
@@ -115,10 +115,10 @@ function checkToolCount({ tools }: JsonObject): void {
   throw wrong('tools', `Invalid 'tools': array too long. Expected an array with maximum length ${MOST_TOOLS}.`);
 }
 
-// OpenAI's responses.
+// OpenAI responses.
 
 const INPUT_PARTS = ['input_text', 'input_image', 'input_file', 'input_audio', 'output_text', 'refusal', 'text'];
-/** Items that the provider made itself, handed back, have types of their own that come and go: what an item may be is a message. */
+/** Items that the provider itself returned have types that change often; every other item must be a message. */
 const ITEM_TYPE = /^[a-z][a-z0-9_]*$/;
 
 function checkResponses(body: JsonObject): void {
@@ -141,7 +141,7 @@ function checkInputPart(part: JsonObject, path: string): void {
   if (isObject(part.input_audio)) checkBase64(part.input_audio.data, `${path}.input_audio.data`);
 }
 
-// Anthropic's messages.
+// Anthropic messages.
 
 const BLOCKS = [
   'text',
@@ -153,7 +153,7 @@ const BLOCKS = [
   'tool_use',
   'tool_result',
 ];
-/** What the provider's own tools say, and what they were asked; and files of its own containers. */
+/** Calls and results of the provider's own tools, and files of its containers. */
 const VENDOR_BLOCK = /^(server_tool_use|mcp_tool_use|container_upload|compaction|[a-z_]+_tool_result|tool_reference)$/;
 
 function checkMessages(body: JsonObject): void {
@@ -169,7 +169,7 @@ function checkBlock(block: JsonObject, path: string): void {
   if (block.type === 'tool_result') eachObject(block.content, `${path}.content`, checkBlock);
 }
 
-// Google's contents.
+// Google contents.
 
 const DATA_MEMBERS = [
   'text',

@@ -1,10 +1,10 @@
-/** The sandbox's ear: it understands no speech, and says what it got instead. */
+/** The sandbox's transcription: it recognises no speech, and describes the file instead. */
 import type { TranscriptionCall } from '../canonical/call.ts';
 import type { JsonObject } from '../canonical/json.ts';
 
 export const TRANSCRIPTION_MODEL = 'sandbox-transcription';
 
-/** What was heard, in the format asked for; a stream of it is the gateway's own matter. */
+/** The description in the requested format. The gateway turns it into a stream. */
 export function transcriptOf({ file, length, translate, format = 'json' }: TranscriptionCall): string {
   const seconds = Math.round(length.seconds * 1000) / 1000;
   const text = `An audio file of ${seconds} seconds in ${file.upload.size} bytes${translate ? ', translated' : ''}.`;

@@ -1,4 +1,4 @@
-/** The sandbox's videos, in OpenAI's format: nothing is remembered, a task's id says all of it, so a restart loses none. */
+/** The sandbox's videos in OpenAI's format. Nothing is stored: a task's id contains everything, so a restart loses none. */
 import { GatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { isObject, type JsonObject } from '../canonical/json.ts';
@@ -15,11 +15,11 @@ const DEFAULT = { seconds: 4, width: 1280, height: 720 };
 const MAKING_MS = 3000;
 const LONGEST_PROMPT = 300;
 
-/** What an id says. */
+/** The content of an id. */
 interface Job {
   /** Milliseconds since 1970. */
   at: number;
-  /** Tells two of the same moment and prompt apart. */
+  /** Distinguishes two videos of the same time and prompt. */
   key: string;
   prompt: string;
   width: number;
@@ -77,7 +77,7 @@ function begun(members: JsonObject, now: number): JsonObject {
   return videoOf(id, job, now);
 }
 
-/** What a video made anew has of the first one. */
+/** What a remix takes from the original. */
 function sizesOf({ width, height, seconds }: Job): JsonObject {
   return { model: VIDEO_MODEL, size: `${width}x${height}`, seconds };
 }

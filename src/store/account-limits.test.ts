@@ -47,7 +47,7 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     await store.ledger([{ type: 'enter', account: id, kind: 'top-up', amount: balance, counter: 'cash', at: NOON }]);
   }
 
-  test('the budget of an account binds all its keys together, by day and in all', async () => {
+  test('the budget of an account limits all its keys together, by day and in total', async () => {
     await newAccount('acc_1', 10_000n);
     const [first, second] = await store.ledger([
       hold('c1', 'acc_1', 'k1', 200n, NOON),
@@ -66,7 +66,7 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
   });
 
-  test('a clock an hour ahead at the end of a month neither opens budgets anew nor takes from the next', async () => {
+  test('a clock an hour ahead at the end of a month neither resets budgets nor uses those of the next month', async () => {
     await newAccount('acc_late', 10_000n);
     const end = Date.UTC(2026, 1, 28, 23, 30);
     const ahead = end + 3_600_000;
@@ -76,7 +76,7 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     };
     await spend('l1', 200n, end);
     await spend('l2', 50n, ahead);
-    // The clock is right again: what was spent on the true day is not forgotten, at first by counting both.
+    // The clock is correct again: the spending of the true day is kept, at first by counting both days.
     const refused = { type: 'refused', why: 'budget_exhausted', of: 'account', available: 50n };
     for (const second of [2, 30, 63, 70]) {
       const late = end + second * 1000;
@@ -85,14 +85,14 @@ describe.each(ENGINES)('limits over $name', (engine) => {
       expect(await store.keySpending('k_late', late)).toEqual({ total: 250n, day: 250n, month: 250n });
     }
     await spend('l4', 50n, end + 71_000);
-    // The next day begins with what the wrong clock spent of it, and no more.
+    // The next day starts with what was booked on it while the clock was wrong.
     await spend('l5', 10n, ahead);
     expect(await store.accountSpending('acc_late', ahead)).toEqual({ total: 310n, day: 60n, month: 60n });
     expect(await store.keySpending('k_late', ahead)).toEqual({ total: 310n, day: 60n, month: 60n });
     expect(await store.verify()).toMatchObject({ ok: true, faults: [] });
   });
 
-  test('what an account may do is changed member by member', async () => {
+  test('limits of an account are changed member by member', async () => {
     await newAccount('acc_2', 1n);
     const limits = { disabledAt: NOON, budget: { day: 5n }, requestsPerMinute: 3, tokensPerMinute: 4, concurrency: 2 };
     expect(await store.updateAccount('acc_2', limits)).toMatchObject(limits);
@@ -111,7 +111,7 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     expect(await store.updateAccount('nobody', { name: 'x' })).toBeUndefined();
   });
 
-  test('a rotated key is found by both hashes; a removed one by none', async () => {
+  test('a rotated key is found by both hashes, a removed key by none', async () => {
     await newAccount('acc_3', 1n);
     const before = await store.generation();
     await store.createKey(key('key_1', 'acc_3'));
@@ -132,7 +132,7 @@ describe.each(ENGINES)('limits over $name', (engine) => {
     expect(await store.generation()).toBeGreaterThan(before);
   });
 
-  test('what admins changed is listed newest first, of one thing or of all', async () => {
+  test('audit rows are listed newest first, of one subject or all', async () => {
     const entry = (id: string, subject: string) => ({ id, at: NOON, actor: 'cli', action: 'key.changed', subject });
     const nameOf = (row: { name: string }) => JSON.stringify({ name: row.name });
     const audited =

@@ -55,7 +55,7 @@ const redeem: LedgerStep = {
   audit: audit('redeemed'),
 };
 
-/** Every change an admin can make, each of what those before it have left. */
+/** Every change that an admin can make. Each works on what the previous ones left. */
 const CHANGES: { readonly [name: string]: (store: Store) => Promise<unknown> } = {
   'account made': (store) => store.createAccount(ACCOUNT, audit('account made')),
   'account changed': (store) => store.updateAccount('acc_0', { disabledAt: NOON }, audit('account changed')),
@@ -71,7 +71,7 @@ const CHANGES: { readonly [name: string]: (store: Store) => Promise<unknown> } =
   redeemed: (store) => store.ledger([redeem]),
 };
 
-/** Everything but the generation: a change that failed may have been noticed. */
+/** Everything except the generation: a failed change may increase it. */
 async function everything(store: Store): Promise<unknown> {
   const page = { limit: 100 };
   return Promise.all([
@@ -90,12 +90,12 @@ async function furnished(store: Store): Promise<void> {
   await store.createCode({ ...CODE, id: 'code_0', hash: 'old' });
   await store.saveProvider({ ...PROVIDER, name: 'p0' });
   await store.saveModel({ ...MODEL, name: 'm0' });
-  // The account is known from here on: Postgres would write from memory what needs no look.
+  // Reads the account first. Otherwise Postgres writes from cached values and reads nothing.
   await store.ledger([{ type: 'enter', account: 'acc_0', kind: 'top-up', amount: 1n, counter: 'cash', at: NOON }]);
 }
 
-describe.each(ENGINES)('the record of changes over $name', (engine) => {
-  test('where it cannot be written nothing changes, and where it can there is one record a change', async () => {
+describe.each(ENGINES)('the audit log over $name', (engine) => {
+  test('a change whose audit row cannot be written is undone, and otherwise there is one audit row per change', async () => {
     const { store, tamper } = await freshStore(engine);
     await furnished(store);
     const before = await everything(store);
@@ -130,7 +130,7 @@ describe.each(ENGINES)('the record of changes over $name', (engine) => {
     await store.close();
   });
 
-  test('what changed nothing is not on record', async () => {
+  test('a change without effect is not in the audit log', async () => {
     const { store } = await freshStore(engine);
     await furnished(store);
     for (const step of [enter(), enter(), redeem, redeem]) await store.ledger([step]);
@@ -143,7 +143,7 @@ describe.each(ENGINES)('the record of changes over $name', (engine) => {
     await store.close();
   });
 
-  test('of two changes at once each says what it met', async () => {
+  test('two concurrent changes each record the values that they replaced', async () => {
     const { store } = await freshStore(engine);
     await furnished(store);
     const names = Array.from({ length: 8 }, (_, index) => `name ${index}`);

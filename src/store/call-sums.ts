@@ -1,4 +1,4 @@
-/** Sums of calls by account, hour, key and model: what a batch adds to them, so that nobody ever adds up the calls themselves. */
+/** Hourly sums of calls by account, key and model. Each batch updates them, so reports never add up single calls. */
 import type { Money } from '../canonical/money.ts';
 import type { CallOutcome, CallRow, UsageSum } from './rows.ts';
 
@@ -7,7 +7,7 @@ const HOURS_A_DAY = 24;
 
 export interface CallSum {
   account: string;
-  /** Since 1970. */
+  /** Hours since 1970. */
   hour: number;
   key: string;
   model: string;
@@ -24,14 +24,14 @@ export interface Tokens {
 
 export interface RecordedCall {
   row: CallRow;
-  /** The seq of the charge; `undefined` where nothing was charged. */
+  /** The seq of the charge, or `undefined` if nothing was charged. */
   entrySeq: number | undefined;
-  /** The seq of its completion, where that moved money. */
+  /** The seq of the completion, if it changed the balance. */
   completionSeq: number | undefined;
   tokens: Tokens;
 }
 
-/** A call as it is on record. */
+/** A recorded call. */
 export interface FormerCall {
   account: string;
   key: string;
@@ -44,7 +44,7 @@ export interface FormerCall {
   isProvisional: boolean;
 }
 
-/** A call whose provisional record is replaced by the true one. */
+/** A call whose provisional record is replaced by the final one. */
 export interface CompletedCall {
   row: CallRow;
   completionSeq: number | undefined;
@@ -54,19 +54,19 @@ export interface CompletedCall {
 
 const NO_TOKENS: Tokens = { input: 0, output: 0 };
 
-/** What the call's usage says. */
+/** Token counts in the call's usage. */
 export function tokensOf({ usage }: CallRow): Tokens {
   return usage === undefined ? NO_TOKENS : { input: whole(usage.input), output: whole(usage.output) };
 }
 
-/** A provider's figure may be anything; a sum of them must stay one. */
+/** A provider may report any number; the sums must stay valid integers. */
 function whole(figure: number): number {
   return figure > 0 && figure < MOST_TOKENS ? Math.ceil(figure) : 0;
 }
 
 const MOST_TOKENS = 2 ** 40;
 
-/** The sums of one batch: one for each account, hour, key and model in it. Of a completed call they have the difference. */
+/** The sums of one batch by account, hour, key and model. A completed call counts with its difference. */
 export function sumCalls(calls: readonly RecordedCall[], completed: readonly CompletedCall[]): CallSum[] {
   const sums: CallSum[] = [];
   for (const { row, tokens } of calls) {
@@ -100,7 +100,7 @@ function isOf(sum: CallSum, { account, key, model }: CallRow, hour: number): boo
   return sum.key === key && sum.model === model && sum.hour === hour && sum.account === account;
 }
 
-/** Adds `part` to the sums, or with `sign` -1 takes it away; a group of no calls is none. */
+/** Adds `part` to the sums; with `sign` -1 subtracts it. Groups without calls are removed. */
 export function addSums(sums: Map<string, UsageSum>, part: readonly UsageSum[], sign: 1 | -1): void {
   for (const { group, calls, cost, inputTokens, outputTokens } of part) {
     const before = sums.get(group) ?? { group, calls: 0, cost: 0n, inputTokens: 0, outputTokens: 0 };
@@ -116,7 +116,7 @@ export function addSums(sums: Map<string, UsageSum>, part: readonly UsageSum[], 
   }
 }
 
-/** The UTC date an hour since 1970 lies in. */
+/** The UTC date of an hour since 1970. */
 export function dateOf(hour: number): string {
   return new Date(Math.floor(hour / HOURS_A_DAY) * HOURS_A_DAY * HOUR_MS).toISOString().slice(0, 10);
 }

@@ -6,7 +6,7 @@ const NOON = Date.UTC(2026, 4, 5, 12);
 const HOUR_MS = 3_600_000;
 const QUARTER_MS = HOUR_MS / 4;
 
-/** Four calls an hour over three days; some keys and models are in hours next to each other, some in few, one in one. */
+/** Four calls an hour over three days. Some keys and models appear in adjacent hours, some rarely, one only once. */
 const CALLS = Array.from(
   { length: 4 * 72 },
   (_, index): CallRow => ({
@@ -41,7 +41,7 @@ const FILTERS: readonly Partial<CallFilter>[] = [
 ];
 
 test.each(ENGINES)(
-  '$name: pages of a key or a model are those of all calls, however far they lie apart',
+  '$name: pages of a key or a model contain the same calls as a filtered list of all calls',
   async (engine) => {
     const { store } = await freshStore(engine);
     await store.createAccount({ id: 'acc_1', name: 'acc_1', balance: 0n, held: 0n, createdAt: NOON });

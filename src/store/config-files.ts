@@ -1,15 +1,15 @@
-/** A file of providers and models that a living process was started with. */
+/** A configuration file that a running process was started with. */
 export interface ConfigFileRow {
   fingerprint: string;
   name: string;
-  /** The machine that process runs on. */
+  /** The host of that process. */
   host: string;
   seenAt: number;
 }
 
 export interface ConfigFileStore {
-  /** A living process shows which file it was started with. */
+  /** Records the file that a running process was started with. */
   sawConfigFile(file: ConfigFileRow): Promise<void>;
-  /** Those that were seen since. */
+  /** The files recorded since that time. */
   configFiles(since: number): Promise<ConfigFileRow[]>;
 }

@@ -1,27 +1,27 @@
-/** What the tables ask of an engine: statements with values, run whole. */
+/** The interface between table code and database engines: statements with values, and transactions. */
 
 export type Value = string | number | bigint | null;
 
-/** A statement with its values; they stand in the text as `$1`, `$2` … */
+/** A statement with its values, which the text names `$1`, `$2` … */
 export interface Statement {
   readonly text: string;
   readonly values: readonly Value[];
 }
 
-/** Integers come back as bigint, whatever their size. */
+/** Integers are returned as bigint, whatever their size. */
 export interface Database {
-  /** Runs a statement as a transaction of its own. */
+  /** Runs one statement in its own transaction. */
   all<Row>(statement: Statement): Promise<Row[]>;
-  /** Runs the steps in one transaction; where they throw, nothing has happened. They may be run again from their beginning. */
+  /** Runs the steps in one transaction, which is rolled back if they throw. After a collision the steps may run again from the start. */
   steps<T>(steps: () => Steps<T>): Promise<T>;
-  /** Runs the statements in order in one transaction, and returns the rows of each. */
+  /** Runs the statements in order in one transaction and returns the rows of each. */
   together<Row>(statements: readonly Statement[]): Promise<Row[][]>;
 }
 
-/** A transaction whose statements depend on each other: each is yielded, its rows are what the yield returns. */
+/** A transaction whose statements depend on each other. Each `yield` runs a statement and returns its rows. */
 export type Steps<T> = Generator<Statement, T, unknown[]>;
 
-/** A statement from a template: what stands in `${}` becomes a value, or is put in whole where it is a statement itself. */
+/** Builds a statement from a template. Inserted values become parameters; an inserted statement becomes part of the text. */
 export function sql(parts: TemplateStringsArray, ...inserted: readonly (Value | Statement)[]): Statement {
   let text = parts[0] ?? '';
   const values: Value[] = [];
@@ -44,16 +44,16 @@ export function joined(statements: readonly Statement[], separator: string): Sta
   return rest.reduce((all, one) => sql`${all}${raw(separator)}${one}`, first);
 }
 
-/** Text of our own, as it is. */
+/** Text that is inserted unchanged. Must not contain input. */
 export const raw = (text: string): Statement => ({ text, values: [] });
 
-/** `IN (…)`: of an empty list nothing is in it. */
+/** `IN (…)`. An empty list matches nothing. */
 export function within(values: readonly Value[]): Statement {
   const list = values.map((value) => sql`${value}`);
   return sql`IN (${list.length > 0 ? joined(list, ', ') : raw('NULL')})`;
 }
 
-/** `WHERE …`, or nothing where there is no condition. */
+/** `WHERE …`, or nothing if there is no condition. */
 export function where(conditions: readonly (Statement | undefined)[]): Statement {
   const given = conditions.filter((one) => one !== undefined);
   return given.length > 0 ? sql`WHERE ${joined(given, ' AND ')}` : raw('');
@@ -68,7 +68,7 @@ export function insertInto(table: string, columns: { readonly [column: string]: 
   return sql`INSERT INTO ${raw(table)} (${names}) VALUES (${values})`;
 }
 
-/** Inserts a row, or writes over the one with the same value in `unique`. */
+/** Inserts a row, or replaces the one with the same value in `unique`. */
 export function putInto(
   table: string,
   unique: string,
@@ -79,7 +79,7 @@ export function putInto(
   return sql`${insertInto(table, columns)} ON CONFLICT (${raw(unique)}) DO UPDATE SET ${set}`;
 }
 
-/** Sets the columns that are given and returns the row; with none it reads the row. */
+/** Updates the given columns and returns the row. Without columns it only reads the row. */
 export function updateRow(
   table: string,
   id: string,

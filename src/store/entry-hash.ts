@@ -1,12 +1,12 @@
-/** The hash chain of a ledger: each entry's hash covers the entry and the hash before it. */
+/** The hash chain of the ledger: each entry's hash covers the entry and the hash of the previous entry. */
 import type { EntryRow } from './rows.ts';
 
-/** What the first entry of an account has for a hash before it. */
+/** The previous hash of an account's first entry. */
 export const CHAIN_START = '';
 
-/** SHA-256 over the previous entry's hash and this entry's members, hex. */
+/** SHA-256 over the previous entry's hash and this entry's members, in hex. */
 export function entryHash(previous: string, entry: Omit<EntryRow, 'hash'>): string {
-  // A JSON array keeps the members apart: no two different entries can share one text.
+  // As a JSON array, so that different members never give the same text.
   const members = [
     previous,
     entry.account,

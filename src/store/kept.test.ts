@@ -20,8 +20,8 @@ const response = (id: string, more: Partial<NewResponseRow> = {}): NewResponseRo
 
 const ids = (rows: readonly { id: string }[]) => rows.map((row) => row.id);
 
-describe.each(ENGINES)('what is kept, over $name', (engine) => {
-  test('a response is found by its account alone, to the letter', async () => {
+describe.each(ENGINES)('stored conversations over $name', (engine) => {
+  test('a response is found only with its own account and exact id', async () => {
     const kept = (await freshStore(engine)).store.kept;
     const { items: _, ...row } = response('resp_1', { maker: 'openai', reply: '{"text":"😀 \\u0000"}' });
     await kept.keep([{ ...row, items: [] }], []);
@@ -31,7 +31,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(await kept.response('acc_1', 'resp_1', NOON + MONTH)).toBeUndefined();
   });
 
-  test('a chain comes oldest first, and branches do not mix', async () => {
+  test('a chain is returned oldest first, and branches stay separate', async () => {
     const kept = (await freshStore(engine)).store.kept;
     await kept.keep([response('a'), response('b', { previous: 'a' }), response('c', { previous: 'b' })], []);
     await kept.keep([response('d', { previous: 'b' })], []);
@@ -40,7 +40,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(await kept.responseChain('acc_2', 'd', NOON)).toEqual([]);
   });
 
-  test('what was deleted is not found, but what goes on from it keeps its items', async () => {
+  test('a deleted response is not found, but responses that continue it keep its items', async () => {
     const kept = (await freshStore(engine)).store.kept;
     await kept.keep([response('a'), response('b', { previous: 'a' })], []);
     expect(await kept.forgetResponse('acc_2', 'a', NOON)).toBe(false);
@@ -57,7 +57,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(ids(await kept.responseChain('acc_1', 'c', NOON))).toEqual(['c']);
   });
 
-  test('a conversation older than its retention keeps its beginning as long as it is gone on with', async () => {
+  test('a conversation keeps its first items beyond their retention while it is continued', async () => {
     const kept = (await freshStore(engine)).store.kept;
     await kept.keep([response('a')], []);
     const at = NOON + 20 * DAY;
@@ -70,7 +70,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(await kept.responseChain('acc_1', 'b', later)).toEqual([]);
   });
 
-  test('items are found in the response that had them last', async () => {
+  test('items are found in the last response that contained them', async () => {
     const kept = (await freshStore(engine)).store.kept;
     await kept.keep([response('a', { items: ['x', 'y'] }), response('b', { items: ['y', 'z'] })], []);
     expect(ids(await kept.responsesWith('acc_1', ['x', 'y', 'nowhere'], NOON)).sort()).toEqual(['a', 'b']);
@@ -79,7 +79,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(await kept.responsesWith('acc_1', ['y'], NOON + MONTH)).toEqual([]);
   });
 
-  test('proofs are found until their time is over; the newest of a key counts; the oldest beyond the bound go first', async () => {
+  test('signatures are found until they expire; the newest of a key is used; above the limit the oldest are removed first', async () => {
     const kept = (await freshStore(engine)).store.kept;
     const proof = (key: string, hours: number, body = key) => ({
       account: 'acc_1',
@@ -97,7 +97,7 @@ describe.each(ENGINES)('what is kept, over $name', (engine) => {
     expect(left.map(({ key }) => key).sort()).toEqual(['k1', 'k3']);
   });
 
-  test('a sweep takes some at a time and says that there is more', async () => {
+  test('a sweep removes a limited number of rows and reports whether there are more', async () => {
     const kept = (await freshStore(engine)).store.kept;
     const many = Array.from({ length: 250 }, (_, index) => response(`r${index}`));
     await kept.keep(many, []);

@@ -1,48 +1,48 @@
-/** What is kept of conversations: responses to go on from, and proofs of thinking that a client's format has no place for. */
+/** Storage of conversations: responses that can be continued, and reasoning signatures that the client's format cannot carry. */
 
-/** A reply that its account can look up and go on from, with what the request added to what was before. */
+/** A stored response that its account can read and continue. It has the items that its request added to the conversation. */
 export interface ResponseRow {
   id: string;
   account: string;
-  /** The response it goes on from, whose items stand before its own. */
+  /** The response that it continues; its items come before this one's. */
   previous?: string;
   at: number;
-  /** From then on it is not found any more; what goes on from it keeps its items. */
+  /** After this time it is no longer found. Responses that continue it keep its items. */
   expiresAt: number;
-  /** Whose proofs its output holds, where they are of use to that maker alone. */
+  /** The owner of the signatures in its output. Only that provider can use them. */
   maker?: string;
-  /** The request's own items, then the reply's: each a JSON array as text. */
+  /** The items of the request and of the reply, each a JSON array as text. */
   input: string;
   output: string;
-  /** The reply without its output: a JSON object as text. */
+  /** The response without its output: a JSON object as text. */
   reply: string;
 }
 
-/** A response to keep, and the ids of the items that are found in it from now on. */
+/** A response to store, with the ids of the items that it contains. */
 export interface NewResponseRow extends ResponseRow {
   items: readonly string[];
 }
 
-/** What proves one turn of a model's, found again by what the turn looks like when a client hands it back. */
+/** The reasoning signatures of one turn. The key is computed from the turn as a client sends it back. */
 export interface ProofRow {
   account: string;
   key: string;
   expiresAt: number;
-  /** A turn's proofs as JSON text. */
+  /** The signatures as JSON text. */
   body: string;
 }
 
 export interface KeptStore {
-  /** In one transaction. What a response goes on from is kept as long as the response. A proof takes the place of one with its key. */
+  /** In one transaction. A continued response is kept as long as the new response. A signature row replaces one with the same key. */
   keep(responses: readonly NewResponseRow[], proofs: readonly ProofRow[]): Promise<void>;
   response(account: string, id: string, now: number): Promise<ResponseRow | undefined>;
-  /** The response and all that it goes on from, the oldest first; empty where the response is not there. */
+  /** The response and those that it continues, oldest first. Empty if the response does not exist. */
   responseChain(account: string, id: string, now: number): Promise<ResponseRow[]>;
-  /** The responses in which these items are found. */
+  /** The responses that contain these items. */
   responsesWith(account: string, items: readonly string[], now: number): Promise<ResponseRow[]>;
-  /** `false`: there is none. */
+  /** `false` if there is no such response. */
   forgetResponse(account: string, id: string, now: number): Promise<boolean>;
   proofs(account: string, keys: readonly string[], now: number): Promise<ProofRow[]>;
-  /** Removes some of what nobody finds any more, and of the proofs the oldest beyond `mostProofs`; `true`: there is more. */
+  /** Removes expired rows, and the oldest signatures beyond `mostProofs`, up to a limit. `true` if there are more. */
   sweepKept(now: number, mostProofs: number): Promise<boolean>;
 }

@@ -1,18 +1,18 @@
-/** Leases as they are kept: which process holds money, and when it last showed that it lives. */
+/** Leases: which process owns holds, and when it last renewed its lease. */
 
-/** A lease with open holds, and when its process last renewed it; absent: never. */
+/** A lease with open holds, and its last renewal; absent if there was none. */
 export interface OwnerRow {
   owner: string;
   at?: number;
-  /** Another process has ended it: its holds are anybody's to settle. */
+  /** Another process ended the lease: any process may settle its holds. */
   isEnded?: true;
 }
 
 export interface LeaseStore {
-  /** A living process takes or renews its lease; `false` where another has ended it. */
+  /** Takes or renews the lease of a running process. `false` if another process has ended it. */
   heartbeat(owner: string, at: number): Promise<boolean>;
-  /** Ends a lease that was last renewed at `mark`, for good; `false` where it has been renewed since. */
+  /** Ends a lease permanently if its last renewal was at `mark`. `false` if it was renewed since. */
   endLease(owner: string, mark: number | undefined, at: number): Promise<boolean>;
-  /** Who has open holds. */
+  /** The owners of open holds. */
   owners(): Promise<OwnerRow[]>;
 }

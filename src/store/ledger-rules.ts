@@ -1,4 +1,4 @@
-/** What a batch of ledger steps does to what the database holds: the rules of money, the same over every engine. */
+/** The rules of the ledger: what a batch of steps changes. The same for both database engines. */
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { CompletedCall, FormerCall, RecordedCall } from './call-sums.ts';
 import { type Tokens, tokensOf } from './call-sums.ts';
@@ -20,29 +20,29 @@ import { budgetLeft, noSpending, type Spending, spend, spendMore, turnTo } from 
 type StepOf<T extends LedgerStep['type']> = Extract<LedgerStep, { type: T }>;
 export type MarkStep = StepOf<'mark'>;
 
-/** The books of one account as the batch finds them and leaves them; what its keys together have spent among them. */
+/** The balances of one account before and after the batch, including the spending of all its keys. */
 export interface AccountBooks extends Spending {
   readonly id: string;
   balance: Money;
-  /** Seq and hash of the newest entry; 0 and CHAIN_START where there is none. */
+  /** Seq and hash of the newest entry; 0 and CHAIN_START if there is none. */
   lastSeq: number;
   lastHash: string;
 }
 
-/** What the rules ask of the database, under the batch's lock. Each account and key is asked for once a batch. */
+/** What the rules read from the database, under the lock of the batch. Each account and key is read once per batch. */
 export interface LedgerView {
   account(id: string): AccountBooks | undefined;
   spending(key: string): Spending | undefined;
-  /** Removes an open hold and returns it; `known`: what it is, if it is still there. */
+  /** Removes an open hold and returns it. `known`: the hold, if the caller knows it. */
   takeHold(callId: string, known: HeldFor | undefined): HeldFor | undefined;
   call(callId: string): FormerCall | undefined;
-  /** What was entered for a call beside its charge and its completion. */
+  /** The sum of corrections and refunds of a call. */
   corrections(callId: string): Money;
   entryByKey(account: string, idempotencyKey: string): EntryRow | undefined;
   code(hash: string): CodeRow | undefined;
 }
 
-/** Far below what a database's integers hold, so that no sum of amounts leaves them. */
+/** Far below the largest database integer, so that sums of amounts cannot overflow. */
 const LARGEST_BALANCE: Money = 2n ** 62n;
 
 export interface RedeemedCode {
@@ -51,7 +51,7 @@ export interface RedeemedCode {
   at: number;
 }
 
-/** What the batch leaves to be written. */
+/** What the batch has to write. */
 export interface LedgerChanges {
   readonly accounts: Set<AccountBooks>;
   readonly spendings: Map<string, Spending>;
@@ -64,13 +64,13 @@ export interface LedgerChanges {
   readonly audits: AuditRow[];
 }
 
-/** A batch being decided: what was read, and what is to be written. */
+/** A batch in progress: what was read, and what to write. */
 interface Batch extends LedgerChanges {
   readonly view: LedgerView;
   readonly books: Map<string, AccountBooks | undefined>;
 }
 
-/** Decides the steps in order, each seeing what those before it did. Writes nothing but what `takeHold` removes. */
+/** Applies the steps in order; each sees the effect of the previous ones. Writes nothing, except that `takeHold` removes holds. */
 export function applySteps(
   steps: readonly LedgerStep[],
   view: LedgerView,
@@ -115,7 +115,7 @@ function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): Le
   if (hold.amount > available) return { type: 'refused', why: 'insufficient_balance', available };
   const spending = spendingOf(batch, hold.key);
   turnTo(spending, hold.at);
-  // Where it is refused too: a late clock is believed after a while.
+  // Also for refused holds: a clock that stays behind is accepted after some time.
   if (turnTo(account, hold.at)) batch.accounts.add(account);
   const left = budget && budgetLeft(spending, budget, hold.at);
   if (left !== undefined && hold.amount > left) {
@@ -132,7 +132,7 @@ function hold(batch: Batch, { hold, budget, accountBudget }: StepOf<'hold'>): Le
   return { type: 'held' };
 }
 
-/** The first `sentAt` stays, the greatest checkpoint counts. */
+/** The first `sentAt` is kept, and the largest checkpoint. */
 function mark(batch: Batch, step: MarkStep): LedgerOutcome {
   const hold = batch.opened.get(step.callId);
   if (!hold) {
@@ -146,7 +146,7 @@ function mark(batch: Batch, step: MarkStep): LedgerOutcome {
   return { type: 'marked' };
 }
 
-/** A call that never had a hold is recorded and charged all the same; one that is recorded stays as it is, unless that was provisional. */
+/** A call without a hold is recorded and charged too. A recorded call is not changed, unless its record is provisional. */
 function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'resolve'>): LedgerOutcome {
   const hold = takeHold(batch, callId, known);
   if (!hold) {
@@ -175,8 +175,8 @@ function resolve(batch: Batch, { callId, amount, call, hold: known }: StepOf<'re
 }
 
 /**
- * The true settlement of a call that another process has settled provisionally: the difference is entered, the record and all sums
- * become those of the true one. The hold is gone: what it does not cover any more takes the balance below zero.
+ * Replaces the provisional settlement that another process made for a call. The difference becomes an entry, and record and sums are
+ * updated. The hold is gone, so the difference may make the balance negative.
  */
 function complete(batch: Batch, before: FormerCall, call: CallRow, amount: Money): LedgerOutcome {
   const account = accountOf(batch, before.account);
@@ -203,7 +203,7 @@ function complete(batch: Batch, before: FormerCall, call: CallRow, amount: Money
   const fresh = batch.calls.find((one) => one.row.id === row.id);
   if (fresh) Object.assign(fresh, { row, completionSeq, tokens });
   else batch.completed.push({ row, completionSeq, tokens, before });
-  // Without a difference too: the account's version guards the record.
+  // Also if the difference is zero: the account's version protects the record.
   batch.accounts.add(account);
   batch.audits.push(completionAudit(before, row, endedAt));
   return { type: 'resolved', repeated: false, amount };
@@ -248,13 +248,13 @@ function enterOnce(batch: Batch, step: StepOf<'enter'>): LedgerOutcome {
   return { type: 'entered', entry, repeated: false };
 }
 
-/** Whether the entry is what the step would enter; when it does so does not matter. */
+/** Whether the entry is the one that the step would make, whatever its time. */
 function isOf(entry: EntryRow, step: StepOf<'enter'>): boolean {
   const isSame = entry.kind === step.kind && entry.amount === step.amount && entry.counter === step.counter;
   return isSame && entry.callId === step.callId && entry.note === step.note;
 }
 
-/** Who redeems a code a second time sees the entry of the first. */
+/** Redeeming a code again for the same account returns the first entry. */
 function redeem(batch: Batch, step: StepOf<'redeem'>): LedgerOutcome {
   const account = accountOf(batch, step.account);
   if (!account) return { type: 'unknown-account' };
@@ -296,7 +296,7 @@ function correctionsOf(batch: Batch, callId: string): Money {
   return here.reduce((sum, { amount }) => sum + amount, batch.view.corrections(callId));
 }
 
-/** A call's charge and its completion together are what it cost. */
+/** The cost of a call is its charge plus its completion. */
 export const isOfBill = (kind: EntryKind): boolean => kind === 'charge' || kind === 'completion';
 
 type EntryLine = Pick<EntryRow, 'kind' | 'amount' | 'counter' | 'callId' | 'note' | 'idempotencyKey' | 'at'>;

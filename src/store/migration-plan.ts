@@ -1,30 +1,30 @@
-/** Which steps bring a schema up to date: forward only, and only where what was done before is what this code would have done. */
+/** Decides which migrations to run. Only forward, and only if the applied steps are the ones that this code knows. */
 import { hash } from 'node:crypto';
 import { raw, type Statement, sql } from './database.ts';
 
 /**
- * A step of the schema. A text alone only adds: programs that do not know the step go on using the database. A step that they would
- * break on, or break, says the smallest number of steps (`minimum`) that a program must know to use the database after it.
+ * A migration step. A plain text only adds to the schema, so older programs can continue to use the database. A step that is incompatible
+ * with older programs has `minimum`: the smallest number of steps that a program must know to use the database after it.
  */
 export type MigrationStep = string | { readonly text: string; readonly minimum: number };
 
-/** A step as the database remembers it: that it was done, what it said, and what it asks of programs. */
+/** A recorded step: its version, the hash of its text, and its `minimum`. */
 export interface AppliedStep {
   version: bigint;
   fingerprint: string;
-  /** Null where a program from before this was recorded did the step. */
+  /** Null if the step was applied by a program that did not record this yet. */
   minimum: bigint | null;
 }
 
-/** What a program may do with a database. */
+/** Whether and how a program may use a database. */
 export type SchemaState =
-  /** Its schema is the program's. */
+  /** The schema is the one that the program knows. */
   | { is: 'current' }
-  /** It lacks steps that the program knows. */
+  /** Steps that the program knows are missing. */
   | { is: 'behind'; pending: string[] }
-  /** It has steps that the program does not know and can live with. */
+  /** There are newer steps, compatible with the program. */
   | { is: 'ahead'; version: number }
-  /** The program must not touch it; `why` is a sentence. */
+  /** The program must not use the database. `why` is a sentence. */
   | { is: 'unusable'; why: string };
 
 const textOf = (step: MigrationStep): string => (typeof step === 'string' ? step : step.text);
@@ -42,7 +42,7 @@ export function schemaState(
   if (version > known && (unknown.length === 0 || !mayBeUsed)) {
     return {
       is: 'unusable',
-      why: `The database has schema version ${version}, this Modelport knows versions up to ${known}: start a newer Modelport or use another database.`,
+      why: `The database has schema version ${version}, this Modelport supports versions up to ${known}: start a newer Modelport or use another database.`,
     };
   }
   const other = applied.find(
@@ -51,7 +51,7 @@ export function schemaState(
   if (other) {
     return {
       is: 'unusable',
-      why: `Step ${other.version} of the database's schema is not the one this Modelport knows: start the Modelport that made it or use another database.`,
+      why: `Step ${other.version} of the database's schema is not the one of this Modelport: start the Modelport that created it or use another database.`,
     };
   }
   if (version > known) return { is: 'ahead', version };
@@ -60,7 +60,7 @@ export function schemaState(
 
 const stepOf = (steps: readonly MigrationStep[], { version }: AppliedStep) => steps[Number(version) - 1];
 
-/** The steps to do now; none where the database is as new as the program, or newer and usable. Throws a sentence where it is unusable. */
+/** The steps to apply now; none if the database is up to date, or newer and compatible. Throws an Error if it cannot be used. */
 export function pendingSteps(
   steps: readonly MigrationStep[],
   version: number,
@@ -73,7 +73,7 @@ export function pendingSteps(
 
 export const READ_STEPS: Statement = raw('SELECT version, fingerprint, minimum FROM migrations ORDER BY version');
 
-/** Remembers all steps; those remembered already stay as they are. */
+/** Records all steps. Steps that are already recorded stay unchanged. */
 export function rememberSteps(steps: readonly MigrationStep[]): Statement[] {
   return steps.map(
     (step, index) =>

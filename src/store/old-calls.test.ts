@@ -34,27 +34,30 @@ const callRecord = (id: string, at: number): CallRow => ({
 });
 const resolve = (row: CallRow): LedgerStep => ({ type: 'resolve', callId: row.id, amount: row.cost, call: row });
 
-test.each(ENGINES)('$name: old calls are dropped by days; sums, balances and the proof stay', async (engine) => {
-  const { store } = await freshStore(engine);
-  const DAY = 86_400_000;
-  const midnight = NOON - DAY / 2;
-  await store.createAccount(ACCOUNT);
-  await store.tidy(NOON);
-  const days = [-1, 0, 1, 2, 9];
-  const rows = days.map((day) => resolve(callRecord(`call_${day}`, NOON + day * DAY)));
-  await store.ledger([TOP_UP, ...rows]);
-  await store.tidy(NOON + 2 * DAY);
-  const ids = async () => (await store.calls({ limit: 9 })).map(({ id }) => id);
-  expect(await ids()).toEqual(['call_9', 'call_2', 'call_1', 'call_0', 'call_-1']);
-  const sums = () => store.usage({ account: 'acc_1', from: midnight - DAY, to: midnight + 20 * DAY, groupBy: 'day' });
-  const before = await sums();
-  expect(before.map(({ group, calls, cost }) => [group, calls, cost])).toEqual(
-    ['04', '05', '06', '07', '14'].map((day) => [`2026-05-${day}`, 1, 5n]),
-  );
-  await store.tidy(NOON + 3 * DAY, midnight + DAY);
-  expect(await ids()).toEqual(['call_9', 'call_2', 'call_1']);
-  expect(await sums()).toEqual(before);
-  expect(await store.account('acc_1')).toMatchObject({ balance: 975n });
-  expect(await store.verify()).toMatchObject({ faults: [], entries: 6 });
-  await store.close();
-});
+test.each(ENGINES)(
+  '$name: old calls are removed by days; sums, balances and verification stay correct',
+  async (engine) => {
+    const { store } = await freshStore(engine);
+    const DAY = 86_400_000;
+    const midnight = NOON - DAY / 2;
+    await store.createAccount(ACCOUNT);
+    await store.tidy(NOON);
+    const days = [-1, 0, 1, 2, 9];
+    const rows = days.map((day) => resolve(callRecord(`call_${day}`, NOON + day * DAY)));
+    await store.ledger([TOP_UP, ...rows]);
+    await store.tidy(NOON + 2 * DAY);
+    const ids = async () => (await store.calls({ limit: 9 })).map(({ id }) => id);
+    expect(await ids()).toEqual(['call_9', 'call_2', 'call_1', 'call_0', 'call_-1']);
+    const sums = () => store.usage({ account: 'acc_1', from: midnight - DAY, to: midnight + 20 * DAY, groupBy: 'day' });
+    const before = await sums();
+    expect(before.map(({ group, calls, cost }) => [group, calls, cost])).toEqual(
+      ['04', '05', '06', '07', '14'].map((day) => [`2026-05-${day}`, 1, 5n]),
+    );
+    await store.tidy(NOON + 3 * DAY, midnight + DAY);
+    expect(await ids()).toEqual(['call_9', 'call_2', 'call_1']);
+    expect(await sums()).toEqual(before);
+    expect(await store.account('acc_1')).toMatchObject({ balance: 975n });
+    expect(await store.verify()).toMatchObject({ faults: [], entries: 6 });
+    await store.close();
+  },
+);

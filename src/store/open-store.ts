@@ -1,4 +1,4 @@
-/** Opens the Store that the settings name. */
+/** Opens the store that the configuration names. */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openPostgresStore } from './postgres/postgres-store.ts';
@@ -8,21 +8,21 @@ import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
 export interface StoreSettings {
-  /** Folder of the database file; made where it is missing. */
+  /** Folder of the SQLite file; created if missing. */
   dataDir: string;
-  /** A Postgres database instead. */
+  /** URL of a Postgres database to use instead. */
   databaseUrl?: string | undefined;
-  /** How many connections this process may open to it. */
+  /** The maximum of connections of this process. */
   connections?: number | undefined;
   sync?: SqliteSync | undefined;
-  /** Encrypts providers' credentials; absent: they stand as they are. */
+  /** Encrypts providers' credentials. Absent: they are stored unencrypted. */
   sealing?: Sealing | undefined;
 }
 
 const CONNECTIONS = 5;
 const FILE_NAME = 'modelport.db';
 
-/** The Store is open, its schema as it was found: call `migrate`. */
+/** The store is opened, but its schema is not migrated yet: call `migrate`. */
 export async function openStore({
   dataDir,
   databaseUrl,
@@ -32,7 +32,7 @@ export async function openStore({
 }: StoreSettings): Promise<Store> {
   if (databaseUrl) return openPostgresStore({ url: databaseUrl, connections }, sealing);
   const path = join(dataDir, FILE_NAME);
-  // For the owner alone: the file holds provider credentials.
+  // Readable by the owner only: the file contains provider credentials.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   return openSqliteStore(path, sync, sealing);
 }

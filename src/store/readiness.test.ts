@@ -1,4 +1,4 @@
-/** Whether a database takes calls: of today's schema, of a newer program's, read-only. */
+/** Readiness of a database: with the current schema, a newer schema, and read-only. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
@@ -11,14 +11,14 @@ import { openStore } from './open-store.ts';
 import { notReady } from './readiness.ts';
 import type { CallRow, HoldRow, Store } from './store.ts';
 
-/** The step of a program that knows one more than this one. */
+/** A migration of a newer program, one step more than this one has. */
 const newerStep = (minimum: number | 'NULL') =>
   `INSERT INTO migrations (version, fingerprint, minimum) SELECT max(version) + 1, 'x', ${minimum} FROM migrations`;
 
 const TABLES = ['accounts', 'keys', 'spendings', 'entries', 'holds', 'calls', 'call_sums', 'prices', 'models'];
 
 describe.each(ENGINES)('readiness over $name', (engine) => {
-  test('a newer program that only added leaves this one ready, with a warning, and its calls work', async () => {
+  test('a newer schema that only adds leaves this program ready with a warning, and its calls work', async () => {
     const { store, tamper, settings } = await freshStore(engine);
     await useAll(store, 'before');
     for (const table of TABLES)
@@ -45,7 +45,7 @@ describe.each(ENGINES)('readiness over $name', (engine) => {
   });
 
   test.each([1_000, 'NULL'] as const)(
-    'a newer program that asks for more than this one knows (%p) ends it',
+    'a newer schema that requires a newer program (%p) makes this one not ready',
     async (minimum) => {
       const { store, tamper } = await freshStore(engine);
       expect((await store.ready()).ready).toBe(true);
@@ -59,7 +59,7 @@ describe.each(ENGINES)('readiness over $name', (engine) => {
   );
 });
 
-describe.skipIf(!hasPostgres)('a Postgres that takes no writes', () => {
+describe.skipIf(!hasPostgres)('a Postgres that accepts no writes', () => {
   test('is not ready', async () => {
     const databaseUrl = await (await testPostgres()).freshDatabase();
     const first = await openStore({ dataDir: '', databaseUrl });
@@ -87,7 +87,7 @@ describe.skipIf(!isMounted)('an SQLite file on a read-only disk', () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'modelport-written-'));
     const written = await openStore({ dataDir });
     await written.migrate();
-    // With its log, as a disk leaves it that turned read-only while the program ran.
+    // With its write-ahead log, as on a disk that became read-only while the program ran.
     cpSync(dataDir, folder, { recursive: true });
     await written.close();
     expect(spawnSync('mount', ['-o', 'remount,ro', folder]).status).toBe(0);
@@ -98,7 +98,7 @@ describe.skipIf(!isMounted)('an SQLite file on a read-only disk', () => {
   });
 });
 
-/** Everything that a program writes as it serves: an account, a key, a price, a model, money, a call. */
+/** Everything that a running program writes: an account, a key, a price, a model, money, a call. */
 async function useAll(store: Store, name: string): Promise<void> {
   await store.createAccount({ id: `acc_${name}`, name, balance: 0n, held: 0n, createdAt: 1 });
   await store.createKey({

@@ -1,12 +1,12 @@
-/** Says whether the database takes a call now, and if not, why: in sentences that anybody may read. */
+/** Whether the database can take a call now, and the reasons if not. The sentences contain nothing confidential. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { SchemaState } from './migration-plan.ts';
 
 export interface Readiness {
   ready: boolean;
-  /** Why no call can be taken: a sentence each. */
+  /** Why no call can be taken, one sentence each. */
   reasons: string[];
-  /** What an operator should know although calls are taken. */
+  /** Problems that do not prevent calls. */
   warnings: string[];
 }
 
@@ -14,7 +14,7 @@ export const READY: Readiness = { ready: true, reasons: [], warnings: [] };
 
 export const notReady = (reason: string): Readiness => ({ ready: false, reasons: [reason], warnings: [] });
 
-/** Reads the schema's state, and where it can be used writes a row as a call would. */
+/** Reads the state of the schema and, if it can be used, writes a row as a call would. */
 export async function probeDatabase(
   readSchema: () => Promise<SchemaState> | SchemaState,
   write: () => Promise<unknown>,
@@ -31,9 +31,9 @@ export async function probeDatabase(
 }
 
 const newerSchema = (version: number) =>
-  `The database has schema version ${version}, which is newer than this Modelport and can still be used by it: finish the upgrade.`;
+  `The database has schema version ${version}, which is newer than this Modelport but compatible with it: finish the upgrade.`;
 
-/** By what the engines call it; nothing of the cause is shown, which may hold addresses. */
+/** By the engines' error names. The cause itself is not shown, because it may contain addresses. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^(SQLITE_FULL|53100)/, "The database's disk is full."],
   [/^(SQLITE_READONLY|25006)/, 'The database is read-only.'],
@@ -44,7 +44,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 export function reasonOf(thrown: unknown): string {
   const cause: unknown = thrown instanceof GatewayError ? thrown.cause : thrown;
   const { code, errno } = (cause ?? {}) as { code?: unknown; errno?: unknown };
-  // SQLite names its errors in `code`; Postgres says its own in `errno`, and in `code` that it was the server's.
+  // SQLite names its errors in `code`. Postgres has its own code in `errno`, and `code` says that the error is from the server.
   const names = [String(code ?? ''), String(errno ?? '')];
   const known = REASONS.find(([pattern]) => names.some((name) => pattern.test(name)));
   return known ? known[1] : 'The database does not answer.';

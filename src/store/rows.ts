@@ -1,30 +1,30 @@
-/** What the store keeps, row by row, and what it is asked. */
+/** The rows of the store and the filters of its queries. */
 import type { FallbackReason } from '../canonical/fallback.ts';
 import type { Money } from '../canonical/money.ts';
 import type { Usage } from '../canonical/usage.ts';
 
-/** How much may be called how fast; of a key, or of all keys of an account together. */
+/** Rate limits of a key, or of all keys of an account together. */
 export interface Pace {
   requestsPerMinute?: number;
   tokensPerMinute?: number;
-  /** Calls at once. */
+  /** Concurrent calls. */
   concurrency?: number;
 }
 
 export interface AccountRow extends Pace {
   id: string;
   name: string;
-  /** Sum of the account's entries. */
+  /** The sum of the account's entries. */
   balance: Money;
-  /** Sum of its open holds. */
+  /** The sum of its open holds. */
   held: Money;
   createdAt: number;
   disabledAt?: number;
-  /** What all its keys together may spend. */
+  /** The budget for all its keys together. */
   budget?: Budget;
 }
 
-/** A member that is absent stays as it is, `null` takes it away. */
+/** Absent members stay unchanged; `null` removes a value. */
 export interface AccountChange {
   name?: string;
   disabledAt?: number | null;
@@ -36,7 +36,7 @@ export interface AccountChange {
 
 export type KeyKind = 'caller' | 'admin';
 
-/** A budget: how much a key may spend in all, per UTC day, per UTC month. */
+/** A budget: the maximum that a key may spend in total, per UTC day, and per UTC month. */
 export interface Budget {
   total?: Money;
   day?: Money;
@@ -48,7 +48,7 @@ export interface KeyRow extends Pace {
   account: string;
   kind: KeyKind;
   name: string;
-  /** SHA-256 of the key, hex. */
+  /** SHA-256 of the key, in hex. */
   hash: string;
   /** Last four characters, for display. */
   last4: string;
@@ -62,12 +62,12 @@ export interface KeyRow extends Pace {
   /** Names that mean another model to this key. */
   aliases?: { [name: string]: string };
   budget?: Budget;
-  /** The hash it had before it was rotated, which opens until `priorUntil`. */
+  /** The hash before the last rotation. It is valid until `priorUntil`. */
   priorHash?: string;
   priorUntil?: number;
 }
 
-/** A member that is absent stays as it is, `null` takes it away. */
+/** Absent members stay unchanged; `null` removes a value. */
 export interface KeyChange {
   name?: string;
   hash?: string;
@@ -86,25 +86,25 @@ export interface KeyChange {
   priorUntil?: number | null;
 }
 
-/** Something an admin has changed: who, what, when, and how it was before. Never a secret. */
+/** One change by an admin: who, what, when, and the values before and after. Contains no secrets. */
 export interface AuditRow {
   id: string;
   at: number;
-  /** The admin key's id; `cli`, `start`, `file NAME FINGERPRINT` where no key was used. */
+  /** The id of the admin key, or `cli`, `start`, `file NAME FINGERPRINT` if no key was used. */
   actor: string;
-  /** What was done: `key.created`, `model.changed` … */
+  /** The action: `key.created`, `model.changed` … */
   action: string;
   /** The id or name of what was changed. */
   subject: string;
-  /** JSON text of an object; absent: there was, or is, none. */
+  /** An object as JSON text. Absent: it did not exist before, or does not exist after. */
   before?: string;
   after?: string;
 }
 
-/** Says how a change is kept on record, in the change's own transaction. `before` is absent of what was made, `after` of what was removed. */
+/** Makes the audit row of a change, written in the same transaction. `before` is absent for a creation, `after` for a removal. */
 export type Audit<Row> = (before: Row | undefined, after: Row | undefined) => AuditRow;
 
-/** `completion`: what a call's true settlement adds to a provisional one, or gives back of it. */
+/** `completion`: the difference between a call's final and provisional settlement. */
 export type EntryKind = 'top-up' | 'charge' | 'completion' | 'refund' | 'adjustment' | 'redemption';
 
 /** One line of an account's ledger. `counter` is the other side of the double entry (`cash`, `revenue`, `adjustments`, `codes`). */
@@ -121,14 +121,14 @@ export interface EntryRow {
   note?: string;
   idempotencyKey?: string;
   at: number;
-  /** SHA-256 over the previous entry's hash and this entry's members, hex. */
+  /** SHA-256 over the previous entry's hash and this entry's members, in hex. */
   hash: string;
 }
 
-/** Credit that whoever knows the code may take, once. */
+/** A redemption code: credit that one account can take once. */
 export interface CodeRow {
   id: string;
-  /** SHA-256 of the code, hex. */
+  /** SHA-256 of the code, in hex. */
   hash: string;
   /** Last four characters, for display. */
   last4: string;
@@ -137,34 +137,34 @@ export interface CodeRow {
   createdAt: number;
   expiresAt?: number;
   redeemedAt?: number;
-  /** The account that has it. */
+  /** The account that redeemed it. */
   redeemedBy?: string;
 }
 
-/** Money set aside for a call under way. */
+/** Money reserved for a call in progress. */
 export interface HoldRow {
   callId: string;
   account: string;
   key: string;
   amount: Money;
   model: string;
-  /** Version of the price the call is charged by. */
+  /** The price version by which the call is charged. */
   priceId: string;
   at: number;
-  /** The process that holds it, so that a sweeper can tell a living one from a dead one. */
+  /** The process that owns the hold. A sweeper checks whether it is still alive. */
   owner: string;
-  /** When the call first went upstream; absent: nothing has been sent. */
+  /** When the call was first sent to a provider. Absent: nothing was sent. */
   sentAt?: number;
-  /** What the call has cost so far at least, as last noted. */
+  /** The minimum cost of the call so far. */
   checkpoint?: Money;
 }
 
-/** What of a hold its resolution needs. */
+/** The parts of a hold that are needed to resolve it. */
 export type HeldFor = Pick<HoldRow, 'account' | 'key' | 'amount'>;
 
 export type CallOutcome = 'ok' | 'refused' | 'failed' | 'broken' | 'aborted' | 'interrupted' | 'disputed';
 
-/** The record of one call: lean, written once, when it ends. */
+/** The record of a call, written once when it ends. */
 export interface CallRow {
   id: string;
   account: string;
@@ -173,14 +173,14 @@ export interface CallRow {
   model: string;
   provider: string;
   targetModel: string;
-  /** The client's format and the upstream's. */
+  /** The client's format and the provider's. */
   dialect: string;
   upstreamDialect: string;
   stream: boolean;
   status: number;
   outcome: CallOutcome;
   errorCode?: string;
-  /** Settled by another process for one that seemed dead: whoever held the call completes it, should it be alive. */
+  /** Settled by another process because the owner seemed dead. If the owner is alive, it completes the settlement. */
   provisional?: true;
   attempts: number;
   cost: Money;
@@ -190,7 +190,7 @@ export interface CallRow {
   firstByteMs?: number;
 }
 
-/** A price version: immutable; `components` is a Price as JSON text. */
+/** A price version. Immutable. `components` is a Price as JSON text. */
 export interface PriceRow {
   id: string;
   model: string;
@@ -229,22 +229,24 @@ export interface ModelRow {
   priceId: string;
   maxOutputTokens?: number;
   contextTokens?: number;
-  /** Images a call may ask for, where it is not as everywhere. */
+  /** The maximum of images per call, if it differs from the default. */
   maxImages?: number;
   displayName?: string;
   ownedBy: string;
-  /** What becomes of the upstream call when the client leaves. */
+  /** What happens to the call at the provider when the client disconnects. */
   onDisconnect: 'abort' | 'drain';
   createdAt: number;
   targets: TargetRow[];
 }
 
-/** One step of the ledger; a batch of them is one transaction, applied in order. */
+/** One step of the ledger. A batch of steps is one transaction, applied in order. */
 export type LedgerStep =
   | { type: 'hold'; hold: HoldRow; budget?: Budget; accountBudget?: Budget }
   | { type: 'mark'; callId: string; account?: string; sentAt?: number; checkpoint?: Money }
-  /** Ends a hold: charges `amount` (0n: releases it) and records the call. Who knows the hold spares the store a look.
-   *  Of a call that was settled provisionally it enters the difference. */
+  /**
+   * Ends a hold: charges `amount` (0n releases it) and records the call. Passing the hold saves a read. For a provisionally settled call it
+   * enters the difference.
+   */
   | { type: 'resolve'; callId: string; amount: Money; call: CallRow; hold?: HeldFor }
   | {
       type: 'enter';
@@ -252,15 +254,15 @@ export type LedgerStep =
       kind: EntryKind;
       amount: Money;
       counter: string;
-      /** The call whose charge this corrects or gives back. */
+      /** The call whose charge is corrected or refunded. */
       callId?: string;
       note?: string;
       idempotencyKey?: string;
       at: number;
-      /** Keeps the entry on record as an admin's; a repeat enters nothing and records nothing. */
+      /** Writes the entry to the audit log. A repeated request writes neither. */
       audit?: Audit<EntryRow>;
     }
-  /** Enters what the code with this hash is worth. */
+  /** Enters the value of the code with this hash. */
   | { type: 'redeem'; account: string; hash: string; counter: string; at: number; audit?: Audit<EntryRow> };
 
 export type LedgerOutcome =
@@ -268,22 +270,22 @@ export type LedgerOutcome =
   | { type: 'refused'; why: 'insufficient_balance'; available: Money }
   | { type: 'refused'; why: 'budget_exhausted'; of: 'key' | 'account'; available: Money }
   | { type: 'marked' }
-  /** `repeated`: the hold was resolved before, nothing changed now. */
+  /** `repeated`: the hold was already resolved, and nothing changed. */
   | { type: 'resolved'; repeated: boolean; amount: Money }
   | { type: 'entered'; entry: EntryRow; repeated: boolean }
-  /** The idempotency key was used before, for another entry than this. */
+  /** The idempotency key was used before for another entry. */
   | { type: 'other-entry'; entry: EntryRow }
-  /** The call was not charged so much, or what was charged has been given back. */
+  /** More than the call's charge minus earlier refunds. */
   | { type: 'beyond-charge'; left: Money }
   | { type: 'unredeemable'; why: 'unknown' | 'expired' | 'redeemed' }
-  /** The balance would be larger than an account can hold. */
+  /** The balance would exceed the maximum of an account. */
   | { type: 'out-of-range' }
   | { type: 'unknown-call' }
-  /** The account is locked by another process, and the batch did not wait for it: nothing was done. */
+  /** The account is locked by another process and the batch did not wait: nothing was done. */
   | { type: 'busy' }
   | { type: 'unknown-account' };
 
-/** A page of a list: rows in a stable order, beginning after the row whose id is `after`. */
+/** A page of a list: rows in a stable order, starting after the row with the id `after`. */
 export interface Page {
   limit: number;
   after?: string;
@@ -306,7 +308,7 @@ export interface UsageSum {
   outputTokens: number;
 }
 
-/** What an empty database begins with. */
+/** The initial content of an empty database. */
 export interface FirstRows {
   account: AccountRow;
   steps: readonly LedgerStep[];

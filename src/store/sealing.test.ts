@@ -15,25 +15,25 @@ const keys = (current?: string, ...previous: string[]): KeySource => ({
   },
 });
 
-describe('a sealed text', () => {
+describe('an encrypted text', () => {
   const sealing = createSealing(keys(OLD));
   const sealed = sealing.seal(CANARY, 'provider a');
 
-  test('says nothing of itself, is another each time, and opens in its place', () => {
+  test('does not show the plain text, differs each time, and can be decrypted for its place', () => {
     expect(sealed).not.toContain(CANARY);
     expect(sealing.seal(CANARY, 'provider a')).not.toBe(sealed);
     expect(sealing.open(sealed, 'provider a')).toBe(CANARY);
     expect(sealing.open(CANARY, 'provider a')).toBe(CANARY);
   });
 
-  test('opens nowhere else, altered, or without its key', () => {
+  test('cannot be decrypted for another place, after a change, or without its key', () => {
     expect(() => sealing.open(sealed, 'provider b')).toThrow('was altered, or moved');
     const end = sealed.at(-2) === 'A' ? 'B' : 'A';
     expect(() => sealing.open(`${sealed.slice(0, -2)}${end}${sealed.at(-1)}`, 'provider a')).toThrow('was altered');
     expect(() => createSealing(keys(NEW)).open(sealed, 'provider a')).toThrow('encrypted with another key');
   });
 
-  test('opens with the key before, and asks for keys again that it does not know', () => {
+  test('is decrypted with the previous key, and for an unknown key the key source is read again', () => {
     const rotated = createSealing(keys(NEW, OLD));
     expect(rotated.open(sealed, 'provider a')).toBe(CANARY);
     expect([rotated.isCurrent(sealed), rotated.isCurrent(rotated.seal('x', 'y')), rotated.isCurrent('x')]).toEqual([
@@ -67,7 +67,7 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     return store;
   }
 
-  test('plain rows of before are encrypted, in the database nothing of them is left to read', async () => {
+  test('unencrypted rows of earlier versions are encrypted, and no plain text stays in the database', async () => {
     const { settings } = await engine.freshDatabase();
     const plain = await at(settings);
     await plain.migrate();
@@ -82,7 +82,7 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     expect(raw?.settings.region).toBe('eu');
   });
 
-  test('a wrong key is one sentence; none is written beside what another key has encrypted', async () => {
+  test('a wrong key gives an error, and no row is written next to rows encrypted with another key', async () => {
     const { settings } = await engine.freshDatabase();
     const store = await at(settings, keys(OLD));
     await store.migrate();
@@ -95,12 +95,12 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     ])
       await expect(act()).rejects.toThrow('encrypted with another key: set MODELPORT_SECRET_KEY');
     expect(await store.providers()).toEqual([PROVIDER]);
-    // Set again, it is the new key's.
+    // Saved again, it is encrypted with the new key.
     await wrong.saveProvider(PROVIDER);
     expect(await wrong.providers()).toEqual([PROVIDER]);
   });
 
-  test('a rotation that was cut short is gone on with: each row names its key', async () => {
+  test('an interrupted rotation can be continued: each row names its key', async () => {
     const { settings } = await engine.freshDatabase();
     const before = await at(settings, keys(OLD));
     await before.migrate();
@@ -108,7 +108,7 @@ describe.each(ENGINES)('providers on $name', (engine) => {
     const during = await at(settings, keys(NEW, OLD));
     await during.saveProvider({ ...PROVIDER, name: 'b' });
     expect((await during.providers()).map(({ credentials }) => credentials[0])).toEqual([CANARY, CANARY, CANARY]);
-    // A start leaves them to the rotation: gateways with the old key alone go on meanwhile.
+    // The start does not re-encrypt rows of the previous key: gateways that only have that key continue to work.
     expect(await during.resealProviders('plain')).toBe(0);
     expect(await during.resealProviders()).toBe(2);
     expect(await (await at(settings, keys(NEW))).providers()).toHaveLength(3);

@@ -1,23 +1,23 @@
-/** Providers' credentials as the database holds them: encrypted (AES-256-GCM), each bound to its place and naming its key. */
+/** Encryption of providers' credentials in the database: AES-256-GCM. Each text is bound to its place and names its key. */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Where keys come from; asked again when a text names a key that is not known, for keys are rotated while processes run. */
+/** The source of keys. It is read again when a text names an unknown key, because keys are rotated while processes run. */
 export interface KeySource {
-  /** The key that seals, and those that are still opened with. Texts of any form; `undefined`: there is none yet. */
+  /** The key to encrypt with, and earlier keys that can still decrypt. Any text is a key. `undefined`: there is no key yet. */
   read(): { current: string | undefined; previous: readonly string[] };
-  /** Makes the first key, where `read` finds none; returns the one that is in force then. */
+  /** Creates the first key if `read` finds none, and returns the current key. */
   make(): string;
 }
 
 export interface Sealing {
-  /** `place`: what the text is of; it opens nowhere else. */
+  /** `place`: where the text is stored. It can be decrypted only for the same place. */
   seal(text: string, place: string): string;
-  /** A text that was never sealed is itself. Throws a sentence where no key opens it. */
+  /** A text that was never encrypted is returned unchanged. Throws an Error if no key decrypts it. */
   open(text: string, place: string): string;
-  /** Whether the text is sealed with the key in force; or with any. */
+  /** Whether the text is encrypted with the current key; or with any key. */
   isCurrent(text: string): boolean;
   isSealed(text: string): boolean;
-  /** There is a key from now on. */
+  /** Creates a key if there is none. */
   ensure(): void;
 }
 
@@ -35,7 +35,7 @@ const ID_LENGTH = 8;
 export function createSealing(source: KeySource): Sealing {
   let known = new Map<string, Key>();
 
-  /** Read anew each time: a key that was rotated must not seal any more. */
+  /** Read each time: a rotated key must not be used to encrypt any more. */
   function current(): Key {
     const key = keyOf(source.read().current ?? source.make());
     known.set(key.id, key);
@@ -85,7 +85,7 @@ const UNKNOWN_KEY =
 
 const idOf = (sealed: string) => sealed.slice(MARK.length, MARK.length + ID_LENGTH);
 
-/** A key of the right length out of any text; its id tells nothing of it. */
+/** Derives a key of the right length from any text. The key's id reveals nothing of it. */
 function keyOf(text: string): Key {
   const bytes = Buffer.from(hkdfSync('sha256', text, 'modelport', 'provider credentials', KEY_BYTES));
   const id = createHash('sha256').update('modelport key id').update(bytes).digest('hex').slice(0, ID_LENGTH);

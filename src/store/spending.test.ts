@@ -3,7 +3,7 @@ import { budgetLeft, committed, noSpending, spend, turnTo } from './spending.ts'
 
 const at = (text: string) => Date.parse(text);
 
-test('a window closes at its UTC end and takes its spending with it', () => {
+test('a window ends at its UTC end, and its spending with it', () => {
   const spending = noSpending();
   const [end, begin, next] = [at('2026-01-31T23:59:59Z'), at('2026-02-01T00:00:00Z'), at('2026-02-02T00:00:00Z')];
   spend(spending, 5n, end);
@@ -14,7 +14,7 @@ test('a window closes at its UTC end and takes its spending with it', () => {
   expect(committed(spending, next)).toEqual({ total: 7n, day: 0n, month: 2n });
 });
 
-test('while clocks differ a late one has no budget of its own', () => {
+test('a process whose clock is behind has no budget of its own', () => {
   const spending = noSpending();
   const [late, early] = [at('2026-02-28T12:00:00Z'), at('2026-03-01T13:00:00Z')];
   for (let minute = 0; minute < 10; minute++) {
@@ -27,11 +27,11 @@ test('while clocks differ a late one has no budget of its own', () => {
   expect(committed(spending, early)).toEqual({ total: 70n, day: 70n, month: 70n });
 });
 
-test('a clock that turned the windows wrongly: within a minute they turn back, and nothing of the true ones is lost', () => {
+test('windows that a wrong clock opened are reverted within a minute, and no spending of the correct ones is lost', () => {
   const spending = noSpending();
   const true0 = at('2026-02-28T23:30:00Z');
   spend(spending, 5n, true0);
-  // An hour ahead for 1.5 s, and back.
+  // The clock is an hour ahead for 1.5 s, then correct again.
   turnTo(spending, true0 + 3_600_000);
   spend(spending, 2n, true0 + 3_600_000);
   for (const second of [2, 20, 61]) {
@@ -41,12 +41,12 @@ test('a clock that turned the windows wrongly: within a minute they turn back, a
   turnTo(spending, true0 + 63_000);
   spend(spending, 1n, true0 + 63_000);
   expect(committed(spending, true0 + 63_000)).toEqual({ total: 8n, day: 8n, month: 8n });
-  // The next day and month have all but what the wrong clock has spent of them.
+  // The next day and month start with what was booked on them while the clock was wrong.
   turnTo(spending, at('2026-03-01T00:00:00Z'));
   expect(committed(spending, at('2026-03-01T00:00:00Z'))).toEqual({ total: 8n, day: 2n, month: 2n });
 });
 
-test('a clock a year ahead does not stop the days', () => {
+test('a clock that is a year ahead does not stop the daily windows', () => {
   const spending = noSpending();
   const noon = at('2026-03-01T12:00:00Z');
   spend(spending, 5n, noon);
@@ -58,7 +58,7 @@ test('a clock a year ahead does not stop the days', () => {
   expect(committed(spending, at('2026-03-02T00:00:00Z'))).toEqual({ total: 5n, day: 0n, month: 5n });
 });
 
-test('what ended before the newest windows began is booked there, and turns nothing back', () => {
+test('spending that ended before the newest windows began is booked there and reverts nothing', () => {
   const spending = noSpending();
   const midnight = at('2026-03-01T00:00:00Z');
   spend(spending, 5n, midnight);
@@ -66,7 +66,7 @@ test('what ended before the newest windows began is booked there, and turns noth
   expect(committed(spending, midnight)).toEqual({ total: 9n, day: 9n, month: 9n });
 });
 
-test('the tightest window decides, holds count in each', () => {
+test('the tightest window limits, and holds count in each window', () => {
   const spending = { ...noSpending(), held: 10n, total: 50n, daySpent: 1n, monthSpent: 20n };
   expect(budgetLeft(spending, {}, 0)).toBeUndefined();
   expect(budgetLeft(spending, { total: 100n, day: 100n, month: 35n }, 0)).toBe(5n);

@@ -1,16 +1,16 @@
-/** What a key has spent and holds, and what its budget leaves: per UTC day, per UTC month and in all. */
+/** Spending and holds of a key, and what its budget leaves: per UTC day, per UTC month, and in total. */
 import type { Money } from '../canonical/money.ts';
 import type { Budget } from './rows.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A clock that has turned the windows and is followed by nobody for so long, by the clock of those who come after, was wrong. */
+/** If no other clock confirms a newly opened window within this time, the clock that opened it was wrong. */
 const DOUBTED_MS = 60_000;
 
 /**
- * `day` and `month` count from 1970 and name the windows that `daySpent` and `monthSpent` belong to: the newest that any process's clock
- * has opened. The `prior` ones were used before them. `lateSince`: when first somebody's clock was in an older day, and since then
- * nobody's in the newest; 0: not so.
+ * `day` and `month` count from 1970 and identify the windows of `daySpent` and `monthSpent`: the newest that any process's clock has
+ * opened. The `prior` members are the windows before them. `lateSince`: since when all clocks were in an older day and none in the newest;
+ * 0 if that is not so.
  */
 export interface Spending {
   held: Money;
@@ -32,9 +32,9 @@ export function noSpending(): Spending {
 }
 
 /**
- * Opens the windows that `at`, the present by somebody's clock, lies in. A late clock is not believed at once: clocks differ, and
- * nobody is to have a fresh budget by being slow. Where nobody else was in the newest day for a minute, the windows turn back, and what
- * was spent in those that were wrong is added to the true ones. Says whether anything has changed.
+ * Opens the windows of the time `at`, read from any process's clock. A clock that is behind is not accepted at once: otherwise a slow
+ * process would have a budget of its own. If no clock was in the newest day for a minute, the windows are reverted, and their spending is
+ * added to the correct ones. Returns whether anything has changed.
  */
 export function turnTo(spending: Spending, at: number): boolean {
   const day = dayOf(at);
@@ -50,7 +50,7 @@ export function turnTo(spending: Spending, at: number): boolean {
   return true;
 }
 
-/** Newer windows: empty, or those that were turned back from. */
+/** Opens newer windows: empty ones, or those that were reverted earlier. */
 function turnOn(spending: Spending, at: number): true {
   const day = dayOf(at);
   const daySpent = day === spending.priorDay ? spending.priorDaySpent : 0n;
@@ -72,7 +72,7 @@ function turnBack(spending: Spending, at: number): void {
   Object.assign(spending, { priorMonth, priorMonthSpent, month, monthSpent });
 }
 
-/** Books a charge into the windows its time lies in, or into the newest where it ended before they began. */
+/** Adds a charge to the windows of its time, or to the newest windows if it ended before they began. */
 export function spend(spending: Spending, amount: Money, at: number): void {
   if (dayOf(at) > spending.day) turnOn(spending, at);
   spending.total += amount;
@@ -80,7 +80,7 @@ export function spend(spending: Spending, amount: Money, at: number): void {
   spending.monthSpent += amount;
 }
 
-/** Books what is spent more, or less, than was booked at `before`: less only in the windows in which it was booked. */
+/** Corrects an earlier charge of the time `before`. A negative difference applies only to the windows that contain the charge. */
 export function spendMore(spending: Spending, difference: Money, before: number, at: number): void {
   if (dayOf(at) > spending.day) turnOn(spending, at);
   spending.total += difference;
@@ -95,7 +95,7 @@ function monthOf(at: number): number {
   return (date.getUTCFullYear() - 1970) * 12 + date.getUTCMonth();
 }
 
-/** What was spent in the windows of `at`: where a newer one is open, in both, for one of the two clocks is wrong. */
+/** Spending in the windows of `at`. If a newer window is open, the sum of both: one of the two clocks is wrong. */
 function spentAt(spending: Spending, at: number): { day: Money; month: Money } {
   const { daySpent, monthSpent, priorDaySpent, priorMonthSpent } = spending;
   const day = dayOf(at);
@@ -106,13 +106,13 @@ function spentAt(spending: Spending, at: number): { day: Money; month: Money } {
   };
 }
 
-/** Spent and held together, per window of `at`. Money on hold counts in every window: it may be spent in any. */
+/** Spent plus held in each window of `at`. A hold counts in every window, because it may be spent in any. */
 export function committed(spending: Spending, at: number): Required<Budget> {
   const { day, month } = spentAt(spending, at);
   return { total: spending.total + spending.held, day: day + spending.held, month: month + spending.held };
 }
 
-/** What the tightest window of the budget leaves; `undefined` where the budget sets none. */
+/** What the tightest window of the budget leaves, or `undefined` if there is no budget. */
 export function budgetLeft(spending: Spending, budget: Budget, at: number): Money | undefined {
   const used = committed(spending, at);
   let left: Money | undefined;

@@ -1,7 +1,7 @@
-/** Whose books a step of the ledger is about. */
+/** The account of a ledger step. */
 import type { LedgerStep } from './rows.ts';
 
-/** `undefined` of a mark that does not say. */
+/** `undefined` for a mark that does not name it. */
 export function accountOfStep(step: LedgerStep): string | undefined {
   switch (step.type) {
     case 'hold':

@@ -4,7 +4,7 @@ import { openStore } from './open-store.ts';
 import type { CallRow, HoldRow, KeyRow, LedgerStep, ModelRow } from './store.ts';
 
 const NOON = Date.UTC(2026, 4, 5, 12);
-const HUGE = 9_007_199_254_740_993n; // beyond what a number holds
+const HUGE = 9_007_199_254_740_993n; // too large for a JavaScript number
 
 const account = (id: string, name = id) => ({ id, name, balance: 0n, held: 0n, createdAt: NOON });
 
@@ -66,7 +66,7 @@ const key = (id: string, more: Partial<KeyRow> = {}): KeyRow => ({
 
 describe.each(ENGINES)('the store over $name', (engine) => {
   describe('opening', () => {
-    test('a fresh database is not ready before it is migrated; migrating again changes nothing', async () => {
+    test('a new database is not ready until migrated, and migrating again changes nothing', async () => {
       const { settings } = await engine.freshDatabase();
       const store = await openStore(settings);
       expect(await store.ready()).toMatchObject({ ready: false, reasons: [expect.stringContaining('not migrated')] });
@@ -77,7 +77,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       expect(await store.ready()).toMatchObject({ ready: false, reasons: ['The database does not answer.'] });
     });
 
-    test('several that open and begin at once on an empty database make one beginning', async () => {
+    test('several processes that bootstrap an empty database at the same time do it once', async () => {
       const { settings } = await engine.freshDatabase();
       const begun = await Promise.all(
         Array.from({ length: 5 }, async (_, index) => {
@@ -103,7 +103,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
     test.each([
       [
         "INSERT INTO migrations (version, fingerprint) VALUES (999, 'x')",
-        'The database has schema version 999, this Modelport knows',
+        'The database has schema version 999, this Modelport supports',
       ],
       ["UPDATE migrations SET fingerprint = 'x' WHERE version = 1", "Step 1 of the database's schema is not the one"],
     ])('a database of another code is refused with a sentence: %s', async (tampering, sentence) => {
@@ -117,7 +117,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
   });
 
   describe('accounts and keys', () => {
-    test('accounts by id and by name; a name is taken once; pages in the order of creation', async () => {
+    test('accounts are found by id and by name, names are unique, and pages have the order of creation', async () => {
       const { store } = await freshStore(engine);
       for (const [id, name] of [
         ['z', 'one'],
@@ -139,7 +139,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await store.close();
     });
 
-    test('a key comes back as it was saved, lean or with everything', async () => {
+    test('a key is read as it was saved, with few or all members', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
       const full = key('key_2', {
@@ -164,7 +164,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await store.close();
     });
 
-    test('a key is disabled, enabled and given a new secret, each without touching the rest', async () => {
+    test('a key is disabled, enabled and rotated, each without other changes', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
       await store.createKey(key('key_1'));
@@ -179,7 +179,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
   });
 
   describe('catalog rows', () => {
-    test('prices never change, providers and models do; each change raises the generation', async () => {
+    test('prices are immutable, providers and models are not, and each change increases the generation', async () => {
       const { store } = await freshStore(engine);
       const price = { id: 'price_1', model: 'm', components: '{}', createdAt: 1 };
       const provider = { name: 'p', type: 't', baseUrl: 'http://x', credentials: ['c'], settings: { a: 'b' } };
@@ -227,7 +227,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
   });
 
   describe('calls', () => {
-    test('pages newest first, filtered, without gap or repetition where times are the same', async () => {
+    test('pages are newest first and filtered, without gaps or repetitions for equal times', async () => {
       const { store } = await freshStore(engine);
       for (const id of ['acc_1', 'acc_2']) await store.createAccount(account(id));
       await store.ledger([topUp(1000n)]);
@@ -286,7 +286,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
   });
 
   describe('the ledger', () => {
-    test('a whole life in one batch: held, marked, resolved, and again', async () => {
+    test('a batch can hold, mark and resolve a call, and repeat this', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
       const outcomes = await store.ledger([
@@ -332,7 +332,7 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       await store.close();
     });
 
-    test('marks keep the first time of sending and the greatest checkpoint, in one batch or over several', async () => {
+    test('marks keep the first time of sending and the largest checkpoint, in one batch or several', async () => {
       const { store } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
       const marks: LedgerStep[] = [
@@ -353,12 +353,9 @@ describe.each(ENGINES)('the store over $name', (engine) => {
 
     test.each([
       ['UPDATE entries SET amount = 6 WHERE seq = 1', 'was altered'],
-      [
-        "UPDATE entries SET note = 'x' WHERE seq = 2",
-        'Entry 2 of account acc_1 was altered: its hash does not fit it.',
-      ],
+      ["UPDATE entries SET note = 'x' WHERE seq = 2", 'Entry 2 of account acc_1 was altered: its hash does not match.'],
       ['DELETE FROM entries WHERE seq = 2', 'Entry 3 of account acc_1 follows entry 1'],
-      ['DELETE FROM entries WHERE seq = 3', 'ends at entry 3, but its newest entry is another: 2'],
+      ['DELETE FROM entries WHERE seq = 3', 'ends at entry 3, but its newest entry is 2'],
       ['UPDATE accounts SET balance = balance + 1', 'but its entries add up to 90'],
       ['UPDATE accounts SET held = 0', 'Account acc_1 has 0 on hold, but its open holds add up to 3.'],
       ["DELETE FROM calls WHERE id = 'call_1'", 'charges call call_1, which is not recorded'],
@@ -369,12 +366,15 @@ describe.each(ENGINES)('the store over $name', (engine) => {
       ],
       ["UPDATE holds SET call_id = 'call_1'", 'Call call_1 is recorded, but its hold is still open.'],
       ['UPDATE spendings SET total = 0', 'Key key_1 has spent 0, but its calls add up to 10.'],
-      ["UPDATE entries SET account = 'acc_2' WHERE seq = 3", 'There are entries of account acc_2, which is none.'],
+      [
+        "UPDATE entries SET account = 'acc_2' WHERE seq = 3",
+        'There are entries of account acc_2, which does not exist.',
+      ],
       ["UPDATE call_sums SET model = 'other'", 'has calls that are in no sum.'],
       ['UPDATE call_sums SET hour = hour - 1', 'has calls that are in no sum.'],
-      ['UPDATE call_sums SET input_tokens = input_tokens + 1', 'in its sum, its calls say 3 for 10.'],
+      ['UPDATE call_sums SET input_tokens = input_tokens + 1', 'in its sum, but the calls are 3 for 10.'],
       ['DELETE FROM call_sums', 'has calls that are in no sum.'],
-    ])('verify notices: %s', async (tampering, fault) => {
+    ])('verify detects: %s', async (tampering, fault) => {
       const { store, tamper } = await freshStore(engine);
       await store.createAccount(account('acc_1'));
       await store.ledger([

@@ -1,4 +1,4 @@
-/** The only door to the database: one Store over every engine. Amounts are nano-USD; times are milliseconds since 1970. */
+/** The interface to the database, the same for both engines. Amounts are in nano-USD, times in milliseconds since 1970. */
 
 import type { Money } from '../canonical/money.ts';
 import type { ConfigFileStore } from './config-files.ts';
@@ -60,70 +60,78 @@ export type {
   UsageSum,
 } from './rows.ts';
 
-/** Whatever takes an `audit` writes it in the same transaction: there is no change without its record, and no record without its change. */
+/**
+ * Methods with an `audit` parameter write the audit row in the same transaction: there is no change without it, and no audit row without a
+ * change.
+ */
 export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, RepairStore {
-  /** Brings the schema up to date; forward only. Throws a sentence where the database is newer than the code and does not allow its use. */
+  /** Brings the schema up to date, forward only. Throws an Error if the database is newer than the code and not compatible. */
   migrate(): Promise<void>;
-  /** Whether a call could be held and settled now: the schema can be used and a row be written. Never throws. */
+  /** Whether calls can be held and settled now: the schema is usable and a row can be written. Never throws. */
   ready(): Promise<Readiness>;
   close(): Promise<void>;
-  /** Rises whenever keys, models, prices or providers change, by whichever process. */
+  /** Increases whenever any process changes keys, models, prices or providers. */
   generation(): Promise<number>;
 
-  /** Applies the steps in order in one transaction, and says what became of each. A resolve of a call without a hold
-   *  records and charges it all the same. With `waits` false, steps of accounts that are locked are answered with `busy`. */
+  /**
+   * Applies the steps in order in one transaction and returns the outcome of each. A resolve without a hold is recorded and charged too.
+   * With `waits` false, steps of locked accounts return `busy`.
+   */
   ledger(steps: readonly LedgerStep[], waits?: boolean): Promise<LedgerOutcome[]>;
-  /** Batches of different accounts that the ledger takes at the same time. */
+  /** How many batches of different accounts can run at the same time. */
   readonly batchesAtOnce: number;
-  /** The open holds, of these owners or of all. */
+  /** The open holds of these owners, or of all. */
   holds(filter?: { owners?: readonly string[] }): Promise<HoldRow[]>;
-  /** Oldest first; an entry's id is its seq. */
+  /** Oldest first; the id of an entry is its seq. */
   entries(account: string, page: Page): Promise<EntryRow[]>;
   entryByKey(account: string, idempotencyKey: string): Promise<EntryRow | undefined>;
-  /** What was entered for the call beside its charge: refunds and corrections. */
+  /** The sum of refunds and corrections of the call. */
   corrections(callId: string): Promise<Money>;
 
-  /** Returns the code; with an idempotency key that was used before, the code made then, and nothing is made or put on record. */
+  /** Returns the code. If the idempotency key was used before, returns the earlier code and changes nothing. */
   createCode(code: CodeRow, audit?: Audit<CodeRow>, idempotencyKey?: string): Promise<CodeRow>;
   codes(page: Page): Promise<CodeRow[]>;
 
-  /** Furnishes an empty database, in one transaction; `false` where there is an account already. */
+  /** Bootstraps an empty database in one transaction. `false` if there is an account already. */
   begin(first: FirstRows): Promise<boolean>;
-  /** An account begins with neither balance nor holds. Throws `conflict` where its name is taken. */
+  /** A new account has neither balance nor holds. Throws `conflict` if its name is taken. */
   createAccount(account: AccountRow, audit?: Audit<AccountRow>): Promise<void>;
-  /** By id, else by name. */
+  /** Looks up by id, then by name. */
   account(idOrName: string): Promise<AccountRow | undefined>;
   accounts(page: Page): Promise<AccountRow[]>;
   updateAccount(id: string, change: AccountChange, audit?: Audit<AccountRow>): Promise<AccountRow | undefined>;
-  /** Spent and held of an account in all, this UTC day and this UTC month. */
+  /** Spent plus held of an account: in total, this UTC day, and this UTC month. */
   accountSpending(id: string, now: number): Promise<Required<Budget>>;
 
   createKey(key: KeyRow, audit?: Audit<KeyRow>): Promise<void>;
   updateKey(id: string, change: KeyChange, audit?: Audit<KeyRow>): Promise<KeyRow | undefined>;
-  /** By its hash or by the one before it. */
+  /** By its current or previous hash. */
   keyByHash(hash: string): Promise<KeyRow | undefined>;
   keyById(id: string): Promise<KeyRow | undefined>;
-  /** Its calls and what it spent stay on record. */
+  /** Its calls and its spending are kept. */
   removeKey(id: string, audit?: Audit<KeyRow>): Promise<boolean>;
   keys(page: Page & { account?: string }): Promise<KeyRow[]>;
-  /** Spent and held of a key in all, this UTC day and this UTC month. */
+  /** Spent plus held of a key: in total, this UTC day, and this UTC month. */
   keySpending(id: string, now: number): Promise<Required<Budget>>;
 
-  /** Throws `conflict` where the version exists and says something else. */
+  /** Throws `conflict` if the version exists with other content. */
   savePrice(price: PriceRow): Promise<void>;
   price(id: string): Promise<PriceRow | undefined>;
   prices(page: Page & { model?: string }): Promise<PriceRow[]>;
   saveProvider(provider: ProviderRow, audit?: Audit<ProviderRow>): Promise<void>;
-  /** Throws a sentence where a credential was encrypted with a key that is not known here. */
+  /** Throws an Error if a credential was encrypted with an unknown key. */
   providers(): Promise<ProviderRow[]>;
-  /** Encrypts with the key in force what is not yet, or what is `plain`; resolves with how many were changed. Throws as `providers`. */
+  /**
+   * Encrypts credentials with the current key: those of other keys too, or only the unencrypted ones (`plain`). Resolves with the number
+   * changed. Throws as `providers`.
+   */
   resealProviders(which?: 'all' | 'plain'): Promise<number>;
   removeProvider(name: string, audit?: Audit<ProviderRow>): Promise<boolean>;
   saveModel(model: ModelRow, audit?: Audit<ModelRow>): Promise<void>;
   models(): Promise<ModelRow[]>;
   removeModel(name: string, audit?: Audit<ModelRow>): Promise<boolean>;
 
-  /** For what is no change of one row: that is put on record with its change. */
+  /** For actions that are not a change of one row; those have their own audit rows. */
   recordAudit(audit: AuditRow): Promise<void>;
   /** Newest first. */
   audits(page: Page & { subject?: string }): Promise<AuditRow[]>;
@@ -131,15 +139,17 @@ export interface Store extends ConfigFileStore, LeaseStore, VerificationStore, R
   call(id: string): Promise<CallRow | undefined>;
   /** Newest first. */
   calls(filter: CallFilter): Promise<CallRow[]>;
-  /** Sums of the calls that began from `from` on and before `to`, read from sums by hour: of whole hours whose calls are kept
-   *  no more only the hour is known. */
+  /**
+   * Sums of calls that began in [`from`, `to`), read from hourly sums. If the calls of an hour have been removed, a part of that hour
+   * counts as the whole hour.
+   */
   usage(filter: { account: string; from: number; to: number; groupBy: 'day' | 'model' | 'key' }): Promise<UsageSum[]>;
 
-  /** What is kept of conversations. */
+  /** Stored conversations. */
   readonly kept: KeptStore;
-  /** Work that outlives its request. */
+  /** Tasks that outlive their request. */
   readonly tasks: TaskStore;
 
-  /** Due every hour: makes room for the calls of the days to come, and drops calls that began before `keepFrom`. Their sums stay. */
+  /** Call every hour: prepares storage for the next days and removes calls that began before `keepFrom`. Their sums are kept. */
   tidy(now: number, keepFrom?: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The part of a Store that is the same over every engine: tables read and written by statements that all of them understand. */
+/** The part of the store that is the same for both engines, written in SQL that both understand. */
 import type { Database } from './database.ts';
 import type { Sealing } from './sealing.ts';
 import type { Store } from './store.ts';
@@ -14,7 +14,7 @@ import { providerTable } from './tables/provider-table.ts';
 import { taskTable } from './tables/task-table.ts';
 import { verificationTable } from './tables/verification-table.ts';
 
-/** What every engine does its own way. */
+/** What each engine implements itself. */
 type OwnWay = 'migrate' | 'ready' | 'close' | 'ledger' | 'batchesAtOnce' | 'verify' | 'repair' | 'begin' | 'tidy';
 
 export function tableStore(db: Database, sealing: Sealing | undefined): Omit<Store, OwnWay> {

@@ -16,7 +16,7 @@ const task = (id: string, more: Partial<TaskRow> = {}): TaskRow => ({
 });
 
 describe.each(ENGINES)('the tasks over $name', (engine) => {
-  test('one is inserted in its maker’s hands, read by its id, with its request apart', async () => {
+  test('an inserted task is leased to its creator, readable by id, with its request stored separately', async () => {
     const { store } = await freshStore(engine);
     const row = task('t', { request: '{"images":[]}' });
     expect(await store.tasks.insert(row, 'w1', UNTIL)).toEqual(task('t'));
@@ -27,11 +27,11 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     expect(await store.tasks.known([...many, 't'])).toEqual(new Set(['t']));
     expect(await store.tasks.known([])).toEqual(new Set());
     expect(await store.tasks.claim('w2', NOON + 1, UNTIL, 10)).toEqual([]);
-    await expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('exists already');
+    await expect(store.tasks.insert(row, 'w1', UNTIL)).rejects.toThrow('already exists');
     await store.close();
   });
 
-  test('an idempotency key is one task of its account, and another of another', async () => {
+  test('an idempotency key identifies one task of its account, and is independent of other accounts', async () => {
     const { store } = await freshStore(engine);
     const first = task('a', { idempotencyKey: 'k' });
     await store.tasks.insert(first, 'w1', UNTIL);
@@ -43,7 +43,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('claimed at once by many, each is in one’s hands; the longest due first', async () => {
+  test('many concurrent claims give each task to one worker, longest due first', async () => {
     const { store } = await freshStore(engine);
     for (let made = 0; made < 40; made++) {
       await store.tasks.insert(task(`t${made}`, { dueAt: NOON - made }), 'maker', NOON - 1);
@@ -53,7 +53,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     );
     const claimed = claims.flat().map(({ id }) => id);
     expect(new Set(claimed).size).toBe(claimed.length);
-    // Whoever came too late for a row got fewer.
+    // Workers that lost a row to another got fewer.
     for (let more = [1]; more.length > 0; ) {
       const rows = await store.tasks.claim('late', NOON, UNTIL, 5);
       for (const { id } of rows) expect(claimed).not.toContain(id);
@@ -65,7 +65,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('who has lost the lease saves nothing and extends nothing', async () => {
+  test('a worker that has lost its lease can neither save nor extend', async () => {
     const { store } = await freshStore(engine);
     await store.tasks.insert(task('t'), 'w1', UNTIL);
     expect(await store.tasks.extend('t', 'w1', UNTIL + 1)).toBe(true);
@@ -81,7 +81,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('what workers of these names had in hand is anybody’s, and they save nothing any more', async () => {
+  test('releasing the tasks of dead workers lets others claim them, and the dead workers can no longer save', async () => {
     const { store } = await freshStore(engine);
     for (const [id, worker] of [
       ['a', 'dead'],
@@ -99,7 +99,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('a save keeps or ends the lease, drops the request, and says when somebody is needed again', async () => {
+  test('a save keeps or ends the lease, removes the request, and sets the next due time', async () => {
     const { store } = await freshStore(engine);
     await store.tasks.insert(task('t', { request: 'r' }), 'w1', UNTIL);
     await store.tasks.save('t', 'w1', { body: '{}', dueAt: NOON, release: false });
@@ -116,10 +116,10 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('listed by account, newest or oldest first, on from an id', async () => {
+  test('tasks are listed by account, newest or oldest first, after an id', async () => {
     const { store } = await freshStore(engine);
     for (const id of ['a', 'b', 'c', 'd']) {
-      // Two of the same moment.
+      // Two have the same time.
       const createdAt = NOON + ['a', 'b', 'b', 'c'].indexOf(id === 'c' ? 'b' : id === 'd' ? 'c' : id);
       await store.tasks.insert(task(id, { createdAt }), 'w1', UNTIL);
     }
@@ -133,7 +133,7 @@ describe.each(ENGINES)('the tasks over $name', (engine) => {
     await store.close();
   });
 
-  test('an account’s webhook secret is made once', async () => {
+  test('an account’s webhook secret is created once', async () => {
     const { store } = await freshStore(engine);
     const secrets = await Promise.all([1, 2, 3].map(() => store.tasks.webhookSecret('acc_1')));
     expect(new Set(secrets).size).toBe(1);

@@ -1,55 +1,55 @@
-/** The tasks as the store keeps them: claimed under a lease, saved by who holds it. Times are milliseconds since 1970. */
+/** Storage of tasks: claimed under a lease, saved only by the holder of the lease. Times are in milliseconds since 1970. */
 
 export interface TaskRow {
   id: string;
   account: string;
   createdAt: number;
-  /** The client's own name for the request: a second one with the same is the first. */
+  /** The client's idempotency key: a second request with the same key returns the first task. */
   idempotencyKey?: string;
-  /** When it next needs somebody; absent: never again. */
+  /** When the task next needs work. Absent: never again. */
   dueAt?: number;
-  /** What the task is, as JSON text. */
+  /** The task as JSON text. */
   body: string;
-  /** What is needed until it has been started, as JSON text: it may be large, so it is read and written apart. */
+  /** The request as JSON text, needed until the task has started. It may be large, so it is read and written separately. */
   request?: string;
 }
 
-/** What a save changes; absent members stay. */
+/** What a save changes. Absent members stay unchanged. */
 export interface TaskChange {
   body: string;
   dueAt: number | undefined;
-  /** Its request is needed no more. */
+  /** Removes the request, which is no longer needed. */
   dropRequest?: boolean;
-  /** The lease ends with this save. */
+  /** Ends the lease with this save. */
   release: boolean;
 }
 
 export interface TaskStore {
-  /** Inserts it leased to `worker`; where the account has used the idempotency key before, returns that task instead. */
+  /** Inserts the task, leased to `worker`. If the account has used the idempotency key before, returns the earlier task. */
   insert(row: TaskRow, worker: string, leaseUntil: number): Promise<TaskRow>;
   task(id: string): Promise<TaskRow | undefined>;
-  /** Those of these ids that are tasks. */
+  /** The ids that are tasks. */
   known(ids: readonly string[]): Promise<Set<string>>;
   taskByKey(account: string, idempotencyKey: string): Promise<TaskRow | undefined>;
   request(id: string): Promise<string | undefined>;
-  /** Newest first, or oldest; `after` is an id; `without`: what the ids of those left out begin with. */
+  /** Newest first, or oldest first. `after` is an id. `without`: ids with this prefix are left out. */
   tasks(
     account: string,
     page: { limit: number; after?: string; oldestFirst?: boolean; without?: string },
   ): Promise<TaskRow[]>;
-  /** Leases tasks that are due and in nobody's hands to `worker`, the longest due first: each to one worker, whatever their number. */
+  /** Leases due tasks that have no lease to `worker`, the longest due first. Each task goes to one worker only. */
   claim(worker: string, now: number, leaseUntil: number, limit: number): Promise<TaskRow[]>;
-  /** Leases this one, whether due or not; `false`: it is in another's hands. */
+  /** Leases this task, due or not. `false` if another worker has it. */
   take(id: string, worker: string, now: number, leaseUntil: number): Promise<boolean>;
-  /** `false`: the lease is another's by now, and nothing was saved. */
+  /** `false` if another worker has the lease; then nothing was saved. */
   save(id: string, worker: string, change: TaskChange): Promise<boolean>;
-  /** `false`: the lease is another's by now. */
+  /** `false` if another worker has the lease. */
   extend(id: string, worker: string, leaseUntil: number): Promise<boolean>;
-  /** Who has tasks in hand, or had when it died. */
+  /** Workers with leases, dead ones included. */
   workers(): Promise<string[]>;
-  /** Ends all leases of these workers: what is due of theirs is anybody's. */
+  /** Ends all leases of these workers, so that others can claim their due tasks. */
   releaseOf(workers: readonly string[]): Promise<void>;
   remove(id: string): Promise<void>;
-  /** What the account's webhooks are signed with: made on first use. */
+  /** The secret that signs the account's webhooks. Created on first use. */
   webhookSecret(account: string): Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** A database that cannot be reached, or takes nothing now, as the callers are told. */
+/** The error for callers when the database cannot be reached or accepts no writes. */
 import { GatewayError } from '../canonical/errors.ts';
 
 const RETRY_AFTER_SECONDS = 1;

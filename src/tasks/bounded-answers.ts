@@ -1,26 +1,26 @@
 /**
- * The gate between what a provider says of a video and the task that is kept: what it says is stored, shown, and put into addresses at every poll.
- * What breaks a bound is an `upstream_failed`.
+ * Checks what a provider reports of a video before it is stored: it is stored, shown to clients, and put into the URLs of later polls. A
+ * report that exceeds a limit becomes `upstream_failed`.
  */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Json } from '../canonical/json.ts';
 import type { Progress, TaskError } from '../canonical/task.ts';
 import type { Started } from '../providers/video/video.ts';
 
-/** Characters of the id by which the provider knows a task. The longest known are paths of some 200. */
+/** The maximum length of the provider's task id. The longest known are paths of about 200 characters. */
 const LONGEST_HANDLE = 4096;
 const LONGEST_CODE = 200;
 const LONGEST_MESSAGE = 2000;
-/** Videos of one task, whatever was asked for: each is fetched and kept. */
+/** The maximum of videos of one task: each is fetched and stored. */
 const MOST_VIDEOS = 32;
 
-/** A start as it may be kept. It has been made, whatever was said of it: nobody else is asked. */
+/** Checks the start of a task. The task has been started whatever the provider reports, so no other provider is tried. */
 export function boundedStart({ handle, seen }: Started): Started {
   return { handle: boundedHandle(handle, { inDoubt: true }), seen: boundedProgress(seen) };
 }
 
 export function boundedProgress({ percent, error, handle, ...seen }: Progress): Progress {
-  if ((seen.found?.length ?? 0) > MOST_VIDEOS) throw outOfBounds('more videos than anybody asks for', {});
+  if ((seen.found?.length ?? 0) > MOST_VIDEOS) throw outOfBounds('more videos than can be requested', {});
   return {
     ...seen,
     ...(percent !== undefined && !Number.isNaN(percent) && { percent }),
@@ -30,7 +30,7 @@ export function boundedProgress({ percent, error, handle, ...seen }: Progress): 
 }
 
 function boundedHandle(handle: Json, how: { inDoubt?: boolean }): Json {
-  // Half a character cannot be written into an address.
+  // An unpaired surrogate cannot be written into a URL.
   const isSayable = textsIn(handle).every((text) => text.isWellFormed());
   if (!isSayable || JSON.stringify(handle).length > LONGEST_HANDLE) throw outOfBounds('the id of the task', how);
   return handle;

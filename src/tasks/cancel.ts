@@ -1,11 +1,11 @@
-/** Gives a task up at its provider. */
+/** Cancels a task at its provider. */
 import type { Outgoing } from '../providers/provider.ts';
 import { exchange } from './exchange.ts';
 import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 import { makerOf } from './video-makers.ts';
 
-/** Tells the provider that a task is not wanted any more. `false`: it cannot be told. */
+/** Asks the provider to cancel the task. `false` if the provider does not support it. */
 export async function cancel(deps: TaskDeps, task: Task): Promise<boolean> {
   const maker = makerOf(deps, task);
   if (!maker?.video.cancel || task.handle === undefined) return false;

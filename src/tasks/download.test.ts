@@ -18,7 +18,7 @@ const fetched = (found: FoundOutput, file = 'file_test') => {
 const to = (location: string) => ({ status: 302, headers: { location } });
 const keysSent = (prefix: string) => bench.upstream.journal(prefix).map(({ headers }) => headers.authorization);
 
-test('the provider’s credential goes to its own addresses where they ask for it, and never where they redirect', async () => {
+test('the provider’s credential is sent to its own URLs that require it, and never to a redirect target', async () => {
   const { upstream } = bench;
   upstream.script('/v1/video', to('/elsewhere/video'));
   upstream.script('/elsewhere/video', { ...videoAnswer, repeat: true });
@@ -32,23 +32,23 @@ test('the provider’s credential goes to its own addresses where they ask for i
   upstream.script('/own/video', { ...videoAnswer, repeat: true });
   await fetched({ url: `${upstream.url}/own/video`, signed: true });
   await fetched({ url: `${upstream.url}/own/video` });
-  // Another origin, the same machine.
+  // Another origin on the same machine.
   await fetched({ url: `${upstream.url.replace('127.0.0.1', 'localhost')}/own/video`, signed: true });
   expect(keysSent('/own/video')).toEqual(['Bearer sk-secret', undefined, undefined]);
 });
 
-test('one that redirects for ever is given up, and may be tried again', async () => {
+test('a download that redirects too often fails and may be tried again', async () => {
   bench.upstream.script('/round', { ...to('/round'), repeat: true });
   await expect(fetched({ url: `${bench.upstream.url}/round` })).rejects.toMatchObject({ retryable: true });
   expect(bench.upstream.journal('/round')).toHaveLength(6);
 });
 
-test('packed all the same, it is kept unpacked', async () => {
+test('a compressed response is stored decompressed', async () => {
   bench.upstream.script('/packed', { ...videoAnswer, gzip: true });
   expect(await fetched({ url: `${bench.upstream.url}/packed` }, 'file_packed')).toMatchObject({ bytes: FILM.length });
 });
 
-test('handed over inside the answer, it is kept as it is; its kind is what the provider says', async () => {
+test('a video inside the response is stored unchanged, with the media type of the provider', async () => {
   const base64 = FILM.toString('base64');
   expect(await fetched({ base64, mimeType: 'video/webm' }, 'file_inside')).toEqual({
     mimeType: 'video/webm',

@@ -1,4 +1,4 @@
-/** Fetches a finished video from its provider into our files, piece by piece. */
+/** Downloads a finished video from its provider into the file store, as a stream. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { FoundOutput, TaskOutput } from '../canonical/task.ts';
 import { createVideoReader, type VideoReader } from '../canonical/video-facts.ts';
@@ -18,7 +18,7 @@ const LIMITS: TimeLimits = {
 const MOST_REDIRECTS = 5;
 const DEFAULT_TYPE = 'video/mp4';
 
-/** Throws a retryable error where another try may bring it. */
+/** Throws a retryable error if another attempt may succeed. */
 export async function download(
   deps: TaskDeps,
   provider: Provider,
@@ -55,7 +55,7 @@ async function open(
   { url, signed }: { url: string; signed?: true },
 ): Promise<Exchange> {
   let outgoing: Outgoing = { method: 'GET', url, headers: { 'accept-encoding': 'identity' }, body: undefined };
-  // A credential goes to the provider's own address, never to where it redirects.
+  // The credential is sent to the provider's own URLs, never to a redirect target.
   const own = [target.baseUrl, provider.video?.filesAt?.(target)];
   if (signed && own.some((one) => one !== undefined && isSameOrigin(url, one)))
     await provider.authorize(outgoing, target, deps.signing);
@@ -80,7 +80,7 @@ async function* piecesOf(answer: Exchange): AsyncGenerator<Uint8Array> {
   for (let piece = await answer.read(); piece; piece = await answer.read()) yield piece;
 }
 
-/** Nothing where the file says nothing. */
+/** Nothing if the file has no such data. */
 function videoOf(reader: VideoReader): Pick<TaskOutput, 'video'> {
   const video = reader.facts();
   return Object.keys(video).length > 0 ? { video } : {};
@@ -98,5 +98,5 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 function incomplete(): GatewayError {
-  return new GatewayError('upstream_failed', 'The finished video arrived in part.');
+  return new GatewayError('upstream_failed', 'The finished video was not transferred completely.');
 }

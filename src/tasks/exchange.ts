@@ -1,4 +1,4 @@
-/** One request of a task to its provider, signed, answered whole. */
+/** Sends one signed request of a task to its provider and reads the whole response. */
 import type { Outgoing, Provider, Target } from '../providers/provider.ts';
 import type { Answered } from '../providers/video/video.ts';
 import { Cancellation } from '../transport/cancellation.ts';
@@ -6,7 +6,7 @@ import type { TimeLimits } from '../transport/time-limits.ts';
 import type { Sending } from '../transport/transport.ts';
 import type { TaskDeps } from './task-deps.ts';
 
-/** Starting may take a provider long: it reads the images first. */
+/** Starting may take a provider long: it may read input images first. */
 const LIMITS: TimeLimits = {
   connectMs: 10_000,
   headersMs: 60_000,
@@ -14,7 +14,7 @@ const LIMITS: TimeLimits = {
   silenceMs: 30_000,
   wholeMs: 120_000,
 };
-/** Some providers hand the video over inside the answer. */
+/** Some providers return the video inside the response. */
 const LARGEST_ANSWER_BYTES = 256 << 20;
 
 /** Throws `upstream_failed` or `upstream_timeout`. */
@@ -28,7 +28,7 @@ export async function exchange(
   return send(deps, outgoing);
 }
 
-/** The same with what has been signed already. */
+/** The same for a request that is already signed. */
 export async function send(deps: TaskDeps, outgoing: Sending): Promise<Answered> {
   const answer = await deps.transport.send(outgoing, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
   return { status: answer.status, headers: answer.headers, body: await answer.readAll(LARGEST_ANSWER_BYTES) };

@@ -1,4 +1,4 @@
-/** How a task ends: paid for and there, or failed and released; and what is left to do after that. */
+/** Ends tasks: completed and charged, or failed and released. Also the work after the end. */
 import type { Money } from '../canonical/money.ts';
 import { end, isOver, type TaskError } from '../canonical/task.ts';
 import type { Usage } from '../canonical/usage.ts';
@@ -10,7 +10,7 @@ import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 import { tellWebhook } from './webhook.ts';
 
-/** Pays for what is kept, and only then says that it is there. The ledger takes a settlement once, however often it is tried. */
+/** Charges the task, and only then marks it as completed. The settlement is idempotent, so it can be repeated. */
 export async function settle(deps: TaskDeps, held: Held): Promise<void> {
   const { task } = held;
   if (!task.due) return;
@@ -22,10 +22,10 @@ export async function settle(deps: TaskDeps, held: Held): Promise<void> {
   await rest(deps, held);
 }
 
-/** Ends a task without a result: what was held for it is free again. */
+/** Fails a task and releases its hold. */
 export async function fail(deps: TaskDeps, held: Held, error: TaskError): Promise<void> {
   held.task = end(held.task, { error }, deps.now());
-  // First the end, then the money: a crash between the two leaves a hold to release, never a video that nobody pays for.
+  // The task is saved first: a crash in between leaves a hold to release, never a video that is not paid.
   if (!(await save(deps, held, deps.now(), { dropRequest: true }))) return;
   await release(deps, held);
   await rest(deps, held);
@@ -36,23 +36,23 @@ async function release(deps: TaskDeps, held: Held): Promise<void> {
   held.task = { ...held.task, released: true };
 }
 
-/** Telling a webhook may take long: that is done where nobody waits for it. */
+/** Webhooks may take long, so they are called where nothing waits for them. */
 async function rest(deps: TaskDeps, held: Held): Promise<void> {
   if (held.task.webhook) await save(deps, held, deps.now(), { release: true });
   else await tidy(deps, held);
 }
 
-/** How often it is asked whether the other videos of an order are there. */
+/** How often the other videos of an order are checked. */
 const SIBLINGS_MS = 2000;
 
-/** What is left after the end: its money where a process died before that was free, telling the webhook, and at last letting the files go. */
+/** Work after the end: releases a hold that a dead process left, calls the webhook, and finally removes the files. */
 export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
   const now = deps.now();
   if (held.task.state === 'failed' && !held.task.released) await release(deps, held);
   const { webhook } = held.task;
   if (webhook && !webhook.told) {
     const order = together(held.task, await siblingsOf(deps, held.task));
-    // The order is over when all of its videos are.
+    // An order ends when all its videos have ended.
     if (!isOver(order)) return void (await save(deps, held, now + SIBLINGS_MS));
     held.task = { ...held.task, webhook: await tellWebhook(deps, order, webhook) };
     const again = held.task.webhook;
@@ -65,13 +65,13 @@ export async function tidy(deps: TaskDeps, held: Held): Promise<void> {
   await save(deps, held, undefined);
 }
 
-/** What a settlement needs to know of a task. */
+/** The members of a task that its settlement needs. */
 export type Payable = Pick<
   Task,
   'id' | 'account' | 'key' | 'createdAt' | 'door' | 'priceId' | 'held' | 'attempts' | 'target'
 > & { ask: Pick<Task['ask'], 'model'> };
 
-/** Settles the hold and records the call, once: a second time changes nothing. */
+/** Settles the hold and records the call. Idempotent. */
 export async function conclude(
   deps: TaskDeps,
   task: Payable,

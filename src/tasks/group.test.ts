@@ -1,4 +1,4 @@
-/** Several videos in one order: a task for each where the provider makes one at a time, told to the client as one. */
+/** Several videos in one order: one task each if the provider generates one at a time, shown to the client as one task. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTaskBench, type TaskBench } from '../../test/task-deps.ts';
 import { vendorVideo, videoAnswer } from '../../test/videos.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-/** The provider's answers to `n` orders, as ids of its own, and to looks at them. */
+/** Makes the provider answer `n` orders with ids, and polls with these ends. */
 function script(name: string, ends: readonly ('completed' | 'failed')[]): void {
   for (const [place, end] of ends.entries()) {
     const id = `vid_${place}`;
@@ -27,7 +27,7 @@ function script(name: string, ends: readonly ('completed' | 'failed')[]): void {
 const orders = (name: string) => bench.upstream.journal(`/${name}/`).filter(({ method }) => method === 'POST');
 const find = (id: string) => bench.videos.find(bench.caller, id);
 
-test('each is held for, made, kept and paid for; the client sees one', async () => {
+test('each video is held, generated, stored and charged, and the client sees one task', async () => {
   const [held, spent] = [await bench.held(), await bench.spent()];
   script('all', ['completed', 'completed', 'completed']);
   const { id, siblings = [] } = await bench.create('all', { n: 3 });
@@ -46,7 +46,7 @@ test('each is held for, made, kept and paid for; the client sees one', async () 
   for (const sibling of siblings) await expect(find(sibling)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('what fails is not paid for: the others are there', async () => {
+test('a failed video is not charged, and the others are available', async () => {
   const spent = await bench.spent();
   script('some', ['completed', 'failed', 'completed']);
   const { id } = await bench.create('some', { n: 3 });
@@ -61,7 +61,7 @@ test('what fails is not paid for: the others are there', async () => {
   expect((await bench.spent()) - spent).toBe(2n * ONE);
 });
 
-test('an order that the provider refuses leaves nothing: no task, no hold, no start of another', async () => {
+test('an order that the provider refuses leaves no task, no hold and no further start', async () => {
   const held = await bench.held();
   bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
   await expect(bench.create('refused', { n: 4 })).rejects.toMatchObject({ status: 400 });
@@ -70,13 +70,13 @@ test('an order that the provider refuses leaves nothing: no task, no hold, no st
   expect(await bench.held()).toBe(held);
 });
 
-test('an order that the balance does not cover holds for none of them', async () => {
+test('an order above the balance makes no hold', async () => {
   const held = await bench.held();
   await expect(bench.create('poor', { n: 10, seconds: 20 })).rejects.toMatchObject({ code: 'insufficient_balance' });
   expect([await bench.held(), orders('poor').length]).toEqual([held, 0]);
 });
 
-test('the same idempotency key is the same order', async () => {
+test('the same idempotency key returns the same order', async () => {
   script('again', ['completed', 'completed']);
   const submission = {
     caller: bench.caller,
@@ -93,7 +93,7 @@ test('the same idempotency key is the same order', async () => {
   expect(orders('again')).toHaveLength(2);
 });
 
-test('a process that dies behind the first start leaves the others to the next', async () => {
+test('after a crash behind the first start another process starts the others', async () => {
   script('dead', ['completed', 'completed', 'completed']);
   const { insert, save } = bench.deps.store.tasks;
   const ids: string[] = [];
@@ -112,7 +112,7 @@ test('a process that dies behind the first start leaves the others to the next',
   expect((await find(id)).outputs).toHaveLength(3);
 });
 
-test('removed, it is gone with all of its files', async () => {
+test('removing the task removes all its files', async () => {
   script('gone', ['completed', 'completed']);
   const { id, siblings = [] } = await bench.create('gone', { n: 2 });
   await bench.lookAfter(60_000);
@@ -122,7 +122,7 @@ test('removed, it is gone with all of its files', async () => {
   for (const one of [id, ...siblings]) expect(await bench.deps.store.tasks.task(one)).toBeUndefined();
 });
 
-test('a webhook is told once, when all of them are there', async () => {
+test('the webhook is called once, when all videos have ended', async () => {
   const told: { data: { status: string } }[] = [];
   const hook = Bun.serve({
     hostname: '127.0.0.1',
@@ -139,8 +139,8 @@ test('a webhook is told once, when all of them are there', async () => {
   expect(told.map(({ data }) => data.status)).toEqual(['completed']);
 });
 
-describe('at a provider that makes several at once', () => {
-  test('it is one order', async () => {
+describe('a provider that generates several at once', () => {
+  test('gets one order', async () => {
     const { tasksFor } = await import('./group.ts');
     const { google, openai } = { google: 'google', openai: 'openai' };
     const target = (type: string) => ({

@@ -1,6 +1,6 @@
 /**
- * Several videos in one order, at a provider that makes one at a time: a task for each, with a hold, a start and a settlement
- * of its own. The first is the one the client knows; the others are its siblings, which nobody reaches by their ids.
+ * Several videos in one order for a provider that generates one at a time: each video is a task with its own hold, start and settlement.
+ * The client knows the first; the others are its siblings, which cannot be read by their ids.
  */
 import { newId } from '../canonical/id.ts';
 import { isOver, type TaskState } from '../canonical/task.ts';
@@ -9,17 +9,17 @@ import { readTask, type Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 import { makerAt } from './video-makers.ts';
 
-/** What the ids of siblings begin with: lists leave them out by it. */
+/** The id prefix of siblings, by which lists leave them out. */
 export const SIBLING = 'part_';
 
-/** How many tasks an order for `n` videos takes at these targets. */
+/** How many tasks an order of `n` videos needs at these targets. */
 export function tasksFor(deps: TaskDeps, n: number, targets: readonly ModelTarget[]): number {
   if (n === 1) return 1;
   const most = targets.map((choice) => makerAt(deps, choice)?.video.mostVideos ?? 1);
   return Math.min(...most) >= n ? 1 : n;
 }
 
-/** The tasks of an order, the client's own first. Equal seeds would make equal videos. */
+/** The tasks of an order, the client's own first. Seeds differ, because equal seeds give equal videos. */
 export function groupFor(task: Task, count: number): [Task, ...Task[]] {
   if (count === 1) return [task];
   const ids = Array.from({ length: count - 1 }, () => newId(SIBLING, 32));
@@ -33,13 +33,13 @@ export function groupFor(task: Task, count: number): [Task, ...Task[]] {
   return [{ ...task, siblings: ids }, ...siblings];
 }
 
-/** Those of its siblings that there are: one that a process died before it was kept was never ordered. */
+/** The existing siblings. One that was not stored before a crash was never ordered. */
 export async function siblingsOf(deps: TaskDeps, { siblings = [] }: Task): Promise<Task[]> {
   const rows = await Promise.all(siblings.map((id) => deps.store.tasks.task(id)));
   return rows.flatMap((row) => (row ? [readTask(row)] : []));
 }
 
-/** The order as its client sees it: over when all are, completed when one of them is. */
+/** The order as the client sees it: ended when all have ended, completed if at least one is. */
 export function together(first: Task, siblings: readonly Task[]): Task {
   if (siblings.length === 0) return first;
   const all = [first, ...siblings];

@@ -1,18 +1,18 @@
-/** A task in this process's hands: kept there for as long as the work takes, saved as it changes. */
+/** A task leased to this process: the lease is renewed while work runs, and the task is saved as it changes. */
 import type { TaskChange } from '../store/tasks.ts';
 import { type Task, writeBody } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
 export interface Held {
   task: Task;
-  /** The lease is another's: whatever was done here is that one's matter now. */
+  /** Another process has the lease, so this one must not change the task any more. */
   lost: boolean;
 }
 
-/** How long a task stays in one process's hands without a sign of life. */
+/** The duration of a lease. */
 export const LEASE_MS = 30_000;
 
-/** Providers may be slower than a lease: it is renewed while `work` lasts. */
+/** Renews the lease while `work` runs: a provider may take longer than a lease. */
 export async function holding<T>(deps: TaskDeps, held: Held, work: () => Promise<T>): Promise<T> {
   const { id } = held.task;
   const lease = setInterval(() => void renew(deps, held), LEASE_MS / 3);
@@ -32,7 +32,10 @@ async function renew(deps: TaskDeps, held: Held): Promise<void> {
 
 type HowToSave = Pick<TaskChange, 'dropRequest' | 'release'>;
 
-/** `false`: it is another's by now. The lease ends with it, unless the task goes on in this process at once (or `release` says otherwise). */
+/**
+ * `false` if another process has the lease. Saving ends the lease, unless the task continues in this process at once (or `release` says
+ * otherwise).
+ */
 export async function save(
   deps: TaskDeps,
   held: Held,

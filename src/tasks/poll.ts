@@ -1,4 +1,4 @@
-/** How a task is looked at, and what came of it kept. */
+/** Polls a task at its provider and stores the result. */
 import { asGatewayError } from '../canonical/errors.ts';
 import { newId } from '../canonical/id.ts';
 import { advance, isOver, type Progress, type TaskError } from '../canonical/task.ts';
@@ -15,20 +15,20 @@ import { type Maker, makerOf, REMOVED } from './video-makers.ts';
 import { dueFor } from './video-price.ts';
 import { later, wait } from './waiting.ts';
 
-const VANISHED: TaskError = { code: 'upstream_failed', message: 'The provider knows of no such task any more.' };
+const VANISHED: TaskError = { code: 'upstream_failed', message: 'The provider does not know this task any more.' };
 const WITHHELD: TaskError = {
   code: 'upstream_failed',
-  message: 'The provider made the video and did not hand it over.',
+  message: 'The provider generated the video and did not deliver it.',
 };
 const OUT_OF_REACH: TaskError = {
   code: 'upstream_failed',
   message: 'The finished video could not be fetched from its provider.',
 };
 
-/** With the pauses between them these are more than an hour. */
+/** With the delays between them, these attempts take more than an hour. */
 const MOST_FETCHES = 20;
 
-/** Asks the provider how far it is; also when its time is over, for the last time: what is finished by then is kept. */
+/** Asks the provider for progress. At the deadline it asks a last time: what is finished by then is kept. */
 export async function look(deps: TaskDeps, held: Held): Promise<void> {
   const maker = makerOf(deps, held.task);
   if (!maker) return fail(deps, held, REMOVED);
@@ -41,9 +41,9 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
     seen = boundedProgress(video.readPoll(answered, handle, target));
   } catch (thrown) {
     const error = asGatewayError(thrown);
-    // Once is not enough: what was taken on a moment ago may not be known everywhere yet.
+    // One 404 is not enough: a new task may not be visible on all of the provider's servers yet.
     if (error.status === 404 && held.task.failures > 0) return fail(deps, held, VANISHED);
-    // A provider that fails, or refuses our key, for an hour is waited for: the task has its time limit.
+    // Temporary failures, or a refused credential, do not fail the task: it has its own deadline.
     return later(deps, held, error);
   }
   const { task } = held;
@@ -59,11 +59,11 @@ export async function look(deps: TaskDeps, held: Held): Promise<void> {
   );
 }
 
-/** Keeps the results and what they come to; what cannot be fetched is asked for again, with a fresh address. */
+/** Stores the results and charges them. What cannot be downloaded is tried again with a new URL. */
 async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, target }: Maker): Promise<void> {
   const found = seen.found ?? [];
   if (found.length === 0) return fail(deps, held, WITHHELD);
-  // Named before they are there: whoever takes over from a process that dies meanwhile leaves nothing half kept behind.
+  // File names are saved before the download: if the process dies, the one that takes over removes incomplete files.
   const files = found.map((_, place) => held.task.files?.[place] ?? newId('file_', 32));
   const fetches = (held.task.fetches ?? 0) + 1;
   held.task = { ...held.task, files, fetches };
@@ -81,7 +81,7 @@ async function keep(deps: TaskDeps, held: Held, seen: Progress, { provider, targ
     return fetches < MOST_FETCHES ? later(deps, held, error) : fail(deps, held, OUT_OF_REACH);
   }
   const { task } = held;
-  // The price of the day it was ordered.
+  // The price version of the order.
   const price = await deps.store.price(task.priceId);
   const components = price && readComponents(price.components);
   held.task = { ...task, outputs, due: dueFor(task.ask, outputs.length, seen.billed, components, task.held) };

@@ -24,7 +24,7 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** A runner of these modules for as long as `work` takes. */
+/** Runs a runner while `work` runs. */
 async function running(deps: TaskDeps, work: () => Promise<unknown>): Promise<void> {
   const runner = startRunner(deps);
   try {
@@ -34,7 +34,7 @@ async function running(deps: TaskDeps, work: () => Promise<unknown>): Promise<vo
   }
 }
 
-/** A task that waits at its provider, in this worker's hands. */
+/** Creates a task that waits at its provider, leased to this worker. */
 async function taskIn(worker: string): Promise<string> {
   bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
   const { id } = await bench.create('dead');
@@ -45,7 +45,7 @@ async function taskIn(worker: string): Promise<string> {
   return id;
 }
 
-test('what a dead process had in hand is taken up at once, what a living or an unknown one has is not', async () => {
+test('tasks of a dead process are taken over at once, those of a live or unknown process are not', async () => {
   bench.upstream.script(status('dead'), { ...vendorVideo('failed'), repeat: true });
   const fates = { dead: 'gone', alive: 'alive', stranger: 'unknown' } as const;
   const ids = new Map<string, string>();
@@ -56,14 +56,14 @@ test('what a dead process had in hand is taken up at once, what a living or an u
     await until(async () => (await stateOf('dead')) === 'failed');
     await Bun.sleep(700);
     expect([await stateOf('alive'), await stateOf('stranger')]).toEqual(['queued', 'queued']);
-    // A lease tells of those that nobody can tell about, and of those that live and do nothing.
+    // For unknown processes, and for live ones without progress, the lease decides.
     bench.turn(LEASE_MS);
     await until(async () => (await stateOf('stranger')) === 'failed' && (await stateOf('alive')) === 'failed');
   });
   expect(await bench.held()).toBe(0n);
 });
 
-test('a hold without a task is released after two minutes, others never', async () => {
+test('a hold without a task is released after two minutes, and other holds never are', async () => {
   const { deps, upstream } = bench;
   upstream.script('/orphans/v1/videos', vendorVideo('queued'));
   const { id, account, key, priceId } = await bench.create('orphans');
@@ -82,7 +82,7 @@ test('a hold without a task is released after two minutes, others never', async 
   expect(await open()).toEqual([]);
 });
 
-test('one whose process died between its failure and its release is released by the next', async () => {
+test('a failed task whose process died before the release is released by another process', async () => {
   const { deps, upstream } = bench;
   upstream.script('/orphans/v1/videos', vendorVideo('queued'));
   const failed = await bench.create('orphans');
@@ -95,7 +95,7 @@ test('one whose process died between its failure and its release is released by 
   expect(await deps.store.call(failed.id)).toMatchObject({ outcome: 'failed', errorCode: 'task_expired', cost: 0n });
 });
 
-test('webhooks that never answer hold up nobody’s video', async () => {
+test('webhooks that never answer delay no video', async () => {
   const { deps, upstream } = bench;
   upstream.script('/never', { fault: { before: 'headers', does: 'silence' }, repeat: true });
   upstream.script('/calm/v1/videos', vendorVideo('queued'));
@@ -119,14 +119,14 @@ test('webhooks that never answer hold up nobody’s video', async () => {
   bench.turn(10_000);
   await until(async () => (await bench.task(calm.id)).state === 'completed');
   expect(upstream.journal('/never').length).toBeLessThanOrEqual(64);
-  // It does not wait for them longer than it may.
+  // It does not wait for them longer than its limit.
   const begun = performance.now();
   await runner.stop(300);
   expect(performance.now() - begun).toBeLessThan(3000);
   upstream.forget('/never');
 }, 60_000);
 
-test('a stop waits for the look under way, and begins no other', async () => {
+test('a stop waits for the running poll and starts no other', async () => {
   const { upstream } = bench;
   upstream.script('/stop/v1/videos', vendorVideo('queued'));
   const slow = { ...vendorVideo('in_progress', { progress: 40 }), fault: { before: 'headers', does: 600 } } as const;
@@ -140,7 +140,7 @@ test('a stop waits for the look under way, and begins no other', async () => {
   expect(looks('stop')).toBe(1);
 }, 60_000);
 
-test('a process that was held up for longer than a lease does not take up what it has in hand', async () => {
+test('a process that was blocked for longer than a lease does not take up its own tasks twice', async () => {
   const { upstream } = bench;
   upstream.script('/twice/v1/videos', vendorVideo('queued'));
   const slow = { ...vendorVideo('in_progress'), fault: { before: 'headers', does: 1500 } } as const;

@@ -1,4 +1,4 @@
-/** Looks after the tasks: claims what is due, takes each as far as it comes; any number of processes, each task in one's hands. */
+/** Runs tasks: claims those that are due and advances each. Any number of processes can run it; each task is leased to one. */
 import { isOver } from '../canonical/task.ts';
 import { LASTING_OWNER } from '../ledger/ledger.ts';
 import type { HoldRow } from '../store/store.ts';
@@ -10,24 +10,24 @@ import { step } from './step.ts';
 import { readTask } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
-/** Tasks under way in one process's hands at once: their requests to providers are as many at most. */
+/** The maximum of tasks in progress in one process, and so of concurrent requests to providers. */
 const MOST_UNDER_WAY = 64;
-/** Ended ones in its hands at once. They have places of their own: a webhook that never answers holds up nobody's video. */
+/** The maximum of ended tasks in progress. A separate limit: a webhook that never answers must not delay videos. */
 const MOST_ENDED = 64;
-/** How long an ended one waits that found no place. */
+/** The delay for an ended task above that limit. */
 const CROWDED_MS = 15_000;
 const IDLE_MS = 500;
-/** Between two turns where more may be due. */
+/** The pause before the next claim if more tasks may be due. */
 const BUSY_MS = 25;
-/** How often it is asked whether somebody who has tasks in hand is dead. */
+/** How often leases of dead processes are looked for. */
 const INHERIT_MS = 1000;
 /** How often holds without a task are looked for. */
 const TIDY_MS = 60_000;
-/** A hold this young may have its task yet to come. */
+/** A younger hold may still get its task. */
 const YOUNG_MS = 120_000;
 
 export interface Runner {
-  /** Ends when what is in hand has been brought to its next save, or after `boundMs`. */
+  /** Resolves when the tasks in progress have been saved, or after `boundMs`. */
   stop(boundMs: number): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export function startRunner(deps: TaskDeps): Runner {
   let inheritedAt = 0;
   let tidiedAt = 0;
 
-  /** Whether more may be due. */
+  /** Returns whether more tasks may be due. */
   async function turn(): Promise<boolean> {
     const free = MOST_UNDER_WAY - underWay.size;
     if (free <= 0) return true;
@@ -57,7 +57,7 @@ export function startRunner(deps: TaskDeps): Runner {
   }
 
   function take(row: TaskRow): void {
-    // A process that was held up for longer than a lease claims what it has in hand.
+    // After it was blocked for longer than a lease, a process may claim a task that it is still working on.
     if (deps.inHand.has(row.id)) return;
     const held: Held = { task: readTask(row), lost: false };
     const isCrowded = isOver(held.task) && ended.size >= MOST_ENDED;
@@ -66,7 +66,7 @@ export function startRunner(deps: TaskDeps): Runner {
       if (isCrowded) await save(deps, held, deps.now() + CROWDED_MS);
       else await step(deps, held);
     })
-      .catch((thrown) => deps.reportError(`The task ${row.id} could not be looked after.`, thrown))
+      .catch((thrown) => deps.reportError(`The task ${row.id} could not be processed.`, thrown))
       .finally(() => places.delete(work));
     places.add(work);
   }
@@ -74,7 +74,7 @@ export function startRunner(deps: TaskDeps): Runner {
   async function run(): Promise<void> {
     while (!stopped) {
       const more = await turn().catch((thrown) => {
-        deps.reportError('The tasks could not be looked after.', thrown);
+        deps.reportError('The tasks could not be processed.', thrown);
         return false;
       });
       await Bun.sleep(more ? BUSY_MS : IDLE_MS);
@@ -90,14 +90,14 @@ export function startRunner(deps: TaskDeps): Runner {
   };
 }
 
-/** What a dead process had in hand is anybody's at once; of those that nobody here can tell about, the lease tells. */
+/** Leases of processes known to be dead end at once; for unknown ones their duration decides. */
 async function inherit({ store, worker, processStatusOf }: TaskDeps): Promise<void> {
   const others = (await store.tasks.workers()).filter((other) => other !== worker);
   const dead = others.filter((other) => processStatusOf(other) === 'gone');
   if (dead.length > 0) await store.tasks.releaseOf(dead);
 }
 
-/** A process that died between hold and task left a hold that nobody ends. */
+/** A process that died between hold and task left a hold without a task. */
 export async function releaseOrphans(deps: TaskDeps, now: number): Promise<void> {
   const open = await deps.store.holds({ owners: [LASTING_OWNER] });
   const old = open.filter(({ at }) => now - at >= YOUNG_MS);

@@ -1,9 +1,9 @@
-/** Waits for work under way, within bounds. */
+/** Waits for work in progress, with a time limit. */
 
-/** Until all of it has ended, well or not, or `boundMs` are over. */
+/** Resolves when all work has ended, successfully or not, or after `boundMs`. */
 export async function settledWithin(work: Iterable<Promise<unknown>>, boundMs: number): Promise<void> {
   const bound = Promise.withResolvers<void>();
-  // A timer left over would keep the process alive.
+  // A remaining timer would keep the process alive.
   const timer = setTimeout(bound.resolve, boundMs);
   await Promise.race([Promise.allSettled(work), bound.promise]);
   clearTimeout(timer);

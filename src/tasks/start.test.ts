@@ -18,7 +18,7 @@ const thrownBy = (work: Promise<unknown>): Promise<GatewayError> =>
     (thrown) => (thrown instanceof GatewayError ? thrown : Promise.reject(thrown)),
   );
 
-/** The database refuses this while `work` lasts. */
+/** Makes the database refuse this statement while `work` runs. */
 async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
   inDatabase(bench.dataFolder, (file) =>
     file.run(`CREATE TRIGGER refuse BEFORE ${point} BEGIN SELECT RAISE(ABORT, 'no'); END`),
@@ -30,7 +30,7 @@ async function refusing<T>(point: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-test('what the provider knows it by is saved again until the database takes it', async () => {
+test('the provider’s task id is saved again until the database accepts it', async () => {
   bench.upstream.script('/saved/v1/videos/vid_upstream/content', videoAnswer);
   bench.upstream.script('/saved/v1/videos/vid_upstream', vendorVideo('completed'));
   bench.upstream.script('/saved/v1/videos', vendorVideo('queued'));
@@ -47,7 +47,7 @@ test('what the provider knows it by is saved again until the database takes it',
   expect(await bench.held()).toBe(0n);
 });
 
-test('a task that the database does not take is not started; its client may not repeat it by itself', async () => {
+test('a task that cannot be stored is not started, and the client must not retry by itself', async () => {
   const error = await refusing('INSERT ON tasks', () => thrownBy(bench.create('absent')));
   expect(error.inDoubt).toBe(true);
   expect(starts('absent')).toBe(0);
@@ -56,7 +56,7 @@ test('a task that the database does not take is not started; its client may not 
   expect(await bench.held()).toBe(0n);
 });
 
-test('a start that cannot be noted is not sent, and made once the database is well', async () => {
+test('a start that cannot be recorded is not sent, and is made when the database works again', async () => {
   bench.upstream.script('/lost/v1/videos', vendorVideo('queued'));
   const error = await refusing(`UPDATE ON tasks WHEN NEW.body LIKE '%"sent":true%'`, () =>
     thrownBy(bench.create('lost')),
@@ -69,7 +69,7 @@ test('a start that cannot be noted is not sent, and made once the database is we
   expect(await bench.held()).toBe(0n);
 });
 
-test('of a refused one nothing stays, and it may be repeated', async () => {
+test('a refused task leaves nothing behind, and the client may retry', async () => {
   bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
   const error = await thrownBy(bench.create('refused'));
   expect([error.inDoubt, error.message]).toEqual([false, 'Not this.']);
@@ -79,7 +79,7 @@ test('of a refused one nothing stays, and it may be repeated', async () => {
   expect(await bench.held()).toBe(0n);
 });
 
-test('where a refused one cannot be removed, its client may not repeat it by itself', async () => {
+test('if a refused task cannot be removed, the client must not retry by itself', async () => {
   bench.upstream.script('/refused/v1/videos', { status: 400, json: { error: { message: 'Not this.' } } });
   const error = await refusing('DELETE ON tasks', () => thrownBy(bench.create('refused')));
   expect(error.inDoubt).toBe(true);
@@ -88,7 +88,7 @@ test('where a refused one cannot be removed, its client may not repeat it by its
   expect(await bench.held()).toBe(0n);
 });
 
-test('one in doubt has failed, and its client is told before its webhook is', async () => {
+test('a start of unknown result fails the task, and the client is told before its webhook is called', async () => {
   bench.upstream.script('/doubt/v1/videos', { status: 504 });
   bench.upstream.script('/told', { status: 204, fault: { before: 'headers', does: 500 } });
   const { port } = new URL(bench.upstream.url);

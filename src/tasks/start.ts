@@ -1,4 +1,4 @@
-/** How a task is started at its provider: once, where anybody can tell. */
+/** Starts a task at its provider, at most once if the provider allows to find out. */
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
 import { advance, type TaskError } from '../canonical/task.ts';
 import type { ModelTarget } from '../catalog/catalog.ts';
@@ -17,19 +17,19 @@ import { later } from './waiting.ts';
 
 const UNCERTAIN: TaskError = {
   code: 'upstream_failed',
-  message: 'It is not known whether the provider took the task on: it was given up, and nothing was charged.',
+  message: 'It is not known whether the provider accepted the task: it was abandoned, and nothing was charged.',
 };
 
-/** Somebody before the provider gave up waiting for it; the last is Cloudflare's own. */
+/** A proxy in front of the provider timed out; 524 is Cloudflare's. */
 const UNANSWERED: ReadonlySet<number> = new Set([408, 504, 524]);
 
-/** A handle that the store does not take is saved again for about as long as a lease lasts. */
+/** How often saving the provider's task id is retried: about the duration of a lease. */
 const MOST_SAVES = 100;
 const SAVES_PAUSE_MS = 250;
 
 /**
- * Starts a task that has not been sent, at the first target that takes it. Returns why it was not started; `inDoubt`: it may have been,
- * and it was given up. Throws only where the store does.
+ * Starts a task that was not sent yet, at the first target that accepts it. Returns the reason if it was not started. With `inDoubt` it may
+ * have been started, and was abandoned. Throws only if the store does.
  */
 export async function start(
   deps: TaskDeps,
@@ -38,7 +38,7 @@ export async function start(
   targets: readonly ModelTarget[],
 ): Promise<GatewayError | undefined> {
   let refusal: GatewayError | undefined;
-  /** The credentials tried at the target before the next one. */
+  /** The credentials tried at the current target. */
   let tried: (string | undefined)[] = [];
   const left = [...targets];
   for (let choice = left.shift(); choice; choice = left.shift()) {
@@ -59,7 +59,7 @@ export async function start(
     const next = deps.catalog.another(choice, tried, error, deps.now());
     tried = next === undefined ? [] : [...tried, next];
     if (next !== undefined) left.unshift(choice);
-    // Never at another target: there would be two.
+    // Another target could make a second video.
     if (error.inDoubt) return doubt(deps, held, maker, error);
     if (held.task.sent) {
       const { sent: _, ...unsent } = held.task;
@@ -69,10 +69,10 @@ export async function start(
     if (!error.retryable) return error;
     refusal = error;
   }
-  return refusal ?? new GatewayError('upstream_failed', 'The model has no provider that makes videos.');
+  return refusal ?? new GatewayError('upstream_failed', 'The model has no provider that generates videos.');
 }
 
-/** Where the provider can be asked, or recognises a start again, the task goes on; else it is given up. */
+/** If the provider can be asked, or recognises a repeated start, the task continues; otherwise it is abandoned. */
 async function doubt(
   deps: TaskDeps,
   held: Held,
@@ -87,7 +87,7 @@ async function doubt(
   return new GatewayError(cause.code, UNCERTAIN.message, { inDoubt: true, cause });
 }
 
-/** Returns why the provider did not take it on; `inDoubt` where that is not known. Throws only where the store does. */
+/** Returns the reason why the provider did not accept it, with `inDoubt` if that is unknown. Throws only if the store does. */
 async function attempt(
   deps: TaskDeps,
   held: Held,
@@ -100,7 +100,7 @@ async function attempt(
   } catch (thrown) {
     return asGatewayError(thrown);
   }
-  // As late as can be: from here on a crash leaves a start in doubt.
+  // As late as possible: after this, a crash leaves a start of unknown result.
   held.task = { ...held.task, sent: true };
   if (!(await save(deps, held, deps.now()))) return undefined;
   let started: Started;
@@ -108,14 +108,16 @@ async function attempt(
     const ask = { ...held.task.ask, images: request.images };
     started = boundedStart(maker.video.readStart(await sendOnce(deps, outgoing), ask));
   } catch (thrown) {
-    // An answer that our own code stumbled over is no refusal.
+    // An error in the gateway's own code is not a refusal by the provider.
     return thrown instanceof GatewayError ? thrown : inDoubt(asGatewayError(thrown));
   }
   await startedBy(deps, held, started, maker);
   return undefined;
 }
 
-/** What to send, signed. Throws `lossy_translation` where its client wants all of it told and the provider cannot be. */
+/**
+ * The signed request. Throws `lossy_translation` if the client requires a complete translation and the provider's format cannot express it.
+ */
 async function prepare(
   deps: TaskDeps,
   held: Held,
@@ -137,7 +139,7 @@ async function prepare(
   return outgoing;
 }
 
-/** Throws `inDoubt` where what was sent brought no answer. */
+/** Throws an `inDoubt` error if the request was sent and no response came. */
 async function sendOnce(deps: TaskDeps, outgoing: Outgoing): Promise<Answered> {
   let answered: Answered;
   try {
@@ -147,15 +149,15 @@ async function sendOnce(deps: TaskDeps, outgoing: Outgoing): Promise<Answered> {
     throw error.unsent ? error : inDoubt(error);
   }
   if (!UNANSWERED.has(answered.status)) return answered;
-  throw new GatewayError('upstream_timeout', 'The model took too long to take the task on.', { inDoubt: true });
+  throw new GatewayError('upstream_timeout', 'The provider took too long to accept the task.', { inDoubt: true });
 }
 
-/** The same error of a start that may have been made. */
+/** The same error, for a start that may have succeeded. */
 export function inDoubt(cause: GatewayError): GatewayError {
   return cause.inDoubt ? cause : new GatewayError(cause.code, cause.message, { inDoubt: true, cause });
 }
 
-/** The provider has taken it on: what it is known by there is kept before anything else, however long the store takes. */
+/** The provider has accepted the task: its id is saved first, however long the store takes. */
 async function startedBy(
   deps: TaskDeps,
   held: Held,
@@ -177,7 +179,7 @@ async function startedBy(
   }
 }
 
-/** A task without a handle, taken over from a process that died: started where that is certain not to be the second time. */
+/** A task without a provider id, taken over from a dead process: started only if it was certainly not started before. */
 export async function recover(deps: TaskDeps, held: Held): Promise<void> {
   const { task } = held;
   const request = readTaskRequest(await deps.store.tasks.request(task.id));
@@ -187,10 +189,10 @@ export async function recover(deps: TaskDeps, held: Held): Promise<void> {
   await fail(deps, held, { code: error.vendorCode ?? error.code, message: error.message });
 }
 
-/** As `start`. */
+/** Returns and throws as `start`. */
 async function startLate(deps: TaskDeps, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
   const { task } = held;
-  // A video is made anew where the first one was.
+  // A remix is generated where the original was.
   const maker = task.source === undefined ? undefined : makerOf(deps, task);
   const model = deps.catalog.find(task.ask.model);
   if (!model || (task.source !== undefined && !maker))
@@ -201,7 +203,7 @@ async function startLate(deps: TaskDeps, held: Held, request: TaskRequest): Prom
 
 const FINAL = { retryable: false } as const;
 
-/** A start that was sent, and whose answer nobody has seen. As `start`. */
+/** A start that was sent, and whose response no process has seen. Returns and throws as `start`. */
 async function retrace(deps: TaskDeps, held: Held, request: TaskRequest): Promise<GatewayError | undefined> {
   const { task } = held;
   const maker = makerOf(deps, task);
@@ -213,7 +215,7 @@ async function retrace(deps: TaskDeps, held: Held, request: TaskRequest): Promis
     found = await lookedUp(deps, task, request, maker);
   } catch (thrown) {
     const { code, message } = asGatewayError(thrown);
-    // Whatever the provider says to that, it is no refusal of the task.
+    // Whatever the provider answers to this, it does not refuse the task.
     return new GatewayError(code, message, { retryable: true, cause: thrown });
   }
   if (found) {
@@ -224,7 +226,7 @@ async function retrace(deps: TaskDeps, held: Held, request: TaskRequest): Promis
   return error?.inDoubt ? doubt(deps, held, maker, error) : error;
 }
 
-/** What the provider knows of the task by our id. Throws where it does not say. */
+/** Asks the provider for a task with our id. Throws if the provider gives no clear answer. */
 async function lookedUp(
   deps: TaskDeps,
   { id, ask: asked }: Task,

@@ -24,7 +24,7 @@ const filesKept = () => {
   const everything = readdirSync(join(bench.dataFolder, 'files'), { recursive: true, withFileTypes: true });
   return everything.filter((one) => one.isFile()).length;
 };
-/** What the books say that happens while `work` does. */
+/** The amount charged while `work` runs. */
 async function paid(work: () => Promise<unknown>): Promise<bigint> {
   const before = await bench.spent();
   await work();
@@ -32,8 +32,8 @@ async function paid(work: () => Promise<unknown>): Promise<bigint> {
   return (await bench.spent()) - before;
 }
 
-describe('while its provider works', () => {
-  test('one that answers 500 for an hour is asked ever less often, and its video is paid for when it is there', async () => {
+describe('a task whose provider is working', () => {
+  test('is polled less often while the provider answers 500, and its video is charged when available', async () => {
     const { upstream } = bench;
     upstream.script('/hour/v1/videos', vendorVideo('queued'));
     upstream.script(status('hour'), broken);
@@ -50,7 +50,7 @@ describe('while its provider works', () => {
     expect(await bench.task(id)).toMatchObject({ state: 'completed', percent: 100 });
   });
 
-  test('one that claims 400 seconds for an order of four is paid the hold, and the call is disputed', async () => {
+  test('is charged the hold and disputed if the provider reports 400 seconds for an order of four', async () => {
     bench.upstream.script('/lies/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('lies'), vendorVideo('completed', { seconds: '400' }));
     bench.upstream.script(video('lies'), videoAnswer);
@@ -61,11 +61,11 @@ describe('while its provider works', () => {
     expect(bench.calls.at(-1)).toMatchObject({ id, outcome: 'disputed', cost: COST, usage });
   });
 
-  test('one that never ends has failed when its time is over, to the moment; nothing is charged', async () => {
+  test('fails exactly at its deadline without a charge', async () => {
     bench.upstream.script('/limit/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('limit'), { ...vendorVideo('in_progress'), repeat: true });
     const { id, deadlineAt, createdAt } = await bench.create('limit');
-    // Most of the day nobody looks, as if every process were down.
+    // For most of the day nothing polls, as if every process were down.
     bench.turn(23 * HOUR_MS);
     expect(await paid(() => bench.lookAfter(HOUR_MS))).toBe(0n);
     expect(deadlineAt - createdAt).toBe(24 * HOUR_MS);
@@ -78,7 +78,7 @@ describe('while its provider works', () => {
     expect(polls('limit').length).toBe(asked);
   });
 
-  test('one that is finished when its time is over is looked at once more, kept and paid for', async () => {
+  test('is polled a last time at its deadline, and a finished video is stored and charged', async () => {
     bench.upstream.script('/last/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('last'), vendorVideo('completed'));
     bench.upstream.script(video('last'), videoAnswer);
@@ -88,7 +88,7 @@ describe('while its provider works', () => {
     expect(await bench.task(id)).toMatchObject({ state: 'completed' });
   });
 
-  test.each([404, 410])('one that answers %d knows of it no more: failed, nothing charged', async (gone) => {
+  test.each([404, 410])('fails without a charge when the provider answers %d repeatedly', async (gone) => {
     bench.upstream.script('/gone/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('gone'), {
       status: gone,
@@ -101,7 +101,7 @@ describe('while its provider works', () => {
     for (const path of ['/gone/', status('gone')]) bench.upstream.forget(path);
   });
 
-  test('one that does not know of it at the first look only, and one that says when to come again, are asked again', async () => {
+  test('is polled again after a single 404, and after the retry-after time of the provider', async () => {
     const { upstream } = bench;
     upstream.script('/again/v1/videos', vendorVideo('queued'));
     const busy = { status: 429, headers: { 'retry-after': '600' }, json: { error: { message: 'slower' } } };
@@ -114,7 +114,7 @@ describe('while its provider works', () => {
     expect(await bench.task(id)).toMatchObject({ state: 'completed' });
   });
 
-  test('words nobody has heard mean that it goes on, and progress never falls', async () => {
+  test('continues after an unknown status, and its progress never decreases', async () => {
     const { upstream } = bench;
     upstream.script('/words/v1/videos', vendorVideo('dreaming'));
     const seen = [
@@ -142,8 +142,8 @@ describe('while its provider works', () => {
   });
 });
 
-describe('once it is finished', () => {
-  test('a video that cannot be fetched for more than an hour has failed, and leaves nothing behind', async () => {
+describe('a task that its provider has finished', () => {
+  test('fails and leaves no files if the video cannot be downloaded for more than an hour', async () => {
     const before = filesKept();
     const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
     bench.upstream.script('/dead/v1/videos', vendorVideo('queued'));
@@ -158,7 +158,7 @@ describe('once it is finished', () => {
     expect(filesKept()).toBe(before);
   });
 
-  test('fetched in part, or not at all for a while, it is fetched again', async () => {
+  test('downloads again after an incomplete or failed download', async () => {
     const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'cut' } };
     bench.upstream.script('/fetch/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('fetch'), { ...vendorVideo('completed'), repeat: true });
@@ -176,17 +176,17 @@ describe('once it is finished', () => {
     expect(filesKept()).toBe(before + 1);
   });
 
-  test('one larger than is kept has failed at once, and says why', async () => {
+  test('fails at once with a reason if the video is too large', async () => {
     bench.upstream.script('/large/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('large'), vendorVideo('completed'));
     bench.upstream.script(video('large'), { ...videoAnswer, bytes: Buffer.alloc(1_000_001) });
     const { id } = await bench.create('large');
     expect(await paid(() => bench.lookAfter(MINUTE_MS))).toBe(0n);
     const { error } = await bench.task(id);
-    expect(error?.message).toContain('larger than 1000000 bytes');
+    expect(error?.message).toContain('larger than the maximum of 1000000 bytes');
   });
 
-  test('its files are kept for a week, and then let go', async () => {
+  test('keeps its files for a week and then removes them', async () => {
     bench.upstream.script('/swept/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('swept'), vendorVideo('completed'));
     bench.upstream.script(video('swept'), videoAnswer);
@@ -203,7 +203,7 @@ describe('once it is finished', () => {
     expect(filesKept()).toBeLessThanOrEqual(before);
   });
 
-  test('a webhook whose name leads to a private address is not told; once it leads to one that may be, it is', async () => {
+  test('does not call a webhook whose name resolves to a private address, and calls it once it does not', async () => {
     const port = new URL(bench.upstream.url).port;
     bench.upstream.script('/hook/v1/videos', vendorVideo('queued'));
     bench.upstream.script(status('hook'), vendorVideo('failed'));

@@ -1,4 +1,4 @@
-/** The next step of one task, whatever it has come to. Each ends in a save, so each may be the last of a process. */
+/** The next step of a task in any state. Each step ends with a save, so the process may die after it. */
 import { isOver } from '../canonical/task.ts';
 import { settle, tidy } from './finish.ts';
 import type { Held } from './held-task.ts';
@@ -6,7 +6,7 @@ import { look } from './poll.ts';
 import { recover } from './start.ts';
 import type { TaskDeps } from './task-deps.ts';
 
-/** Brings a task as far as it comes now, and says when it needs somebody again. Throws only where the store or the files do. */
+/** Advances a task as far as possible now, and sets when it is due again. Throws only if the store or the file store does. */
 export async function step(deps: TaskDeps, held: Held): Promise<void> {
   const { task } = held;
   if (isOver(task)) return tidy(deps, held);

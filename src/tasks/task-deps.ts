@@ -1,4 +1,4 @@
-/** What tasks are made of: the modules below, and the settings that concern them. */
+/** Dependencies and settings of tasks. */
 import type { Access } from '../access/access.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Files } from '../files/files.ts';
@@ -17,34 +17,34 @@ export interface TaskDeps {
   files: Files;
   signing: Signing;
   guard: GuardedFetch;
-  /** `undefined` where the table has no such row. */
+  /** `undefined` if the provider type does not exist. */
   provider(type: string): Provider | undefined;
   settings: TaskSettings;
-  /** Names this process among those that share the tasks. */
+  /** The name of this process among those that share the tasks. */
   worker: string;
-  /** Ids of the tasks in this process's hands. */
+  /** Ids of the tasks in progress in this process. */
   inHand: Set<string>;
-  /** What this machine knows of a worker. */
+  /** What this machine knows of a worker's process. */
   processStatusOf(worker: string): ProcessStatus;
   /** Milliseconds since 1970. */
   now(): number;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   random(): number;
   log(call: CallRow): void;
   reportError(sentence: string, cause: unknown): void;
 }
 
 export interface TaskSettings {
-  /** The model where a client names none; absent: it must. */
+  /** The model for requests that name none. Absent: a model is required. */
   defaultModel: string | undefined;
-  /** What becomes of an order that is made better than the price of its model says. */
+  /** How to treat requests for a quality that the price of the model does not cover. */
   unpricedExtras: 'refuse' | 'tools' | 'allow';
-  /** How long a task may take. */
+  /** The maximum duration of a task. */
   taskMs: number;
-  /** When a task is first polled, and the least pause after that; 0: when it suits its provider. */
+  /** The first poll interval, and the minimum of later ones; 0: the provider's default. */
   pollMs: number;
-  /** How long its files are kept. */
+  /** How long files are kept. */
   keepMs: number;
-  /** The largest result kept. */
+  /** The maximum size of a stored result in bytes. */
   maxResultBytes: number;
 }

@@ -1,4 +1,4 @@
-/** Tasks as the store keeps them, those of earlier versions too. */
+/** Tasks as stored, including those of earlier versions. */
 import { expect, test } from 'bun:test';
 import type { TaskRow } from '../store/tasks.ts';
 import { readTask, readTaskRequest } from './task.ts';
@@ -10,7 +10,7 @@ const row = (outputs: object[]): TaskRow => ({
   body: JSON.stringify({ id: 'video_1', held: '5n', outputs }),
 });
 
-test('what a video says of itself is read under the name that earlier versions gave it, too', () => {
+test('facts of a video are read under the member name of earlier versions too', () => {
   const facts = { width: 640, height: 360 };
   const output = { file: 'f', mimeType: 'video/mp4', bytes: 1 };
   for (const name of ['film', 'video']) {
@@ -22,7 +22,7 @@ test('what a video says of itself is read under the name that earlier versions g
   expect(readTask(row([output])).outputs as unknown).toEqual([output]);
 });
 
-test('so are the images of a request that waits to be started', () => {
+test('images of a request that waits to be started are read under the earlier name too', () => {
   const image = { use: 'first', source: { type: 'url', url: 'https://images.invalid/a.png' } };
   for (const name of ['pictures', 'images'])
     expect(readTaskRequest(JSON.stringify({ [name]: [image] })).images as unknown).toEqual([image]);

@@ -1,4 +1,4 @@
-/** A video task as it is kept between its steps. */
+/** A video task as stored between its steps. */
 
 import type { Json, JsonObject } from '../canonical/json.ts';
 import type { Money } from '../canonical/money.ts';
@@ -12,46 +12,46 @@ export interface Task extends TaskCourse {
   key: string;
   /** Milliseconds since 1970. */
   createdAt: number;
-  /** After this it is given up. */
+  /** After this time the task fails. */
   deadlineAt: number;
-  /** The door it came in by. */
+  /** The API format in which it was created. */
   door: string;
   ask: Omit<VideoAsk, 'images'>;
   priceId: string;
-  /** Nano-USD set aside for it. */
+  /** The held amount in nano-USD. */
   held: Money;
-  /** Where it is made, once that is chosen. */
+  /** The target, once it is chosen. */
   target?: TaskTarget;
-  /** A start is on its way or has been: whether it arrived may not be known. */
+  /** A start was sent or is about to be; its result may be unknown. */
   sent?: true;
-  /** What of the request its provider cannot be told, a sentence each. */
+  /** What of the request the provider's format cannot express, one sentence each. */
   warnings?: string[];
-  /** Its client would rather have it refused than made with something left out. */
+  /** The client requires a complete translation: otherwise the request is refused. */
   strict?: true;
-  /** What the provider knows the video by that this one is made of anew. */
+  /** The provider's id of the video that this one is a remix of. */
   source?: Json;
-  /** What the provider knows it by. */
+  /** The provider's id of the task. */
   handle?: Json;
-  /** Looks so far, and those in a row that failed. */
+  /** The number of polls, and of failed ones in a row. */
   looks: number;
   failures: number;
   attempts: number;
-  /** Under which its results are kept, from before the first of them is. */
+  /** Names of its stored results, saved before the first download. */
   files?: string[];
-  /** How often they were tried to fetch. */
+  /** The number of download attempts. */
   fetches?: number;
   outputs: TaskOutput[];
-  /** What it came to: its results are kept, and it is about to be paid for. */
+  /** Usage and cost: results are stored, and the charge comes next. */
   due?: { usage: Usage; cost: Money; disputed?: true };
-  /** It has failed, and what was held for it is free again. */
+  /** It has failed and its hold is released. */
   released?: true;
-  /** Until when its files are kept. */
+  /** When its files expire. */
   expiresAt?: number;
-  /** Its files are gone. */
+  /** Its files have been removed. */
   emptied?: true;
-  /** Of the request, where it has an idempotency key: the same key may not ask for something else. */
+  /** A hash of the request, if it has an idempotency key: the same key must not be used for another request. */
   fingerprint?: string;
-  /** The tasks of the other videos of the same order, where each has one of its own. */
+  /** Tasks of the other videos in the same order, if each has its own. */
   siblings?: string[];
   webhook?: { url: string; tries: number; told?: true };
 }
@@ -59,25 +59,25 @@ export interface Task extends TaskCourse {
 export interface TaskTarget {
   provider: string;
   model: string;
-  /** Where it has several credentials: the digest of the one that the task was started with. */
+  /** If the target has several credentials: a digest of the one that started the task. */
   key?: string;
 }
 
-/** What is kept until the task has been started. */
+/** The request, stored until the task has been started. */
 export interface TaskRequest {
   images: Image[];
 }
 
-/** An output as it may be kept: earlier versions called the facts of a video `film`. */
+/** An output as stored: earlier versions named the facts of a video `film`. */
 type KeptOutput = TaskOutput & { film?: TaskOutput['video'] };
 
-/** The request of a task that has not been started; earlier versions called its images `pictures`. */
+/** The request of a task that was not started yet. Earlier versions named its images `pictures`. */
 export function readTaskRequest(text: string | undefined): TaskRequest {
   const { images, pictures } = JSON.parse(text ?? '{}') as { images?: Image[]; pictures?: Image[] };
   return { images: images ?? pictures ?? [] };
 }
 
-/** Amounts are texts in JSON. */
+/** Amounts are text in JSON. */
 export function writeBody(task: Task): string {
   return JSON.stringify(task, (_name, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
 }

@@ -1,4 +1,4 @@
-/** Where tasks are made: a model's target, with the provider's own way to make videos. */
+/** Targets of video tasks: a model's target with the provider's video adapter. */
 import { createHash } from 'node:crypto';
 import { GatewayError } from '../canonical/errors.ts';
 import { type AttemptedWith, textWithoutSecrets, withoutSecrets } from '../canonical/redaction.ts';
@@ -9,7 +9,7 @@ import type { Started, VideoAdapter } from '../providers/video/video.ts';
 import type { Task, TaskTarget } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
-/** A place where a task is made. */
+/** A target that can generate videos. */
 export interface Maker {
   choice: ModelTarget;
   provider: Provider;
@@ -19,14 +19,14 @@ export interface Maker {
 
 export const REMOVED = { code: 'upstream_failed', message: 'The provider is no longer configured.' } as const;
 
-/** The task's own maker; `undefined` where it is configured no more. */
+/** The task's own target, or `undefined` if it is no longer configured. */
 export function makerOf(deps: TaskDeps, { ask, target }: Task): Maker | undefined {
   const model = deps.catalog.find(ask.model);
   const choice = model?.targets.find((one) => one.provider === target?.provider && one.model === target.model);
   return choice && makerAt(deps, choice, target?.key);
 }
 
-/** With the credential that `key` tells of, where there still is such a one; else with `given`, or one whose turn it is. */
+/** With the credential that `key` identifies, if it still exists; otherwise with `given`, or the next one. */
 export function makerAt(deps: TaskDeps, choice: ModelTarget, key?: string, given?: string): Maker | undefined {
   const provider = deps.provider(choice.type);
   const baseUrl = choice.baseUrl ?? provider?.baseUrl;
@@ -44,7 +44,7 @@ export function makerAt(deps: TaskDeps, choice: ModelTarget, key?: string, given
   return { choice, provider, video: withoutOurs(provider.video, { credentials, settings, addresses }), target };
 }
 
-/** The provider's way, and nothing that belongs to the operator in what it says. */
+/** The provider's adapter, with the operator's secrets removed from its errors. */
 function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapter {
   const guarded = <T>(read: () => T): T => {
     try {
@@ -78,7 +78,7 @@ function withoutOurs(video: VideoAdapter, attempted: AttemptedWith): VideoAdapte
   };
 }
 
-/** By what a task finds its maker again. A provider knows a task by the key that it was started with: of several the one is noted. */
+/** What a task stores to find its target again. A provider knows a task only by the credential that started it, so that is stored too. */
 export function nameOf({ choice: { provider, model, credentials }, target: { credential } }: Maker): TaskTarget {
   const several = credentials.length > 1 && credential !== undefined;
   return { provider, model, ...(several && { key: digestOf(credential) }) };

@@ -15,13 +15,13 @@ test.each([
   [{ resolution: '720p' }, 200n],
   [{ resolution: '4k' }, 900n],
   [{}, 900n],
-])('a second of %j costs what is said of that size', (asked, each) => {
+])('a second of %j has the price of its size', (asked, each) => {
   const ask = { seconds: 5, n: 2, ...asked };
   expect(quoteVideo(ask, PRICE)).toBe(10n * each);
   expect(charge(videoUsage(ask, 1), PRICE)).toBe(5n * each);
 });
 
-test('what is recorded of several videos makes their bill again', () => {
+test('the recorded usage of several videos gives the same bill again', () => {
   const price = { perCall: 7n };
   const usage = videoUsage({ n: 3 }, 3);
   expect(charge(JSON.parse(JSON.stringify(usage)), price)).toBe(21n);
@@ -29,7 +29,7 @@ test('what is recorded of several videos makes their bill again', () => {
   expect(charge(videoUsage({ n: 3 }, 0), price)).toBe(7n);
 });
 
-describe('what is due by what the provider says it made', () => {
+describe("the charge follows the provider's report", () => {
   const price = { perSecond: 100_000_000n };
   const ask = { seconds: 4, n: 1 };
   const held = quoteVideo(ask, price);
@@ -43,11 +43,11 @@ describe('what is due by what the provider says it made', () => {
     [{ seconds: Number.POSITIVE_INFINITY }, 400_000_000n],
     [{ seconds: Number.NaN }, 400_000_000n],
     [{ seconds: -4 }, 400_000_000n],
-  ])('%j of four seconds ordered', (billed, cost) => {
+  ])('an order of %j for four seconds', (billed, cost) => {
     expect(dueFor(ask, 1, billed, price, held)).toEqual({ usage: expect.anything(), cost });
   });
 
-  test('400 seconds for an order of four are disputed: the hold is charged, for what was ordered', () => {
+  test('a report of 400 seconds for an order of four is disputed, and the hold is charged', () => {
     const due = dueFor(ask, 1, { seconds: 400 }, price, held);
     const said = { input: 0, output: 0, videos: 1, seconds: 400, source: 'reported' } as const;
     const claimed = { cost: '40', usage: said };
@@ -55,7 +55,7 @@ describe('what is due by what the provider says it made', () => {
     expect(due).toEqual({ usage, cost: 400_000_000n, disputed: true });
   });
 
-  test('tokens beyond those of the largest image are disputed too', () => {
+  test('more tokens than the largest video has are disputed too', () => {
     const byTokens = { output: 1_000_000n };
     const most = quoteVideo(ask, byTokens);
     expect(dueFor(ask, 1, { outputTokens: 100_000 }, byTokens, most)).not.toHaveProperty('disputed');
@@ -63,7 +63,7 @@ describe('what is due by what the provider says it made', () => {
     expect(dueFor(ask, 1, { outputTokens: 1e308 }, byTokens, most)).not.toHaveProperty('disputed');
   });
 
-  test('of an order without a length the report counts, up to a minute', () => {
+  test('without an ordered length the report counts, up to a minute', () => {
     const open = { n: 1 };
     expect(dueFor(open, 1, { seconds: 8 }, price, 0n)).toMatchObject({ cost: 800_000_000n });
     expect(dueFor(open, 1, { seconds: 400 }, price, 0n)).toMatchObject({ cost: 0n, disputed: true });

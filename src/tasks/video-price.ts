@@ -1,4 +1,4 @@
-/** What a video costs: before, from what is asked; after, from what was made. */
+/** Prices of videos: the maximum before, from the request; the actual cost after, from the result. */
 import { pixelsOfResolution, writePixels } from '../canonical/image-size.ts';
 import { type Money, writeMoney } from '../canonical/money.ts';
 import type { Price } from '../canonical/price.ts';
@@ -9,12 +9,12 @@ import { isBeyondDoubt, isDisputed } from '../ledger/doubt.ts';
 
 type Asked = Pick<VideoAsk, 'seconds' | 'width' | 'height' | 'fps' | 'resolution' | 'quality' | 'n'>;
 
-/** Where a provider bills tokens: width x height x frames / 1024, by its own rule; the largest image where none is named. */
+/** For providers that bill tokens: width x height x frames / 1024, by the providers' rule. Without a stated size, the largest. */
 const PIXELS_A_TOKEN = 1024;
 const LARGEST = { width: 1920, height: 1088 };
 const FRAMES_A_SECOND = 24;
 
-/** The most it can cost: each video asked for, each as a call of its own. */
+/** The maximum cost: each requested video counts as a call. */
 export function quoteVideo(ask: Asked, price: Price): Money {
   return charge(videoUsage(ask, ask.n, { outputTokens: tokensOf(ask) * ask.n }), price);
 }
@@ -22,12 +22,12 @@ export function quoteVideo(ask: Asked, price: Price): Money {
 function tokensOf({ seconds = 0, width, height, resolution, fps = FRAMES_A_SECOND }: Asked): number {
   const isSaid = width !== undefined && height !== undefined;
   const pixels = isSaid ? width * height : LARGEST.width * LARGEST.height;
-  // A resolution says no shape: the largest that is meant by it, where it is one.
+  // A resolution does not state the aspect ratio: the largest number of pixels that it can mean is used.
   const meant = isSaid || resolution === undefined ? 0 : pixelsOfResolution(resolution);
   return Math.ceil((Math.max(pixels, Number.isFinite(meant) ? meant : 0) * fps * seconds) / PIXELS_A_TOKEN);
 }
 
-/** What is due for so many videos: by the provider's report where it fits what was ordered; else the hold, and the call is disputed. */
+/** The charge for this number of videos: by the provider's report if it fits the order; otherwise the hold, and the call is disputed. */
 export function dueFor(
   ask: Asked,
   videos: number,
@@ -43,7 +43,7 @@ export function dueFor(
   return { usage: { ...videoUsage(ask, videos), claimed }, cost: held, disputed: true };
 }
 
-/** Of a video whose length its order does not say. */
+/** For an order without a length. */
 const LONGEST_SECONDS = 60;
 
 function mostOf(ask: Asked) {
@@ -51,7 +51,7 @@ function mostOf(ask: Asked) {
   return { seconds: seconds * ask.n, output: tokensOf({ ...ask, seconds }) * ask.n };
 }
 
-/** Usage of so many videos: seconds in all, as the provider says, else as asked; size in the words it was asked for. */
+/** The usage of this number of videos: seconds in total by the provider's report, otherwise as requested; the size as requested. */
 export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] = {}): Usage {
   const billed = figuresIn(said);
   const { width, height, resolution, quality } = ask;
@@ -67,7 +67,7 @@ export function videoUsage(ask: Asked, videos: number, said: Progress['billed'] 
   };
 }
 
-/** Those that are figures: seconds may have fractions. */
+/** The valid figures; seconds may be fractional. */
 function figuresIn({ seconds, outputTokens }: NonNullable<Progress['billed']>): NonNullable<Progress['billed']> {
   const isLength = seconds !== undefined && Number.isFinite(seconds) && seconds >= 0;
   const isCount = outputTokens !== undefined && !Number.isNaN(figure(outputTokens));

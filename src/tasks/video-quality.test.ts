@@ -1,4 +1,4 @@
-/** A dearer way of making a video is paid for, or refused by the name that its provider has for it. */
+/** A more expensive way to generate a video is charged by its own price, or refused with the provider's member name. */
 import { expect, test } from 'bun:test';
 import type { JsonObject } from '../canonical/json.ts';
 import { openaiVideos } from '../dialects/video/openai-videos.ts';
@@ -19,12 +19,12 @@ test.each<[JsonObject, string]>([
   expect(() => judged(metadata, { clips: [{ price: 1n }] })).toThrow(refusal);
 });
 
-test('Kling: sound has the quality that prices name', () => {
+test('Kling: audio has the quality name used in prices', () => {
   expect(judged({ sound: 'on' }, priced)).toMatchObject({ quality: 'std+sound', metadata: { sound: 'on' } });
   expect(judged({ sound: 'off' }, priced)).toMatchObject({ quality: 'std' });
 });
 
-test('sound in another spelling, or where it is not read, is left out', () => {
+test('an unknown value for audio, or one for a provider that does not read it, is ignored', () => {
   const ask = read({ Sound: 'on', parameters: { sound: 'on' } });
   expect(ask.metadata).toEqual({ parameters: {} });
   expect(ask.dropped).toHaveLength(2);

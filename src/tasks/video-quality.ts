@@ -1,4 +1,4 @@
-/** How well a video is made, where its provider has several ways at several prices. */
+/** The quality of a video, for providers with several qualities at different prices. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { Price } from '../canonical/price.ts';
 import type { VideoAsk } from '../canonical/task.ts';
@@ -6,22 +6,22 @@ import { toldTo } from '../providers/video/own-members.ts';
 import type { VideoAdapter } from '../providers/video/video.ts';
 
 export interface Qualities {
-  /** Of the providers that may make it. */
+  /** The adapters of the providers that may generate it. */
   readonly makers: readonly VideoAdapter[];
   readonly price: Price;
-  /** What no price covers is passed on all the same. */
+  /** Whether requests without a matching price are passed on. */
   readonly allowsUnpriced: boolean;
 }
 
-/** The order without a resolution that one of its makers is not told: it would be paid for at the price of another size. */
+/** The order without a resolution that one of the providers does not get: otherwise it could be charged at the price of another size. */
 export function withTakenSize(ask: VideoAsk, makers: readonly VideoAdapter[]): VideoAsk {
   const { resolution, ...rest } = ask;
   if (resolution === undefined || !makers.some(({ ignoresResolution }) => ignoresResolution)) return ask;
-  const warning = '`resolution` was dropped: the provider does not take it.';
+  const warning = '`resolution` was dropped: the provider does not support it.';
   return { ...rest, dropped: [...(ask.dropped ?? []), warning] };
 }
 
-/** The order with its quality, in the words of prices. Throws `invalid_request` where its model has no price for that. */
+/** The order with its quality as named in prices. Throws `invalid_request` if the model has no price for it. */
 export function withQuality(ask: VideoAsk, { makers, price, allowsUnpriced }: Qualities): VideoAsk {
   const found = makers.flatMap((video) => {
     const quality = video.qualityOf?.(toldTo(video, ask).ask.metadata);

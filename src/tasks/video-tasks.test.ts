@@ -13,7 +13,7 @@ afterAll(() => bench.close());
 const status = (name: string) => `/${name}/v1/videos/vid_upstream`;
 const conflict = { code: 'conflict', status: 409 };
 
-test('an ended one is removed with its files', async () => {
+test('removing an ended task removes its files', async () => {
   bench.upstream.script('/ended/v1/videos', vendorVideo('queued'));
   bench.upstream.script(status('ended'), vendorVideo('completed'));
   bench.upstream.script(`${status('ended')}/content`, videoAnswer);
@@ -26,7 +26,7 @@ test('an ended one is removed with its files', async () => {
   await expect(bench.videos.find(bench.caller, id)).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('one under way whose provider cannot be stopped goes on, in nobody’s hands', async () => {
+test('a running task whose provider cannot cancel continues, without a lease', async () => {
   bench.upstream.script('/going/v1/videos', vendorVideo('queued'));
   bench.upstream.script(status('going'), vendorVideo('failed'));
   const { id } = await bench.create('going');
@@ -36,7 +36,7 @@ test('one under way whose provider cannot be stopped goes on, in nobody’s hand
   expect(await bench.held()).toBe(0n);
 });
 
-test('one that is kept and about to be paid for is not given up', async () => {
+test('a task that is stored and about to be charged is not cancelled', async () => {
   const { deps, upstream } = bench;
   upstream.script('/due/v1/videos', vendorVideo('queued'));
   const task = await bench.create('due');
@@ -51,7 +51,7 @@ test('one that is kept and about to be paid for is not given up', async () => {
   expect(await bench.task(task.id)).toMatchObject({ state: 'completed' });
 });
 
-test('one that somebody else is looking at is waited for, not written over', async () => {
+test('a removal waits while another worker has the task, and does not overwrite its changes', async () => {
   const { deps, upstream } = bench;
   upstream.script('/held/v1/videos', vendorVideo('queued'));
   const task = await bench.create('held');
@@ -64,7 +64,7 @@ test('one that somebody else is looking at is waited for, not written over', asy
   expect(await deps.store.tasks.task(task.id)).toBeUndefined();
 });
 
-test('a start under way is waited for, within bounds', async () => {
+test('drain waits for running starts, up to a limit', async () => {
   const slow = { ...vendorVideo('queued'), fault: { before: 'headers', does: 500 } } as const;
   bench.upstream.script('/drain/v1/videos', slow, slow);
   let created = 0;

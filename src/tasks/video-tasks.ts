@@ -1,4 +1,4 @@
-/** Videos as tasks: made, read, listed, removed, made anew; whatever door they come in by. */
+/** Videos as tasks: creating, reading, listing, removing and remixing them, in every API format. */
 import { createHash } from 'node:crypto';
 import { type Caller, nameFor } from '../access/access.ts';
 import { asGatewayError, GatewayError } from '../canonical/errors.ts';
@@ -21,27 +21,27 @@ import { withQuality, withTakenSize } from './video-quality.ts';
 
 export interface Submission {
   caller: Caller;
-  /** The door's name. */
+  /** The API format's name. */
   door: string;
   ask: VideoAsk;
   idempotencyKey?: string;
-  /** What cannot be told to the provider is refused. */
+  /** Refuse what the provider's format cannot express. */
   strict: boolean;
 }
 
 export interface VideoTasks {
-  /** Throws what an admission throws, and the provider's refusal. The same idempotency key again is the first task. */
+  /** Throws the errors of an admission, and the provider's refusal. The same idempotency key returns the first task. */
   create(submission: Submission): Promise<Task>;
-  /** Throws `not_found`: there is none, or it is another account's. */
+  /** Throws `not_found` if it does not exist or belongs to another account. */
   find(caller: Caller, id: string): Promise<Task>;
   list(caller: Caller, page: { limit: number; after?: string; oldestFirst?: boolean }): Promise<Task[]>;
-  /** Ends it where it is under way and its provider can be told; throws `conflict` where it cannot. */
+  /** Cancels a running task if its provider can; otherwise throws `conflict`. */
   remove(caller: Caller, id: string): Promise<void>;
-  /** Waits for starts under way: one that is broken off is in doubt. */
+  /** Waits for running starts: an interrupted one would have an unknown result. */
   drain(boundMs: number): Promise<void>;
 }
 
-/** A start takes less; the leases of a process that dies are ended by others. */
+/** Longer than any start; leases of dead processes are ended by others. */
 const STARTING_MS = 600_000;
 
 export function createVideoTasks(deps: TaskDeps): VideoTasks {
@@ -81,7 +81,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     }
   }
 
-  /** All of them, or none. */
+  /** Holds for all tasks, or for none. */
   async function holdAll(group: readonly Task[], caller: Caller): Promise<void> {
     const holds = await Promise.allSettled(group.map((task) => deps.ledger.hold(holdFor(task, caller))));
     const refused = holds.find((hold) => hold.status === 'rejected');
@@ -111,7 +111,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
     };
     const inserted = await deps.store.tasks
       .insert(row, deps.worker, task.createdAt + LEASE_MS)
-      // It may be there all the same: if it is not, its hold is an orphan.
+      // The row may exist nevertheless; if it does not, the hold is released as an orphan.
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
     if (inserted.id !== task.id) {
       for (const one of group) await conclude(deps, one, 0n, 'refused');
@@ -124,14 +124,14 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
       for (const one of siblings) await hand(one);
       return together(held.task, siblings);
     }
-    // Of what may have been started its row stays, for whoever looks after tasks.
+    // If it may have been started, the row stays and the runner continues with it.
     if (refusal.inDoubt || held.task.sent) throw inDoubt(refusal);
     await forget(held.task);
     for (const one of siblings) await forgetSibling(one);
     throw refusal;
   }
 
-  /** In this process's hands until the first one is started: what the provider refuses is refused for all of them. */
+  /** Leased to this process until the first task is started: if the provider refuses that one, all are refused. */
   async function insertSibling(task: Task, request: TaskRequest): Promise<void> {
     const { id, account, createdAt } = task;
     const row = { id, account, createdAt, dueAt: createdAt, body: writeBody(task), request: JSON.stringify(request) };
@@ -140,26 +140,26 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
       .catch((thrown) => Promise.reject(inDoubt(asGatewayError(thrown))));
   }
 
-  /** What the provider refused the first of is not started. */
+  /** The provider refused the first task, so this one is not started. */
   async function forgetSibling(task: Task): Promise<void> {
     if (await deps.store.tasks.extend(task.id, deps.worker, deps.now() + LEASE_MS)) await forget(task);
   }
 
-  /** Into the hands of whoever looks after tasks, who starts it. */
+  /** Releases it to the runner, which starts it. */
   async function hand(task: Task): Promise<void> {
     const change = { body: writeBody(task), dueAt: deps.now(), release: true };
     await deps.store.tasks.save(task.id, deps.worker, change).catch((thrown) => {
-      // Its lease ends, and it is started all the same.
+      // The lease expires, and the task is started then.
       deps.reportError(`The task ${task.id} could not be handed on.`, thrown);
     });
   }
 
-  /** The client is told that there is no task: nothing of it stays but the record of the call. */
+  /** The client gets an error, so nothing of the task stays except the record of the call. */
   async function forget(task: Task): Promise<void> {
     try {
       await deps.store.tasks.remove(task.id);
     } catch (thrown) {
-      // Whoever looks after tasks will find it, and start it.
+      // The runner will find the task and start it.
       throw inDoubt(asGatewayError(thrown));
     }
     await conclude(deps, task, 0n, 'refused');
@@ -198,7 +198,7 @@ export function createVideoTasks(deps: TaskDeps): VideoTasks {
   };
 }
 
-/** Ends a task under way, where its provider can be told; what the provider has finished by now is to be paid for. */
+/** Cancels a running task if its provider can. If the provider has just finished it, it must be charged. */
 async function giveUp(deps: TaskDeps, id: string): Promise<Task> {
   const row = (await takeSoon(deps, id)) && (await deps.store.tasks.task(id));
   if (!row) throw busy();
@@ -219,7 +219,7 @@ async function giveUp(deps: TaskDeps, id: string): Promise<Task> {
 const MOST_TAKES = 25;
 const TAKES_PAUSE_MS = 200;
 
-/** Out of the hands of whoever is looking at it just now. */
+/** Takes the lease, waiting for a worker that has it. */
 async function takeSoon({ store, worker, now }: TaskDeps, id: string): Promise<boolean> {
   for (let takes = 1; takes <= MOST_TAKES; takes++) {
     if (await store.tasks.take(id, worker, now(), now() + LEASE_MS)) return true;
@@ -231,39 +231,43 @@ async function takeSoon({ store, worker, now }: TaskDeps, id: string): Promise<b
 function busy(): GatewayError {
   return new GatewayError(
     'conflict',
-    'The video is still being made, and its provider cannot be stopped: remove it once it has ended.',
+    'The video is still being generated, and its provider cannot cancel it: remove it when it has ended.',
   );
 }
 
 function modelFor(deps: TaskDeps, caller: Caller, ask: VideoAsk): Model {
   const name = ask.model === '' ? deps.settings.defaultModel : ask.model;
   if (name === undefined) {
-    throw new GatewayError('invalid_request', '`model` is missing: there is no default for videos here.', {
+    throw new GatewayError('invalid_request', '`model` is missing: there is no default model for videos.', {
       param: 'model',
     });
   }
   const model = deps.catalog.find(nameFor(caller, name));
   deps.access.allowScope(caller, 'video');
   if (!model) {
-    const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case counts.`;
+    const sentence = `The model \`${name}\` does not exist or you do not have access to it. GET /v1/models lists the models; letter case matters.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
   deps.access.allowModel(caller, model, name);
   if (model.kind !== 'video') {
-    throw new GatewayError('invalid_request', `The model \`${name}\` is of kind ${model.kind}: it makes no videos.`, {
-      param: 'model',
-    });
+    throw new GatewayError(
+      'invalid_request',
+      `The model \`${name}\` is of kind ${model.kind}: it does not generate videos.`,
+      {
+        param: 'model',
+      },
+    );
   }
   return model;
 }
 
-/** Of a video that is made of another: what its provider knows that one by, and where it was made. */
+/** For a remix: the provider's id of the original, and its target. */
 interface Origin {
   maker: Maker;
   source: Json;
 }
 
-/** A video made anew is made where the first one was. */
+/** A remix is generated at the target of the original. */
 async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): Promise<Origin | undefined> {
   if (remixOf === undefined) return undefined;
   const row = await deps.store.tasks.task(remixOf);
@@ -278,25 +282,23 @@ async function originOf(deps: TaskDeps, caller: Caller, { remixOf }: VideoAsk): 
 function unknown(id: string): GatewayError {
   return new GatewayError(
     'not_found',
-    `There is no video \`${id}\`: the id of a task is in the reply that ordered it.`,
+    `There is no video \`${id}\`: the id of a task is in the response to its order.`,
     { param: 'task_id' },
   );
 }
 
 function unfinished(): GatewayError {
-  const sentence = 'Only a finished video can be made anew: ask for its status until it is `completed`.';
+  const sentence = 'Only a finished video can be remixed: read its status until it is `completed`.';
   return new GatewayError('conflict', sentence, { param: 'id' });
 }
 
 function noRemix(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    "This video's model cannot make a video anew: create one with the whole prompt.",
-    { param: 'id' },
-  );
+  return new GatewayError('invalid_request', "This video's model cannot remix: create a video with the whole prompt.", {
+    param: 'id',
+  });
 }
 
-/** The length is always said, so that it is known what is paid for; and how well it is made, where there is a choice. */
+/** The length is always set, so that the price is known; so is the quality, if there is a choice. */
 function orderFor(deps: TaskDeps, ask: VideoAsk, model: Model, targets: readonly ModelTarget[]): VideoAsk {
   const makers = targets.flatMap((choice) => makerAt(deps, choice)?.video ?? []);
   const seconds = ask.seconds ?? Math.max(0, ...makers.map(({ defaultSeconds }) => defaultSeconds));
@@ -366,7 +368,7 @@ function holdFor(task: Task, caller: Caller): HoldRequest {
 
 function sameAs(task: Task, fingerprint: string | undefined): Task {
   if (task.fingerprint === fingerprint) return task;
-  throw new GatewayError('conflict', 'The `Idempotency-Key` was used before with another request.', {
+  throw new GatewayError('conflict', 'The `Idempotency-Key` was already used with another request.', {
     param: 'Idempotency-Key',
   });
 }

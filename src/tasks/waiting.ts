@@ -1,4 +1,4 @@
-/** A task that waits: for its next look, for as long as it may take. */
+/** Delays a task until its next poll, up to its deadline. */
 import type { GatewayError } from '../canonical/errors.ts';
 import type { TaskError } from '../canonical/task.ts';
 import { fail } from './finish.ts';
@@ -6,17 +6,17 @@ import { type Held, save } from './held-task.ts';
 import { afterFailure } from './pace.ts';
 import type { TaskDeps } from './task-deps.ts';
 
-/** Until `dueAt`, or until its time is over. */
+/** Until `dueAt` or the deadline, whichever is first. */
 export async function wait(deps: TaskDeps, held: Held, dueAt: number): Promise<void> {
   const { deadlineAt } = held.task;
   if (deps.now() >= deadlineAt) return fail(deps, held, EXPIRED);
   await save(deps, held, Math.min(dueAt, deadlineAt));
 }
 
-/** A provider that says when to come again is believed that far. */
+/** The maximum retry-after time accepted from a provider. */
 const LONGEST_ASKED_MS = 3_600_000;
 
-/** What failed is tried again, ever less often, and no sooner than the provider asks. */
+/** Retries a failed step after a growing delay, and not before the provider's retry-after time. */
 export async function later(deps: TaskDeps, held: Held, error: GatewayError): Promise<void> {
   const failures = held.task.failures + 1;
   held.task = { ...held.task, failures };
@@ -28,5 +28,5 @@ export async function later(deps: TaskDeps, held: Held, error: GatewayError): Pr
 
 const EXPIRED: TaskError = {
   code: 'task_expired',
-  message: 'The video was not made within the time that a task may take.',
+  message: 'The video was not generated within the maximum time of a task.',
 };

@@ -1,15 +1,15 @@
-/** Tells a client's address that its task has ended: signed as Standard Webhooks says, tried again, never on a private address. */
+/** Calls the client's webhook when a task has ended: signed by Standard Webhooks, retried, never at a private address. */
 import { createHmac } from 'node:crypto';
 import type { Task } from './task.ts';
 import type { TaskDeps } from './task-deps.ts';
 
 type Webhook = NonNullable<Task['webhook']>;
 
-/** With the pauses between them these are about a day. */
+/** With the delays between them, these attempts take about a day. */
 const MOST_TRIES = 290;
 const TIMEOUT_MS = 15_000;
 
-/** The webhook after one try. */
+/** The webhook's state after one attempt. */
 export async function tellWebhook(deps: TaskDeps, task: Task, webhook: Webhook): Promise<Webhook> {
   const tries = webhook.tries + 1;
   try {
@@ -30,12 +30,12 @@ export async function tellWebhook(deps: TaskDeps, task: Task, webhook: Webhook):
     if (status >= 200 && status < 300) return { ...webhook, tries, told: true };
     deps.reportError(`The webhook of the task ${task.id} answered with status ${status}.`, undefined);
   } catch (thrown) {
-    deps.reportError(`The webhook of the task ${task.id} could not be told.`, thrown);
+    deps.reportError(`The webhook of the task ${task.id} could not be called.`, thrown);
   }
   return tries >= MOST_TRIES ? { ...webhook, tries, told: true } : { ...webhook, tries };
 }
 
-/** `secret` is base64 behind `whsec_`; times are seconds since 1970. */
+/** `secret` is base64 after the prefix `whsec_`; times are in seconds since 1970. */
 export function signed(id: string, timestamp: number, body: string, secret: string): { [name: string]: string } {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');

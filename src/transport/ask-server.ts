@@ -1,4 +1,4 @@
-/** Asks another Modelport: for the command line, which is a client of the admin API. */
+/** Sends requests of the command line to the admin API of a server. */
 import { rootCertificates } from 'node:tls';
 
 export interface ServerRequest {
@@ -6,9 +6,9 @@ export interface ServerRequest {
   url: string;
   headers: { [name: string]: string };
   body?: string;
-  /** The server's own certificate, where it runs on this machine: its names need not hold the local address. */
+  /** The certificate of a server on this machine; it need not contain the local address. */
   certificate?: string | undefined;
-  /** How long the whole answer may take; absent: as long as the server needs. A file of hundreds of models takes a while. */
+  /** The time limit for the complete response. Absent: none, because applying a file with hundreds of models takes long. */
   timeoutMs?: number | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface ServerAnswer {
   text: string;
 }
 
-/** Resolves with the whole answer, whatever its status. Redirects are not followed: they would carry the key to another address. */
+/** Resolves with the complete response, whatever its status. Redirects are not followed, because they would send the key elsewhere. */
 export async function askServer({ url, certificate, timeoutMs, ...request }: ServerRequest): Promise<ServerAnswer> {
   const response = await fetch(url, {
     ...request,
@@ -33,7 +33,7 @@ export async function askServer({ url, certificate, timeoutMs, ...request }: Ser
   return { status: response.status, header: (name) => response.headers.get(name), text: await response.text() };
 }
 
-/** No proxy of the environment reaches this machine's own addresses. Its type has no word for that. */
+/** No proxy for addresses of this machine. Bun's types lack this value. */
 const DIRECT = { proxy: false as unknown as string };
 
 function isLoopback(url: string): boolean {

@@ -1,21 +1,21 @@
-/** Ends what is under way, from outside. */
+/** Cancels work in progress. */
 
-/** Something that can be ended from outside. */
+/** Work that can be cancelled. */
 export interface Cancellable {
   cancel(): void;
 }
 
-/** Ends what is under way: an AbortController without its price, some microseconds a listener. */
+/** Like an AbortController, without its cost of some microseconds per listener. */
 export class Cancellation implements Cancellable {
   cancelled = false;
-  /** A connection has taken a request of this, or of a part of it. */
+  /** A connection has accepted a request of this, or of a part of it. */
   sent = false;
   private readonly whole: Cancellation | undefined;
-  /** What is under way; mostly one thing. */
+  /** The work in progress; usually one object. */
   private first: Cancellable | undefined;
   private others: Set<Cancellable> | undefined;
 
-  /** `whole`: what this is a part of. */
+  /** `whole`: the cancellation that this one is a part of. */
   constructor(whole?: Cancellation) {
     this.whole = whole;
   }
@@ -33,7 +33,7 @@ export class Cancellation implements Cancellable {
     if (others) for (const one of others) one.cancel();
   }
 
-  /** `one` is cancelled with this, at once where this already is. */
+  /** `one` is cancelled together with this; at once if this already is. */
   add(one: Cancellable): void {
     if (this.cancelled) one.cancel();
     else if (!this.first) this.first = one;

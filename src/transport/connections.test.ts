@@ -19,7 +19,7 @@ afterAll(() => {
 const reply = (body: string, headers = '') =>
   `HTTP/1.1 200 OK${CRLF}${headers}content-length: ${body.length}${CRLF}${CRLF}${body}`;
 
-/** A raw server: `talk` gets each request's bytes and says what it likes. Counts connections and requests. */
+/** A raw server: `talk` gets the bytes of each request and writes any answer. Counts connections and requests. */
 async function rawServer(talk: (socket: Socket, request: string, count: number) => void) {
   const counts = { connections: 0, requests: 0, closed: 0 };
   const server = createServer((socket) => {
@@ -58,7 +58,7 @@ async function failure(promise: Promise<unknown>): Promise<GatewayError> {
   return thrown;
 }
 
-/** Polls until it holds: the other side's view comes a moment later. */
+/** Polls until the condition holds: the other side's state changes a moment later. */
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; tries < 100 && !holds(); tries++) await Bun.sleep(10);
   expect(holds()).toBe(true);
@@ -70,8 +70,8 @@ async function rest(exchange: Exchange): Promise<string> {
   return text;
 }
 
-describe('what is sent', () => {
-  test('a plain request, its framing headers our own', async () => {
+describe('requests', () => {
+  test("a plain request has the transport's own framing headers", async () => {
     let seen = '';
     const { url } = await rawServer((socket, request) => {
       seen = request;
@@ -86,7 +86,7 @@ describe('what is sent', () => {
   });
 
   test.each(['a\r\nx: 1', 'a\nb', 'a\0', '\u{1F600}'])(
-    'a header that cannot be said is not sent: %j',
+    'a header with invalid characters is not sent: %j',
     async (value) => {
       const { url, counts } = await rawServer((socket) => socket.write(reply('ok')));
       expect((await failure(client().send(url, { headers: { 'x-a': value } }))).code).toBe('upstream_failed');
@@ -95,7 +95,7 @@ describe('what is sent', () => {
     },
   );
 
-  test('a body larger than any buffer', async () => {
+  test('a body larger than any buffer is sent completely', async () => {
     let received = 0;
     const { url } = await rawServer((socket, bytes) => {
       received += bytes.length;
@@ -129,7 +129,7 @@ describe('kept connections', () => {
     await until(() => counts.closed === 3);
   });
 
-  test('bytes that come while idle close it', async () => {
+  test('bytes that arrive while idle close the connection', async () => {
     const { url, counts } = await rawServer((socket) => {
       socket.write(reply('ok'));
       setTimeout(() => socket.write(reply('stolen')), 20);
@@ -141,7 +141,7 @@ describe('kept connections', () => {
     expect(counts.connections).toBe(2);
   });
 
-  test('closed by the server as the next request goes out: it goes over another', async () => {
+  test('if the server closes a kept connection as the next request is sent, the request goes over another', async () => {
     const { url, counts } = await rawServer((socket, _, count) =>
       count === 2 ? socket.resetAndDestroy() : socket.write(reply(`${count}`)),
     );
@@ -151,13 +151,13 @@ describe('kept connections', () => {
     expect(counts.connections).toBe(2);
   });
 
-  test('a fresh connection that is closed is a failure: the request may have been read', async () => {
+  test('a new connection that is closed is a failure, because the request may have been read', async () => {
     const { url, counts } = await rawServer((socket) => socket.resetAndDestroy());
     expect((await failure(client().send(url))).code).toBe('upstream_failed');
     expect(counts.requests).toBe(1);
   });
 
-  test('closed late is a failure too', async () => {
+  test('a kept connection that is closed late is a failure too', async () => {
     const { url, counts } = await rawServer((socket, _, count) => {
       if (count === 1) socket.write(reply('ok'));
       else setTimeout(() => socket.destroy(), 700);
@@ -168,7 +168,7 @@ describe('kept connections', () => {
     expect(counts.requests).toBe(2);
   });
 
-  test('a cancelled exchange takes its connection with it', async () => {
+  test('cancelling an exchange closes its connection', async () => {
     const { url, counts } = await rawServer((socket) => socket.write(reply('hello').slice(0, -2)));
     const exchange = await client().send(url);
     await exchange.read();
@@ -176,7 +176,7 @@ describe('kept connections', () => {
     await until(() => counts.closed === 1);
   });
 
-  test('a thousand requests at once', async () => {
+  test('a thousand concurrent requests are answered', async () => {
     const { url } = await rawServer((socket, _, count) => setTimeout(() => socket.write(reply(`${count}`)), 50));
     const { text } = client();
     for (let round = 0; round < 2; round++) {
@@ -186,7 +186,7 @@ describe('kept connections', () => {
   }, 60_000);
 });
 
-describe('what is no reply', () => {
+describe('invalid replies', () => {
   test.each([
     ['a bad status line', 'ICY 200 OK\r\n\r\n'],
     ['a header flood', `HTTP/1.1 200 OK${CRLF}${`x: ${'y'.repeat(1000)}${CRLF}`.repeat(100)}${CRLF}`],
@@ -199,7 +199,7 @@ describe('what is no reply', () => {
     await until(() => counts.closed === 1);
   });
 
-  test('garbage among the chunks: what came before is still read', async () => {
+  test('after garbage among the chunks the bytes before it are delivered', async () => {
     const { url } = await rawServer((socket) =>
       socket.write(`HTTP/1.1 200 OK${CRLF}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}zz${CRLF}`),
     );
@@ -208,14 +208,14 @@ describe('what is no reply', () => {
     expect((await failure(exchange.read())).code).toBe('upstream_failed');
   });
 
-  test('a body until the close is complete with it', async () => {
+  test('a body that ends with the connection is complete', async () => {
     const { url } = await rawServer((socket) => socket.end(`HTTP/1.1 200 OK${CRLF}${CRLF}all of this`));
     expect(await client().text(url)).toBe('all of this');
   });
 });
 
-describe('who reads slowly', () => {
-  test('makes the upstream wait, and gets all of it', async () => {
+describe('slow readers', () => {
+  test('make the upstream wait and get everything', async () => {
     const size = 30_000_000;
     let sent = 0;
     const { url } = await rawServer((socket) => {
@@ -237,7 +237,7 @@ describe('who reads slowly', () => {
   });
 });
 
-describe('what is compressed all the same', () => {
+describe('unrequested compression', () => {
   const plain = 'Grüße '.repeat(100_000);
   test.each([
     ['gzip', gzipSync],
@@ -259,7 +259,7 @@ describe('what is compressed all the same', () => {
     expect((await failure(tooMuch)).message).toContain('larger than 1000 bytes');
   });
 
-  test('broken or unknown, and the next call is served', async () => {
+  test('a broken or unknown encoding fails, and the next call is served', async () => {
     for (const encoding of ['gzip', 'mystery']) {
       const { url } = await rawServer((socket, _, count) =>
         socket.write(count === 1 ? reply('no', `content-encoding: ${encoding}${CRLF}`) : reply('yes')),
@@ -278,7 +278,7 @@ describe('certificates', () => {
   if (!openssl) console.warn('openssl is not on the PATH: the tests of certificates are skipped');
   const file = (name: string) => join(folder, name);
 
-  /** Serves one HTTPS reply with a self-signed certificate for `localhost`, and asks it in a process of its own. */
+  /** Serves one HTTPS reply with a self-signed certificate for `localhost`, and requests it from a separate process. */
   async function askSecurely(hostname: string, environment: { [name: string]: string }): Promise<string> {
     if (!openssl) throw new Error('no openssl');
     Bun.spawnSync([
@@ -303,16 +303,19 @@ describe('certificates', () => {
   }
 
   const cert = { NODE_EXTRA_CA_CERTS: file('cert') };
-  test.skipIf(!openssl)('a self-signed one is refused', async () => {
+  test.skipIf(!openssl)('a self-signed certificate is refused', async () => {
     expect(await askSecurely('localhost', {})).toMatch(/^upstream_failed DEPTH_ZERO_SELF_SIGNED_CERT/);
   });
-  test.skipIf(!openssl)('one that the operator trusts is accepted, and the process ends by itself', async () => {
-    expect(await askSecurely('localhost', cert)).toBe('secret');
-  });
-  test.skipIf(!openssl)('one for another name is refused', async () => {
+  test.skipIf(!openssl)(
+    'a certificate trusted by the operator is accepted, and the process ends by itself',
+    async () => {
+      expect(await askSecurely('localhost', cert)).toBe('secret');
+    },
+  );
+  test.skipIf(!openssl)('a certificate for another name is refused', async () => {
     expect(await askSecurely('127.0.0.1', cert)).toMatch(/^upstream_failed ERR_TLS_CERT_ALTNAME_INVALID/);
   });
-  test.skipIf(!openssl)('none is asked for where the operator says so', async () => {
+  test.skipIf(!openssl)('no certificate is verified if the operator disabled it', async () => {
     expect(await askSecurely('localhost', { NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toBe('secret');
   });
 });

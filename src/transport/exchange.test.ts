@@ -15,12 +15,12 @@ afterAll(() => {
   for (const stop of stops) stop();
 });
 
-/** Three mebibytes of which no two pieces are alike. */
+/** Three mebibytes in which no two pieces are equal. */
 const BYTES = Buffer.from(Array.from({ length: 3 << 16 }, (_, n) => `line ${n}`.padEnd(16)).join(''));
 
 let connections = 0;
 
-/** Sends it, packed or not; `closes` at its end, where less may have come than was said. */
+/** Sends the bytes, compressed or not. `closes`: closes the connection, possibly before the announced length. */
 async function upstream(
   body: Buffer,
   headers = `content-length: ${body.length}${CRLF}`,
@@ -60,7 +60,7 @@ function ask(url: string, proxied = false, transport = createTransport({ proxied
   return transport.send(sending, LIMITS, performance.now() + LIMITS.wholeMs, new Cancellation());
 }
 
-/** What was handed over, and how it ended; each hand-over is followed by a pause of `pauseMs(n)`, where that is a number. */
+/** Collects what was passed on and how it ended. After each piece it pauses for `pauseMs(n)`, if that is a number. */
 function pour(exchange: Exchange, pauseMs: (n: number) => number | undefined) {
   const pieces: Uint8Array[] = [];
   const ends: (GatewayError | 'end')[] = [];
@@ -104,19 +104,19 @@ const sources: [string, () => Promise<Exchange>][] = [
   ['through the environment’s proxy', async () => ask(await upstream(BYTES), true)],
 ];
 
-describe.each(sources)('what is poured %s', (_, begin) => {
+describe.each(sources)('a body passed on %s', (_, begin) => {
   test.each<[string, (n: number) => number | undefined]>([
     ['without a pause', () => undefined],
     ['with a short one after every piece', () => 0],
     ['with one longer than an upstream may be silent', (n) => (n === 3 ? 900 : undefined)],
     ['with two, the second as it flows again', (n) => (n === 2 || n === 3 ? 300 : undefined)],
-  ])('%s: every byte once, in order, then the end', async (_, pauseMs) => {
+  ])('%s: every byte arrives once and in order, then the end', async (_, pauseMs) => {
     const { bytes, ends, wrongly } = await pour(await begin(), pauseMs).done();
     expect(bytes.equals(BYTES)).toBe(true);
     expect({ ends, wrongly }).toEqual({ ends: ['end'], wrongly: 0 });
   });
 
-  test('cancelled as it is handed over: it ends there, told once', async () => {
+  test('cancelled while a piece is passed on: ends there and reports it once', async () => {
     const exchange = await begin();
     const { bytes, ends, wrongly } = await pour(exchange, (n) => {
       exchange.cancel();
@@ -128,7 +128,7 @@ describe.each(sources)('what is poured %s', (_, begin) => {
   });
 });
 
-test('what broke off during a pause is told after it, behind what had come', async () => {
+test('a failure during a pause is reported after it, behind the earlier bytes', async () => {
   const exchange = await ask(await upstream(BYTES.subarray(0, 200_000), `content-length: 200001${CRLF}`, true));
   const { bytes, ends, wrongly } = await pour(exchange, (n) => (n === 1 ? 400 : undefined)).done();
   expect(bytes.equals(BYTES.subarray(0, 200_000))).toBe(true);
@@ -136,7 +136,7 @@ test('what broke off during a pause is told after it, behind what had come', asy
   expect(ends).toMatchObject([{ code: 'upstream_failed', message: expect.stringContaining('broke off') }]);
 });
 
-test('what arrived before it is poured comes first', async () => {
+test('bytes that arrived before `pour` come first', async () => {
   const exchange = await ask(await upstream(BYTES.subarray(0, 100_000)));
   await Bun.sleep(100);
   const { bytes, ends } = await pour(exchange, () => undefined).done();
@@ -147,7 +147,7 @@ test('what arrived before it is poured comes first', async () => {
 test.each([
   ['plain', BYTES, undefined],
   ['packed', PACKED, packed],
-])('the connection of what was poured with pauses serves the next call: %s', async (_, body, headers) => {
+])('after pauses the connection serves the next call: %s', async (_, body, headers) => {
   const url = await upstream(body, headers);
   const transport = createTransport();
   const before = connections;

@@ -1,40 +1,40 @@
-/** One exchange with an upstream: what has arrived waits here until it is asked for, under the time limits. */
+/** One exchange with an upstream: buffers the response until it is read, and enforces the time limits. */
 import { GatewayError } from '../canonical/errors.ts';
 import type { HeaderLines } from '../http1/header-lines.ts';
 import type { ReplyTaker, Source } from '../http1/reply-taker.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { TimeLimits, Watch, Watched } from './time-limits.ts';
 
-/** Takes an answer's bytes as they arrive. */
+/** Receives the bytes of a response as they arrive. */
 export interface ByteTaker {
   bytes(bytes: Uint8Array): void;
-  /** That was all. */
+  /** The response is complete. */
   end(): void;
   /** `upstream_timeout` or `upstream_failed`. */
   failed(failure: GatewayError): void;
 }
 
-/** An answer under way. */
+/** A response in progress. */
 export interface Exchange {
   readonly status: number;
-  /** Made when it is asked for; `header` is cheaper. */
+  /** Built on demand; `header` is cheaper. */
   readonly headers: Headers;
-  /** The value of the header of this lower-case name. */
+  /** The value of the header with this lower-case name. */
   header(name: string): string | undefined;
-  /** The next bytes, `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
+  /** The next bytes, or `undefined` at the end. Throws `upstream_timeout` or `upstream_failed`. */
   read(): Promise<Uint8Array | undefined>;
-  /** All bytes, up to `maxBytes`, at once where they have arrived; throws as `read` does. */
+  /** All bytes up to `maxBytes`; synchronous if they have arrived. Throws as `read` does. */
   readAll(maxBytes: number): Uint8Array | Promise<Uint8Array>;
-  /** Has all bytes that are still to come handed over as they arrive, in the place of `read`. */
+  /** Passes all further bytes on as they arrive, instead of `read`. */
   pour(taker: ByteTaker): void;
-  /** What is poured waits; `resume` lets it flow again. */
+  /** Pauses what `pour` passes on; `resume` continues it. */
   pause(): void;
   resume(): void;
-  /** Ends the exchange at once, whatever its state. */
+  /** Ends the exchange at once in any state. */
   cancel(): void;
 }
 
-/** With this much waiting the source pauses: a client that reads slowly makes its upstream send slowly. */
+/** With this much waiting the source pauses, so a slow client makes its upstream wait. */
 const MOST_WAITING_BYTES = 256 * 1024;
 
 interface Waiting {
@@ -45,11 +45,11 @@ interface Waiting {
 export class ExchangeState implements Exchange, ReplyTaker, Watched {
   status = 0;
   failure: GatewayError | undefined;
-  /** Resolves with the headers, this very exchange. */
+  /** Resolves with this object when the headers have arrived. */
   readonly begun: Promise<Exchange>;
   private resolveBegun!: (exchange: Exchange) => void;
   private rejectBegun!: (failure: GatewayError) => void;
-  /** On the clock of `performance.now()`, and what is said when it has come. */
+  /** The current time limit by `performance.now()`, and its error message. */
   private deadline = Number.POSITIVE_INFINITY;
   private sentence = '';
   private said: HeaderLines | Headers | undefined;
@@ -60,14 +60,14 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   private paused = false;
   private ended = false;
   private waiting: Waiting | undefined;
-  /** Who is handed what arrives, unless it is held back. */
+  /** The receiver of `pour`, unless paused. */
   private taker: ByteTaker | undefined;
   private isHeld = false;
-  /** Something has been handed over since it was last looked. */
+  /** Bytes were passed on since the last check. */
   private hasPoured = false;
   private readonly limits: TimeLimits;
   private readonly wholeDeadline: number;
-  /** Both hold it until nothing more will come. */
+  /** Both refer to it until nothing more will arrive. */
   private readonly cancellation: Cancellation;
   private readonly watch: Watch;
 
@@ -88,7 +88,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     return said instanceof Headers ? said : (said?.toHeaders() ?? new Headers());
   }
 
-  /** No connection has taken the request. */
+  /** No connection has accepted the request. */
   private get unsent(): boolean {
     return this.source === undefined && this.status === 0;
   }
@@ -105,7 +105,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.limit('connectMs', 'The upstream did not accept a connection in time.');
   }
 
-  /** From now on this limit runs. */
+  /** Starts this time limit. */
   private limit(name: keyof TimeLimits, sentence: string): void {
     this.sentence = sentence;
     this.deadline = Math.min(performance.now() + this.limits[name], this.wholeDeadline);
@@ -116,7 +116,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
       this.hasPoured = false;
       if (!this.isHeld) this.awaitMore();
     }
-    // Also of what never pauses: the whole call has its end.
+    // Also for a response that never pauses: the whole call has a limit.
     if (this.deadline <= now) this.expire();
   }
 
@@ -130,7 +130,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.fail(new GatewayError('upstream_failed', 'The call was cancelled.', { retryable: false }));
   }
 
-  /** What brings the answer. Whoever ended the exchange before ends this too. */
+  /** Sets the source of the response. An exchange that has already ended stops it. */
   from(source: Source): void {
     this.source = source;
     if (this.failure) {
@@ -141,12 +141,12 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.awaitAnswer();
   }
 
-  /** The upstream takes what it is sent: its time to answer begins anew. */
+  /** The upstream has accepted the request: the time until its response starts now. */
   awaitAnswer(): void {
     if (this.status === 0) this.limit('headersMs', 'The upstream did not begin to answer in time.');
   }
 
-  /** The upstream has begun to answer. */
+  /** The upstream has started its response. */
   begin(status: number, headers: HeaderLines | Headers): void {
     this.status = status;
     this.said = headers;
@@ -158,7 +158,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
   push(bytes: Uint8Array): void {
     if (this.failure || bytes.length === 0) return;
     if (this.taker && !this.isHeld) {
-      // When it was is noted by `look`: a clock is asked for more seldom than bytes come.
+      // The time is recorded by `look`, because reading a clock for every piece costs more.
       this.hasPoured = true;
       this.taker.bytes(bytes);
       return;
@@ -178,7 +178,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.source?.pause();
   }
 
-  /** The answer is complete: its source may serve others. */
+  /** The response is complete; its source can serve others. */
   finish(): void {
     if (this.failure || this.ended) return;
     this.ended = true;
@@ -201,7 +201,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
 
   pause(): void {
     this.isHeld = true;
-    // A client that pauses is not the upstream's silence.
+    // While the client pauses, silence is not the upstream's fault.
     this.deadline = this.wholeDeadline;
     this.hasPoured = false;
   }
@@ -212,7 +212,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.flow();
   }
 
-  /** Hands over what has waited, and the end where it has come. */
+  /** Passes on what has waited, and the end if it has arrived. */
   private flow(): void {
     if (this.arrived.length > 0) this.taker?.bytes(this.take());
     if (this.isHeld) return;
@@ -221,7 +221,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     else this.awaitMore();
   }
 
-  /** Who is told that it is over, and nothing after that. */
+  /** The receiver that is told the end, and nothing after it. */
   private lastTaker(): ByteTaker | undefined {
     const { taker } = this;
     this.taker = undefined;
@@ -232,7 +232,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     this.limit('silenceMs', 'The upstream fell silent in the middle of its answer.');
   }
 
-  /** The exchange is over, and what has arrived is dropped; a second failure is no news. */
+  /** Ends the exchange and drops what has arrived. A second failure is ignored. */
   fail(failure: GatewayError): void {
     this.arrived = [];
     this.end(failure);
@@ -249,7 +249,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     if (!this.isHeld) this.lastTaker()?.failed(failure);
   }
 
-  /** The connection broke: what arrived before can still be read. */
+  /** The connection failed; what arrived before can still be read. */
   broke(cause: unknown): void {
     const sentence =
       this.status === 0
@@ -263,7 +263,7 @@ export class ExchangeState implements Exchange, ReplyTaker, Watched {
     if (this.arrived.length > 0) return Promise.resolve(this.take());
     if (this.failure) return Promise.reject(this.failure);
     if (this.ended) return Promise.resolve(undefined);
-    // The clock of silence runs while somebody listens: a client that pauses is not the upstream's silence.
+    // The limit on silence applies only while something reads: a pause of the client is not the upstream's fault.
     if (this.hasRead) this.awaitMore();
     return new Promise((resolve, reject) => {
       this.waiting = { resolve, reject };

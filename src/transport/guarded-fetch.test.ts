@@ -67,12 +67,12 @@ async function refusal(promise: Promise<unknown>): Promise<string> {
   return error.message;
 }
 
-describe('what is fetched', () => {
-  test('the bytes and what its server calls them', async () => {
+describe('fetched media', () => {
+  test('have the bytes and the media type of the server', async () => {
     expect(await guard().fetch(at('/image'), NEVER)).toEqual({ bytes: Buffer.from(BYTES), contentType: 'image/png' });
   });
 
-  test('a name is resolved once, and the request carries the name', async () => {
+  test('are requested by name, which is resolved once', async () => {
     let asked = 0;
     const resolve = async (host: string) => {
       asked++;
@@ -84,16 +84,16 @@ describe('what is fetched', () => {
     expect(seen.at(-1)).toEqual({ path: '/image', host: `images.example:${server.port}` });
   });
 
-  test('behind redirects, relative ones too', async () => {
+  test('are found after redirects, also relative ones', async () => {
     expect((await guard().fetch(at('/relative'), NEVER)).bytes).toHaveLength(4);
     expect((await guard().fetch(at(`/to?url=${at('/image')}`), NEVER)).bytes).toHaveLength(4);
   });
 
-  test('what was packed is unpacked', async () => {
+  test('are decompressed', async () => {
     expect((await guard().fetch(at('/packed'), NEVER)).bytes).toHaveLength(100);
   });
 
-  test('the handshake names the host, not the address', async () => {
+  test('use the host name in the TLS handshake, not the address', async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const listener = createServer((socket) => {
       socket.on('error', () => {});
@@ -111,7 +111,7 @@ describe('what is fetched', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused URLs', () => {
   test.each([
     'ftp://example.com/x',
     'file:///etc/passwd',
@@ -134,12 +134,12 @@ describe('what is refused', () => {
     'http://169.254.169.254/latest/meta-data/',
     'http://[fd00:ec2::254]/x',
     'http://100.100.100.200/x',
-  ])('%p, before anything is asked', async (url) => {
+  ])('%p is refused before any request', async (url) => {
     expect(() => strict().check(url)).toThrow(GatewayError);
     await refusal(strict().fetch(url, NEVER));
   });
 
-  test('a name that leads inside, also when another of its addresses is public', async () => {
+  test('a name with a private address is refused, even if it has public ones too', async () => {
     const before = seen.length;
     expect(await refusal(strict().fetch(at('/image', 'inside.example'), NEVER))).toContain('public host');
     const both = async () => ['1.1.1.1', '127.0.0.1'];
@@ -147,14 +147,14 @@ describe('what is refused', () => {
     expect(seen.length).toBe(before);
   });
 
-  test('a name that is rebound between two looks: the second look never happens', async () => {
+  test('a name that changes between two lookups is safe, because there is no second lookup', async () => {
     const answers = [['127.0.0.1'], ['10.0.0.1']];
     const resolve = async () => answers.shift() ?? [];
     expect((await guard({ resolve }).fetch(at('/image', 'rebound.example'), NEVER)).bytes).toHaveLength(4);
     expect(answers).toHaveLength(1);
   });
 
-  test('a redirect that leads inside', async () => {
+  test('a redirect to a private address is refused', async () => {
     const target = encodeURIComponent('http://10.0.0.1/secret');
     expect(await refusal(guard().fetch(at(`/to?url=${target}`), NEVER))).toContain('public host');
     const inside = async (host: string) => [host === 'inside.example' ? '192.168.0.1' : '127.0.0.1'];
@@ -162,20 +162,20 @@ describe('what is refused', () => {
     expect(await refusal(guard({ resolve: inside }).fetch(at(`/to?url=${named}`), NEVER))).toContain('public host');
   });
 
-  test('redirects without end, answers that are none, unknown hosts, ports where nobody is', async () => {
+  test('endless redirects, error statuses, unknown hosts and closed ports are refused', async () => {
     expect(await refusal(guard().fetch(at('/loop'), NEVER))).toContain('redirects more than 5 times');
     expect(await refusal(guard().fetch(at('/missing'), NEVER))).toContain('status 404');
     const unknown = guard({ resolve: () => Promise.reject(new Error('ENOTFOUND')) });
-    expect(await refusal(unknown.fetch(at('/x', 'nobody.example'), NEVER))).toContain('not known');
+    expect(await refusal(unknown.fetch(at('/x', 'nobody.example'), NEVER))).toContain('unknown host');
     expect(await refusal(guard().fetch('http://127.0.0.1:1/x', NEVER))).toContain('could not be reached');
   });
 
-  test('what is too large, said or not, packed or not', async () => {
+  test('a response that is too large is refused, announced or not, compressed or not', async () => {
     for (const path of ['/large', '/endless', '/bomb'])
       expect(await refusal(guard().fetch(at(path), NEVER))).toContain('more than 1000 bytes');
   });
 
-  test('what does not come in time, or is no longer wanted', async () => {
+  test('a response that is too slow or cancelled is refused', async () => {
     expect(await refusal(guard({ timeoutMs: 100 }).fetch(at('/slow'), NEVER))).toContain('within 100 ms');
     const stalled = guard({ timeoutMs: 100, resolve: () => new Promise(() => {}) });
     expect(await refusal(stalled.fetch(at('/x', 'stalled.example'), NEVER))).toContain('within 100 ms');

@@ -1,4 +1,4 @@
-/** Fetches what a client names by address: from public addresses alone, checked anew at each redirect, bounded in size and time. */
+/** Fetches URLs given by clients: only from public addresses, checked again after each redirect, limited in size and time. */
 import { lookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
@@ -6,29 +6,29 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { GatewayError } from '../canonical/errors.ts';
 import { isPublicAddress } from './public-address.ts';
 
-/** What stood at an address. */
+/** A fetched file. */
 export interface Fetched {
   bytes: Uint8Array;
-  /** As its server called it, in lower case and without parameters; empty where it said nothing. */
+  /** The server's media type in lower case without parameters; empty if it sent none. */
   contentType: string;
 }
 
 export interface GuardedFetch {
-  /** Throws `invalid_request` where the address itself says that it may not be fetched; asks no network. */
+  /** Throws `invalid_request` if the URL itself shows that it must not be fetched. Sends no request. */
   check(url: string): void;
-  /** What stands there. Throws `invalid_request`: the address is refused, or nothing usable came in time. */
+  /** Fetches the file. Throws `invalid_request` if the URL is refused, or no usable response arrives in time. */
   fetch(url: string, signal: AbortSignal): Promise<Fetched>;
-  /** Sends something there and gives the status of the answer; redirects are not followed. Throws `invalid_request` likewise. */
+  /** Sends a POST and returns the status of the response. Redirects are not followed. Throws `invalid_request` as `fetch`. */
   post(url: string, headers: { [name: string]: string }, body: string, signal: AbortSignal): Promise<number>;
 }
 
 export interface GuardOptions {
-  /** Addresses that are not public and may be asked all the same. */
+  /** Private addresses that are allowed all the same. */
   allows(address: string): boolean;
   maxBytes: number;
-  /** From the first name resolved to the last byte read, redirects included. */
+  /** From the first name lookup to the last byte, redirects included. */
   timeoutMs: number;
-  /** The addresses of a host. */
+  /** Resolves the addresses of a host. */
   resolve?: (host: string) => Promise<readonly string[]>;
 }
 
@@ -41,21 +41,21 @@ export function createGuardedFetch(options: GuardOptions): GuardedFetch {
 
   function checked(text: string): URL {
     const url = URL.parse(text);
-    if (!url || !/^https?:$/.test(url.protocol)) throw refused('must be an http or https address');
-    if (url.username !== '' || url.password !== '') throw refused('must hold no user name and no password');
+    if (!url || !/^https?:$/.test(url.protocol)) throw refused('must be an http or https URL');
+    if (url.username !== '' || url.password !== '') throw refused('must not contain a user name or password');
     const host = hostOf(url);
     if (isIP(host) && !mayAsk(host)) throw notPublic();
     return url;
   }
 
-  /** The host's addresses, every one of which may be asked: a name that also leads inside is refused whole. */
+  /** The addresses of the host. If one of them is not allowed, the host is refused. */
   async function addressesOf(url: URL): Promise<readonly string[]> {
     const host = hostOf(url);
     if (isIP(host)) return [host];
     const addresses = await resolve(host).catch((cause) => {
-      throw refused('has a host that is not known', cause);
+      throw refused('has an unknown host', cause);
     });
-    if (addresses.length === 0) throw refused('has a host that is not known');
+    if (addresses.length === 0) throw refused('has an unknown host');
     if (!addresses.every(mayAsk)) throw notPublic();
     return addresses;
   }
@@ -90,7 +90,7 @@ export function createGuardedFetch(options: GuardOptions): GuardedFetch {
       try {
         return await untilAborted(follow(url, either), either);
       } catch (thrown) {
-        if (timeout.aborted) throw refused(`was not answered in whole within ${timeoutMs} ms`, thrown);
+        if (timeout.aborted) throw refused(`did not answer completely within ${timeoutMs} ms`, thrown);
         throw thrown instanceof GatewayError ? thrown : refused('could not be reached', thrown);
       }
     },
@@ -108,7 +108,7 @@ interface Posted {
   body: string;
 }
 
-/** Asks one of these addresses for the URL: the host's name goes into the request and the handshake, never to a resolver again. */
+/** Sends the request to one of these addresses. The host name is used for the request and the TLS handshake, and never resolved again. */
 async function ask(
   url: URL,
   addresses: readonly string[],
@@ -122,7 +122,7 @@ async function ask(
     else answer(null, first?.address ?? '', first?.family);
   };
   const headers = { 'user-agent': 'modelport', accept: '*/*', 'accept-encoding': 'identity', connection: 'close' };
-  // Loaded when it is needed: few gateways ever fetch, and it is an eighth of the start.
+  // Loaded on first use: few gateways fetch URLs, and it takes an eighth of the start.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   return new Promise((resolve, reject) => {
     const method = post ? 'POST' : 'GET';
@@ -139,13 +139,13 @@ async function ask(
   });
 }
 
-/** The body, unpacked where it was packed all the same; both are bounded. */
+/** The body, decompressed if necessary. Both sizes are limited. */
 async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = () => refused(`holds more than ${maxBytes} bytes`);
+  const tooLarge = () => refused(`has more than ${maxBytes} bytes`);
   const packing = (answer.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const unpack = packing in UNPACKERS ? UNPACKERS[packing as keyof typeof UNPACKERS] : undefined;
   try {
-    if (!unpack && packing !== 'identity' && packing !== '') throw refused('is packed in an unknown way');
+    if (!unpack && packing !== 'identity' && packing !== '') throw refused('has an unsupported content-encoding');
     if (Number(answer.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -163,7 +163,7 @@ async function readBody(answer: IncomingMessage, maxBytes: number): Promise<Uint
   }
 }
 
-/** An IPv6 address stands in brackets in a URL; a name may end with the dot of the root. */
+/** In a URL an IPv6 address has brackets, and a name may end with the root's dot. */
 function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }
@@ -173,7 +173,7 @@ async function resolveHost(host: string): Promise<string[]> {
   return found.map(({ address }) => address);
 }
 
-/** Rejects at once when the signal aborts, whatever the promise still waits for. */
+/** Rejects at once when the signal aborts, even if the promise is still pending. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -183,11 +183,11 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The sentence's end: the caller says what the address is one of. Never what stands behind it. */
+/** The end of the error message; the caller names the URL's position. It does not contain the URL. */
 function refused(why: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_request', `The address ${why}.`, { cause });
 }
 
 function notPublic(): GatewayError {
-  return refused('must lead to a public host: this one does not');
+  return refused('must have a public host: this one is not public');
 }

@@ -1,8 +1,8 @@
-/** Which addresses of a network belong to everybody: only these may be asked on behalf of a client. Pure. */
+/** Which network addresses are public: only these may be requested for a client. Pure functions. */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-// IANA's special-purpose registries: this network, private, shared (CGNAT), loopback, link-local with the metadata services,
-// protocol assignments, documentation, benchmarking, multicast, reserved, broadcast.
+// IANA's special-purpose registries: this network, private, shared (CGNAT), loopback, link-local with metadata services, protocol
+// assignments, documentation, benchmarking, multicast, reserved, broadcast.
 const SPECIAL_V4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -19,9 +19,9 @@ const SPECIAL_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ];
-/** Within `2000::/3`, beyond which nothing is public: Teredo and other protocol assignments, documentation. */
+/** Exceptions within `2000::/3`, outside of which nothing is public: Teredo and other protocol assignments, documentation. */
 const SPECIAL_V6 = ['2001::/23', '2001:db8::/32', '3fff::/20'];
-/** Where an IPv6 address carries an IPv4 one, and at which of its eight groups that one begins. */
+/** IPv6 ranges that contain an IPv4 address, and the index of the 16-bit group where it begins. */
 const CARRIERS = [
   { prefix: '::ffff:0:0/96', at: 6 },
   { prefix: '64:ff9b::/96', at: 6 },
@@ -33,7 +33,7 @@ const specialV6 = listOf(SPECIAL_V6);
 const globalV6 = listOf(['2000::/3']);
 const carriers = CARRIERS.map(({ prefix, at }) => ({ list: listOf([prefix]), at }));
 
-/** Whether anybody on the Internet may be behind this address; an address that cannot be read is nobody's. */
+/** Whether the address is public. Text that is not an address is not public. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialV4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;
@@ -50,14 +50,14 @@ function listOf(ranges: readonly string[]): BlockList {
   return list;
 }
 
-/** The IPv4 address that begins at this group of an IPv6 one. */
+/** The IPv4 address at this group of an IPv6 address. */
 function carriedV4(address: string, at: number): string {
   const groups = groupsOf(address);
   const bits = ((groups[at] ?? 0) << 16) | (groups[at + 1] ?? 0);
   return [24, 16, 8, 0].map((shift) => (bits >>> shift) & 255).join('.');
 }
 
-/** The eight groups of a valid IPv6 address; the URL parser writes it without `::` in the middle of a dotted tail. */
+/** The eight groups of a valid IPv6 address. The URL parser normalizes a dotted tail. */
 function groupsOf(address: string): number[] {
   const plain = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [front = '', back] = plain.split('::');

@@ -1,7 +1,7 @@
-/** Brings an exchange what comes as a `Response`: from an upstream in this process, or through a proxy. */
+/** Feeds an exchange from a `Response`, of an upstream in this process or through a proxy. */
 import type { ExchangeState } from './exchange.ts';
 
-/** Asks, and reads the answer as far as the exchange takes it. */
+/** Sends the request and reads the response as fast as the exchange takes it. */
 export async function bring(ask: (signal: AbortSignal) => Promise<Response>, exchange: ExchangeState): Promise<void> {
   const controller = new AbortController();
   let reader: { cancel(): Promise<void> } | undefined;
@@ -17,7 +17,7 @@ export async function bring(ask: (signal: AbortSignal) => Promise<Response>, exc
     stop() {
       resume();
       controller.abort();
-      // Cancelling what has ended already, or failed, is no news.
+      // Cancelling what has ended or failed is harmless.
       reader?.cancel().catch(() => {});
     },
   });

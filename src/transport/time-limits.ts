@@ -1,10 +1,10 @@
-/** Time limits of everything under way, kept by one timer: a timer each would cost more than a chunk. */
+/** Enforces time limits with one shared timer: a timer for each exchange would cost more than a chunk. */
 
-/** Milliseconds. Each limit that runs out is an `upstream_timeout` with its own sentence. */
+/** In milliseconds. Each exceeded limit is an `upstream_timeout` with its own message. */
 export interface TimeLimits {
   /** Until the upstream has accepted a connection. */
   connectMs: number;
-  /** From sending until the response headers. */
+  /** From sending the request until the response headers. */
   headersMs: number;
   /** From the headers until the first bytes of the body. */
   firstTokenMs: number;
@@ -14,9 +14,9 @@ export interface TimeLimits {
   wholeMs: number;
 }
 
-/** Something that fails when its time is over. */
+/** Fails when its time limit has passed. */
 export interface Watched {
-  /** `now`: on the clock of `performance.now()`. */
+  /** `now`: by `performance.now()`. */
   look(now: number): void;
 }
 
@@ -25,7 +25,7 @@ export interface Watch {
   delete(one: Watched): void;
 }
 
-/** How finely time limits are kept. */
+/** The resolution of time limits. */
 const TICK_MS = 25;
 
 export function createWatch(): Watch {

@@ -9,7 +9,7 @@ const LIMITS: TimeLimits = { connectMs: 300, headersMs: 300, firstTokenMs: 300, 
 const CRLF = '\r\n';
 const HEAD = `HTTP/1.1 200 OK${CRLF}content-type: text/plain${CRLF}`;
 
-/** A raw server: what it says is up to `talk`. */
+/** A raw server that answers with whatever `talk` writes. */
 async function rawServer(talk: (socket: Socket) => void): Promise<{ url: string; closed: Promise<void> }> {
   let close = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -32,7 +32,7 @@ const SLEEPER = `require('node:net').createServer().listen({ port: 0, host: '127
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10_000);
 });`;
 
-/** A process that listens and is then busy with something else. */
+/** A process that listens and is then busy. */
 async function sleepingServer(): Promise<{ url: string; port: number }> {
   const child = Bun.spawn([process.execPath, '-e', SLEEPER], { stdout: 'pipe' });
   stops.push(() => child.kill());
@@ -41,7 +41,7 @@ async function sleepingServer(): Promise<{ url: string; port: number }> {
   return { url: `http://127.0.0.1:${port}/`, port };
 }
 
-/** The kernel answers for the owner until the backlog is full: from then on a connection hangs. */
+/** The kernel accepts connections until the backlog is full; further ones hang. */
 async function fillBacklog(port: number): Promise<void> {
   for (let hangs = false, opened = 0; !hangs && opened < 2000; opened++) {
     const filler = connect(port, '127.0.0.1');
@@ -78,8 +78,8 @@ async function readAll(url: string, limits: Partial<TimeLimits> = {}) {
   return (await send(url, limits)).readAll(1 << 20);
 }
 
-describe('what comes back', () => {
-  test('status, headers and bytes', async () => {
+describe('responses', () => {
+  test('have status, headers and bytes', async () => {
     const { url } = await rawServer((socket) => socket.end(`${HEAD}content-length: 5${CRLF}${CRLF}hello`));
     const exchange = await send(url);
     expect(exchange.status).toBe(200);
@@ -87,14 +87,14 @@ describe('what comes back', () => {
     expect(Buffer.from(await exchange.readAll(100)).toString()).toBe('hello');
   });
 
-  test('a redirect is handed back, not followed', async () => {
+  test('with a redirect are returned, not followed', async () => {
     const { url } = await rawServer((socket) =>
       socket.end(`HTTP/1.1 302 Found${CRLF}location: /elsewhere${CRLF}content-length: 0${CRLF}${CRLF}`),
     );
     expect((await send(url)).status).toBe(302);
   });
 
-  test('an answer larger than the bound is refused', async () => {
+  test('above the size limit are refused', async () => {
     const { url } = await rawServer((socket) =>
       socket.end(`${HEAD}connection: close${CRLF}${CRLF}${'x'.repeat(5000)}`),
     );
@@ -102,7 +102,7 @@ describe('what comes back', () => {
     expect((await failure(tooMuch)).code).toBe('upstream_failed');
   });
 
-  test('an in-process origin answers without a connection', async () => {
+  test('of a local origin come without a connection', async () => {
     const transport = createTransport({
       local: { 'http://sandbox.invalid': async (request) => new Response(await request.text()) },
     });
@@ -113,24 +113,24 @@ describe('what comes back', () => {
 });
 
 describe('failures', () => {
-  test('refused', async () => {
+  test('a refused connection', async () => {
     const error = await failure(send('http://127.0.0.1:1/'));
     expect(error.code).toBe('upstream_failed');
     expect(error.retryable).toBe(true);
     expect(error.message).not.toContain('127.0.0.1');
   });
 
-  test('reset before headers', async () => {
+  test('a reset before the headers', async () => {
     const { url } = await rawServer((socket) => socket.resetAndDestroy());
     expect((await failure(send(url))).code).toBe('upstream_failed');
   });
 
-  test('cut in the middle of a stated length', async () => {
+  test('an incomplete body with content-length', async () => {
     const { url } = await rawServer((socket) => socket.end(`${HEAD}content-length: 50${CRLF}${CRLF}hello`));
     expect((await failure(readAll(url))).code).toBe('upstream_failed');
   });
 
-  test('cut in the middle of a chunked body', async () => {
+  test('an incomplete chunked body', async () => {
     const { url } = await rawServer((socket) =>
       socket.end(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}`),
     );
@@ -139,7 +139,7 @@ describe('failures', () => {
 });
 
 describe('time limits', () => {
-  test('connect: a port whose backlog is full and whose owner never accepts', async () => {
+  test('connect: a port with a full backlog whose owner never accepts', async () => {
     const { url, port } = await sleepingServer();
     await fillBacklog(port);
     const error = await failure(send(url, { connectMs: 100 }));
@@ -170,7 +170,7 @@ describe('time limits', () => {
     expect(error.message).toContain('fell silent');
   });
 
-  test('whole: a body that never ends', async () => {
+  test('whole: a body without an end', async () => {
     const { url } = await rawServer((socket) => {
       socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`);
       const drip = setInterval(() => socket.write(`1${CRLF}x${CRLF}`), 20);
@@ -182,7 +182,7 @@ describe('time limits', () => {
     expect(error.retryable).toBe(false);
   });
 
-  /** Resolves with how it ended, and when. */
+  /** Resolves with the failure and its time. */
   async function poured(url: string, limits: Partial<TimeLimits>): Promise<{ failure?: GatewayError; ms: number }> {
     const exchange = await send(url, limits);
     const { promise, resolve } = Promise.withResolvers<GatewayError | undefined>();
@@ -208,7 +208,7 @@ describe('time limits', () => {
     await closed;
   });
 
-  test('silence of what is poured counts from the last bytes', async () => {
+  test('silence of a poured body counts from the last bytes', async () => {
     const { url, closed } = await rawServer((socket) => {
       socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}`);
       for (let at = 0; at < 200; at += 50) setTimeout(() => socket.write(`1${CRLF}x${CRLF}`), at);
@@ -221,7 +221,7 @@ describe('time limits', () => {
 });
 
 describe('cancelling', () => {
-  test('reaches everything under way once, what has ended not at all, what comes later at once', () => {
+  test('cancels work in progress once, ended work not at all, and later work at once', () => {
     const cancellation = new Cancellation();
     const reached: string[] = [];
     const one = (name: string) => ({ cancel: () => void reached.push(name) });
@@ -246,7 +246,7 @@ describe('cancelling', () => {
     await closed;
   });
 
-  test('in mid-body: the connection is closed and a waiting read fails', async () => {
+  test('in the middle of a body closes the connection and fails a waiting read', async () => {
     const { url, closed } = await rawServer((socket) =>
       socket.write(`${HEAD}transfer-encoding: chunked${CRLF}${CRLF}5${CRLF}hello${CRLF}`),
     );

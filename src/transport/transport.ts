@@ -1,4 +1,4 @@
-/** The module that connects to upstreams: over sockets of its own, through a proxy, or in this process; under time limits, within bounds. */
+/** Connects to upstreams: over its own sockets, through a proxy, or in this process, with time and size limits. */
 import { gathered, type Streamed } from '../canonical/upload.ts';
 import { addressOf } from '../http1/address.ts';
 import { createConnections } from '../http1/connections.ts';
@@ -8,33 +8,33 @@ import { type Exchange, ExchangeState } from './exchange.ts';
 import { bring } from './response-source.ts';
 import { createWatch, type TimeLimits } from './time-limits.ts';
 
-/** A request on its way out; header names are lower-case. */
+/** A request to an upstream; header names are lower-case. */
 export interface Sending {
   method: string;
   url: string;
   headers: { [name: string]: string };
   body: Uint8Array | undefined;
-  /** Sent in the body's place, as fast as it is taken. */
+  /** Sent instead of `body`, as fast as the upstream accepts it. */
   stream?: Streamed;
-  /** It must not arrive twice: it goes over a new connection, where no closing can cross it. */
+  /** Must not arrive twice: it is sent over a new connection, which the server cannot close for being idle. */
   once?: boolean;
 }
 
 export interface Transport {
   /**
-   * Sends and resolves with the response's headers; `cancellation` ends the exchange in whatever state it is.
-   * Throws GatewayError `upstream_failed` or `upstream_timeout`.
+   * Sends the request and resolves with the response's headers. `cancellation` ends the exchange in any state. Throws GatewayError
+   * `upstream_failed` or `upstream_timeout`.
    */
   send(sending: Sending, limits: TimeLimits, wholeDeadline: number, cancellation: Cancellation): Promise<Exchange>;
 }
 
-/** Answers in this process what is addressed to its origin. */
+/** Answers requests to its origin in this process. */
 export type LocalUpstream = (request: Request) => Promise<Response>;
 
 export interface TransportOptions {
-  /** Upstreams in this process, by origin. */
+  /** Local upstreams by origin. */
   local?: { readonly [origin: string]: LocalUpstream };
-  /** Upstreams are reached through a proxy that the environment names: connecting is then its business. */
+  /** Upstreams are reached through a proxy from the environment, which connects. */
   proxied?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function createTransport({ local = {}, proxied = false }: TransportOption
   const watch = createWatch();
   const connections = createConnections();
 
-  /** What fails here or later is told to the exchange. */
+  /** Failures, now or later, are reported to the exchange. */
   function dispatch(sending: Sending, exchange: ExchangeState): void {
     const inProcess = local[originOf(sending.url)];
     if (inProcess) void bring(async (signal) => inProcess(await asRequest(sending, signal)), exchange);
@@ -79,9 +79,9 @@ async function asRequest({ url, method, headers, body, stream }: Sending, signal
   return new Request(url, { method, headers, body: stream ? await gathered(stream) : (body ?? null), signal });
 }
 
-/** Redirects are not followed: they would carry the credential to another address. `timeout: false`: our own limits rule. */
+/** Redirects are not followed, because they would send the credential elsewhere. `timeout: false`: the exchange has its own limits. */
 async function fetchUpstream({ url, method, headers, body, stream }: Sending, signal: AbortSignal): Promise<Response> {
-  // As a stream it would go out in chunks of no said length, which providers refuse.
+  // A stream would be sent in chunks without a length, which providers refuse.
   const whole = stream ? await gathered(stream) : (body ?? null);
   return fetch(url, { method, headers, body: whole, signal, redirect: 'manual', timeout: false });
 }

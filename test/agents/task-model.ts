@@ -1,18 +1,18 @@
-/** A provider's model that does what one task needs: it calls the tool it is told, and when that has answered, says that it is done. */
+/** A provider's model that performs one task: it calls the given tool, and when the result has arrived, says that it is done. */
 import type { Said } from '../said.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 import { readSent, type Sent } from '../vendor-requests.ts';
 
 export interface TaskModel {
   readonly url: string;
-  /** What it was asked, in order. */
+  /** The requests it received, in order. */
   readonly sent: { sent: Sent; body: unknown; headers: Headers }[];
   close(): Promise<void>;
 }
 
 export const DONE = 'The file is written.';
 
-/** `act`: the call that does the task, out of the tools offered; a side question of the agent's offers none. */
+/** `act`: selects the tool call for the task from the offered tools. Side questions of the agent offer no tools. */
 export function startTaskModel(
   vendor: VendorName,
   act: (sent: Sent) => { name: string; args: object } | undefined,

@@ -1,4 +1,4 @@
-/** Command-line agents, headless, each in a home of its own and in a network that ends at the gateway. */
+/** Runs command-line agents headless, each with its own home folder and a network that contains only the gateway. */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -15,18 +15,18 @@ export interface Errand {
   apiKey: string;
   model: string;
   task: string;
-  /** It takes the server for one that offers WebSockets, as Codex takes OpenAI's own. */
+  /** It tries WebSockets first, as Codex does with OpenAI. */
   triesWebSockets?: true;
 }
 
 export interface Outcome {
   code: number | null;
   output: string;
-  /** How many WebSockets it asked for. */
+  /** The number of WebSocket attempts. */
   webSockets: number;
 }
 
-/** Where the agent works, and what has to be set up for it. */
+/** The agent's working folder and its configuration. */
 interface Room {
   home: string;
   url: string;
@@ -41,11 +41,11 @@ interface Agent {
 const FOLDER = import.meta.dirname;
 const MODULES = join(FOLDER, 'node_modules');
 const LIMIT_MS = 60_000;
-/** Inside the wall nobody else listens. */
+/** Inside the network namespace no other program listens. */
 const PORT = 8080;
 const UNSHARE = process.getuid?.() === 0 ? ['-n'] : ['-rn'];
 
-/** Whether the kernel lets us shut a program off from every network. */
+/** Whether the kernel allows a network namespace for a program. */
 export const canWall = process.platform === 'linux' && spawnSync('unshare', [...UNSHARE, 'true']).status === 0;
 if (!canWall) console.warn('No network of our own (unshare -n): the command-line agents are skipped.');
 
@@ -107,12 +107,12 @@ const AGENTS: { readonly [name in AgentName]: Agent } = {
   },
 };
 
-/** Installs the agents, which is done once. */
+/** Installs the agents, once. */
 export async function installAgents(): Promise<void> {
   await Promise.all([installClients(), installPackages(FOLDER)]);
 }
 
-/** Runs one errand in a folder; rejects where it takes too long. */
+/** Runs one task in a folder. Rejects after the time limit. */
 export async function runAgent(errand: Errand, folder: string): Promise<Outcome> {
   const home = mkdtempSync(join(tmpdir(), 'modelport-agent-'));
   const socketFile = join(home, 'gateway.sock');
@@ -147,7 +147,7 @@ export async function runAgent(errand: Errand, folder: string): Promise<Outcome>
   }
 }
 
-/** A file leads through the wall where no network does. */
+/** A socket file connects the namespace with the gateway. */
 function openBridge(socketFile: string, port: number, see: (text: string) => void): Promise<Server> {
   const server = createServer((inside) => {
     const gateway = connect(port, '127.0.0.1');

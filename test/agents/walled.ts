@@ -1,4 +1,4 @@
-/** Runs a program where the kernel has no network but the loopback: in a network of its own, with one port bridged to a socket file. */
+/** Runs a program in a network namespace with only a loopback interface, and forwards one port to a socket file. */
 import { dlopen, FFIType, ptr } from 'bun:ffi';
 import { spawn } from 'node:child_process';
 import { connect, createServer } from 'node:net';
@@ -10,7 +10,7 @@ const SIOCSIFFLAGS = 0x8914n;
 const IFF_UP = 1;
 const NAME_BYTES = 16;
 
-/** A new network's loopback is down. */
+/** In a new namespace the loopback interface is down. */
 function raiseLoopback(): void {
   const { symbols } = dlopen('libc.so.6', {
     socket: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },

@@ -1,7 +1,7 @@
-/** Official libraries of several ages, handed the same bodies: what the user of each sees. */
+/** Official libraries of several versions that read the same bodies: what the user of each sees. */
 import { type ClientChild, startChild } from './child.ts';
 
-/** The libraries of each way of asking, by name and major version. */
+/** The libraries for each kind of use, by name and major version. */
 export const AGES = {
   'openai-chat': [
     'openai 4',
@@ -31,7 +31,7 @@ export const AGES = {
   gemini: ['genai 0', 'genai 1', 'genai 2', 'genai 3', 'generative-ai 0', 'ai 4', 'ai 5', 'ai 6', 'ai 7'],
 } as const;
 
-/** A body that the child itself serves, piece by piece; `broken`: the connection breaks behind the last. */
+/** A body that the child serves itself, piece by piece; `broken`: the connection breaks after the last piece. */
 export interface Served {
   contentType: string;
   pieces: string[];
@@ -40,7 +40,7 @@ export interface Served {
 
 export type AgesCall = { library: string; format: string; stream: boolean; tools?: true } & (
   | Served
-  /** A gateway that answers by itself. */
+  /** A running gateway. */
   | { url: string; apiKey: string; model: string }
 );
 

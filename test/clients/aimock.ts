@@ -1,4 +1,4 @@
-/** aimock, a mock upstream of other people's making, with its chaos switched on, in a process of its own. */
+/** Starts aimock, an independent mock upstream, with its fault injection, in a separate process. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ export interface Aimock {
 
 const STARTED_WITHIN_MS = 10_000;
 
-/** `chaos`: the probability of each of dropped, malformed, disconnected and limited. */
+/** `chaos`: the probability of each fault: dropped, malformed, disconnected, rate limited. */
 export async function startAimock(fixtures: readonly object[], chaos: number): Promise<Aimock> {
   await installClients();
   const folder = mkdtempSync(join(tmpdir(), 'modelport-aimock-'));

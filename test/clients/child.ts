@@ -5,16 +5,16 @@ import { createInterface } from 'node:readline';
 import { clientNode, clientsFolder, installClients } from './install.ts';
 
 export interface ClientChild<Scenario, View> {
-  /** Rejects where the child does not answer in time. */
+  /** Rejects if the child does not answer in time. */
   run(scenario: Scenario, withinMs?: number): Promise<View>;
-  /** Ends the child. Throws where it saw an unhandled rejection. */
+  /** Ends the child. Throws if it had an unhandled rejection. */
   stop(): void;
 }
 
 const ANSWER_TIMEOUT_MS = 30_000;
-/** A child ends by then, whatever it hangs in. */
+/** The maximum lifetime of a child. */
 const MOST_MS = 900_000;
-/** Libraries that report home, or trace, are told not to. */
+/** Disables telemetry and tracing of the libraries. */
 export const NO_TELEMETRY = {
   DO_NOT_TRACK: '1',
   LANGCHAIN_TRACING_V2: 'false',
@@ -26,7 +26,7 @@ export const NO_TELEMETRY = {
   LITELLM_LOG: 'ERROR',
 };
 
-/** Starts a script of this folder. */
+/** Starts a script in this folder. */
 export async function startChild<Scenario, View>(
   script: string,
   ...args: string[]

@@ -1,13 +1,13 @@
-/** What official libraries must observe, case by case, and the tests that show it: each by its file and words of its title. */
+/** What official libraries must observe, case by case, with the tests that show it: file and words of the title. */
 
 export interface ClientCase {
-  /** Numbers stay: tests and documents name them. */
+  /** Stable, because tests and documents refer to it. */
   id: number;
-  /** 1: daily traffic; 2: where gateways usually break. */
+  /** 1: daily use. 2: where gateways often fail. */
   tier: 1 | 2;
   what: string;
   shownBy: readonly (readonly [file: string, words: string])[];
-  /** What is left to others, or not built yet. */
+  /** What is not tested here or not built yet. */
   open?: string;
 }
 
@@ -15,7 +15,10 @@ const SCENARIOS = 'test/e2e/scenarios.ts';
 const CASES = 'test/system/client-cases.test.ts';
 const ERRORS = 'test/system/client-errors.test.ts';
 const CHAT = 'test/system/openai-cases.test.ts';
-const GRID = ['test/conformance/grid.test.ts', 'replies mean what they meant'] as const;
+const GRID = [
+  'test/conformance/grid.test.ts',
+  'replies keep their meaning in every format, non-streaming and streaming, also for its official library',
+] as const;
 
 const shown = (id: number, tier: 1 | 2, what: string, ...shownBy: ClientCase['shownBy']): ClientCase => ({
   id,
@@ -96,27 +99,36 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     ['test/system/openai-recordings.test.ts', 'errors before a reply'],
   ),
   shown(13, 1, 'a failure that another target makes good', [CHAT, 'another target answers']),
-  shown(14, 1, 'every target is limited', [CHAT, 'every target is limited'], [ERRORS, 'fails(429']),
+  shown(
+    14,
+    1,
+    'every target is rate limited: RateLimitError, and retry-after is passed on and followed',
+    [CHAT, 'every target is rate limited: RateLimitError, and retry-after is passed on and followed'],
+    [ERRORS, 'fails(429'],
+  ),
   shown(
     15,
     1,
     'model lists',
     [CASES, 'case 15: every library lists the same models'],
-    ['test/e2e/models.test.ts', 'the same set of names'],
+    ['test/e2e/models.test.ts', 'contain the same names exactly'],
   ),
   shown(
     16,
     1,
     'keys and versions of the messages format',
-    ['test/e2e/messages.test.ts', 'by x-api-key, by bearer token'],
-    ['test/e2e/messages.test.ts', 'without a version: 400'],
+    ['test/e2e/messages.test.ts', 'can use x-api-key or a bearer token, which has precedence'],
+    [
+      'test/e2e/messages.test.ts',
+      'without a version gets a 400 that names the header; a missing key is reported first',
+    ],
   ),
   shown(
     17,
     1,
     'addresses and keys of generateContent',
-    ['test/e2e/gemini.test.ts', 'a model with slashes and a colon'],
-    ['test/e2e/gemini.test.ts', 'a key in each of its places'],
+    ['test/e2e/gemini.test.ts', "under %s, with slashes and a colon in the model's name in every spelling"],
+    ['test/e2e/gemini.test.ts', 'the key can be in each of its places, and a bearer token has precedence'],
   ),
   shown(
     18,
@@ -124,7 +136,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     'usage is the same, whoever reads it',
     GRID,
     [SCENARIOS, 'usage with its details'],
-    ['test/e2e/formats-recordings.test.ts', 'charged as they say'],
+    ['test/e2e/formats-recordings.test.ts', "pass byte for byte except the model's name, charged by their usage"],
   ),
   shown(19, 1, 'the client leaves in mid-stream', [ERRORS, 'an abort in mid-stream ends the upstream at once']),
   shown(20, 1, 'the upstream dies in mid-stream', [ERRORS, 'a stream that breaks off is an error']),
@@ -141,7 +153,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     'the same format passes byte for byte',
     ['test/e2e/formats-recordings.test.ts', 'pass byte for byte'],
     ['test/e2e/verbatim.test.ts', 'cut by'],
-    [CHAT, 'members nobody knows reach the provider'],
+    [CHAT, 'unknown members reach the provider and come back'],
   ),
   shown(23, 2, 'chat tools of a model that takes them on Responses', [CASES, 'case 23: tools on chat']),
   shown(24, 2, 'efforts in the words of each provider', [CASES, 'case 24: before']),
@@ -170,7 +182,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'tool choice',
     [SCENARIOS, 'tool choice:'],
-    ['test/conformance/grid.test.ts', 'requests ask what they asked'],
+    ['test/conformance/grid.test.ts', 'requests keep their meaning for a provider of every other format'],
   ),
   shown(30, 2, 'one call at a time', [SCENARIOS, 'one call at a time']),
   shown(
@@ -178,7 +190,10 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'images in',
     [SCENARIOS, 'an image, inline'],
-    ['test/e2e/addressed-media.test.ts', 'gets the bytes under their true type'],
+    [
+      'test/e2e/addressed-media.test.ts',
+      'gets the bytes with their real media type; several are fetched at once, each one time',
+    ],
     [ERRORS, 'a body too large'],
   ),
   shown(
@@ -193,8 +208,8 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'audio in, speech out',
     [SCENARIOS, 'an audio file'],
-    ['test/e2e/image-requests.test.ts', 'speech on chat'],
-    ['test/system/speech.test.ts', 'a real WAV'],
+    ['test/e2e/image-requests.test.ts', 'speech in chat'],
+    ['test/system/speech.test.ts', 'returns a valid WAV or its samples, charged by the character'],
   ),
   shown(34, 2, 'documents in', [SCENARIOS, 'a document'], GRID),
   shown(35, 2, 'answers of web searches', [SCENARIOS, 'sources of a text'], GRID),
@@ -203,7 +218,7 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     2,
     'out of tokens',
     [SCENARIOS, 'out of tokens'],
-    ['test/system/openai.test.ts', 'length: cut at the ceiling'],
+    ['test/system/openai.test.ts', 'length: truncated at the token limit, and a parse reports it'],
   ),
   shown(
     37,
@@ -217,8 +232,11 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     39,
     2,
     'two choices',
-    [CHAT, 'two choices, whole and streamed'],
-    ['test/e2e/client-gone.test.ts', 'of several choices that the provider gives one by one'],
+    [CHAT, 'two choices, non-streaming and streaming: both arrive completely, one charge'],
+    [
+      'test/e2e/client-gone.test.ts',
+      'with several choices generated one by one: finished ones are charged as reported',
+    ],
   ),
   shown(
     40,
@@ -229,12 +247,12 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     GRID,
   ),
   shown(41, 2, 'embeddings', ['test/system/embeddings.test.ts', 'base64, its default, and float']),
-  shown(42, 2, 'rerank', ['test/system/embeddings.test.ts', 'sorted, the best only']),
+  shown(42, 2, 'rerank', ['test/system/embeddings.test.ts', '%s: sorted, only the best']),
   {
     id: 43,
     tier: 2,
     what: 'images made',
-    shownBy: [['test/e2e/image-requests.test.ts', 'a chat-style image']],
+    shownBy: [['test/e2e/image-requests.test.ts', 'an image in chat']],
     open: 'the images endpoints',
   },
   { id: 44, tier: 2, what: 'videos', shownBy: [], open: 'the video endpoints' },
@@ -246,13 +264,19 @@ export const CLIENT_CASES: readonly ClientCase[] = [
     ['test/e2e/messages.test.ts', 'tokens are counted for any model'],
     ['test/e2e/gemini.test.ts', 'tokens are counted for any model'],
   ),
-  shown(47, 2, 'stored responses', ['test/system/kept-responses.test.ts', 'a chain goes on across providers']),
+  shown(47, 2, 'stored responses', [
+    'test/system/kept-responses.test.ts',
+    'a chain continues across providers, and signatures of one are not sent to another',
+  ]),
   shown(
     48,
     2,
     'silence is bridged',
     [ERRORS, 'silence before the first word and within the answer'],
-    [CHAT, 'kept open by comments'],
+    [
+      CHAT,
+      'silence before the first token and within the answer: comments keep the stream open, nothing else in the result',
+    ],
   ),
   shown(49, 2, 'errors within a stream', [CASES, 'case 49: an error within a stream']),
   shown(

@@ -1,4 +1,4 @@
-/** The table of docs/reference/clients.md, made of the matrices as the suites run them. */
+/** Makes the table in docs/reference/clients.md from the matrices that the suites run. */
 import { casesOf, MATRIX, type MatrixFormat, versionsOf } from './matrix-client.ts';
 import { PYTHON_MATRIX, pythonVersionsOf } from './python-client.ts';
 
@@ -9,7 +9,7 @@ const FORMAT_NAMES: { readonly [format in MatrixFormat]: string } = {
   gemini: 'generateContent',
 };
 
-/** The table of docs/reference/clients.md. */
+/** The table for docs/reference/clients.md. */
 export function clientsTable(): string {
   const clients = [
     ...MATRIX.map((row) => [row, versionsOf(row)] as const),

@@ -1,4 +1,4 @@
-/** The clouds' own libraries: a library's own request in, its own reply out. */
+/** The clouds' own libraries: a library's request in, its response out. */
 import { type ClientChild, startChild } from './child.ts';
 
 export interface CloudCall {

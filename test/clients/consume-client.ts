@@ -1,4 +1,4 @@
-/** The official library of each format, handed a body: what its user sees of it. */
+/** Passes a body to the official library of its format and returns what the library's user sees. */
 import { type ClientChild, startChild } from './child.ts';
 
 export interface Served {
@@ -18,7 +18,7 @@ export interface ServedView {
     /** Name and arguments, or free text. */
     calls?: [string, unknown][];
     finish: string | null;
-    /** The library keeps the turn for the next one. */
+    /** The library keeps the turn for the next request. */
     isRemembered?: boolean;
   }[];
   error?: { class: string; status: number | null; message: string };

@@ -1,10 +1,10 @@
-/** The exception that each library of the matrix has for a status. */
+/** The exception class of each library in the matrix for a status. */
 import type { MatrixFormat } from './matrix-client.ts';
 
 type Status = 400 | 401 | 404 | 429 | 502;
 type Classes = { readonly [status in Status]: string };
 
-/** OpenAI's, Anthropic's and Groq's libraries, and what is built on them. */
+/** The libraries of OpenAI, Anthropic and Groq, and those built on them. */
 const BY_STATUS: Classes = {
   400: 'BadRequestError',
   401: 'AuthenticationError',
@@ -19,7 +19,7 @@ const BY_SIDE: Classes = {
   429: 'ClientError',
   502: 'ServerError',
 };
-/** Behind the name of the provider's library. */
+/** After the name of the provider's library. */
 const LANGCHAIN: Classes = {
   400: 'InvalidRequestError',
   401: 'AuthenticationError',

@@ -1,20 +1,20 @@
-/** Official libraries as their careless users have them, and single calls of the Responses resource. */
+/** Official libraries used carelessly, and single calls of the Responses resource. */
 import { type ClientChild, startChild } from './child.ts';
 
 interface At {
-  /** The gateway, without a path. */
+  /** The gateway's URL without a path. */
   url: string;
   apiKey: string;
 }
 
-/** A loop of the tool `weather`, in which only what the format's types know is handed back. */
+/** A tool loop with `weather` in which the client sends back only what the format's types define. */
 export interface Loop extends At {
   format: 'chat' | 'gemini';
   model: string;
   stream: boolean;
   turns: number;
   prompt?: string;
-  /** What an earlier loop ended with, to go on from. */
+  /** The end of an earlier loop, to continue from. */
   history?: unknown[];
   extra?: { [member: string]: unknown };
 }

@@ -1,4 +1,4 @@
-/** The official library of each format, and the AI SDK over each, asked alike: a conversation in, what its user sees out. */
+/** The official library of each format, and the AI SDK for each, with the same interface: a conversation in, what its user sees out. */
 import { type ClientChild, startChild } from './child.ts';
 
 export type Format = 'chat' | 'messages' | 'gemini' | 'responses';
@@ -14,7 +14,7 @@ export const CLIENTS = [
   'ai-responses',
 ] as const satisfies readonly Client[];
 
-/** An image, inline or elsewhere, a document, an audio file. */
+/** An image (inline or by URL), a document, or an audio file. */
 export interface FilePart {
   type: 'image' | 'document' | 'audio';
   mediaType: string;
@@ -37,38 +37,38 @@ export interface ToolAnswer {
 
 export interface Conversation {
   client: Client;
-  /** The gateway, without a path. */
+  /** The gateway's URL without a path. */
   url: string;
   apiKey: string;
   model: string;
   stream: boolean;
   system?: string;
   prompt?: string | readonly ({ type: 'text'; text: string } | FilePart)[];
-  /** Asks for thinking, and to see it. */
+  /** Requests reasoning and asks to see it. */
   think?: boolean;
   tools?: readonly OfferedTool[];
   choice?: 'auto' | 'required' | 'none' | { name: string };
-  /** One call in a turn at most. */
+  /** At most one tool call per turn. */
   oneAtATime?: boolean;
-  /** The answer of each tool, and of those that have none of their own. */
+  /** The result of each tool; a default for the others. */
   results?: { [tool: string]: string | ToolAnswer };
   result?: string;
-  /** A schema that the answer is to obey. */
+  /** A schema for the answer. */
   schema?: { [keyword: string]: unknown };
   stop?: readonly string[];
   maxTokens?: number;
-  /** Ends the conversation after so many, answered or not. */
+  /** Ends the conversation after this number of turns, answered or not. */
   mostTurns?: number;
-  /** Aborts after so many deltas of text. */
+  /** Aborts after this number of text deltas. */
   abortAfter?: number;
-  /** The client's own; none unless told. */
+  /** Retries of the client; 0 by default. */
   retries?: number;
-  /** Of Google's interface; the library's own unless told. */
+  /** The version of Google's interface; by default the library's. */
   version?: 'v1beta';
-  /** Instead of the conversation: the names of all models; or the library's own keeping of one (`gemini` alone), prompt by prompt. */
+  /** Instead of a conversation: lists all models, or (`gemini` only) uses the library's own chat, prompt by prompt. */
   way?: 'models' | 'chat';
   prompts?: readonly string[];
-  /** Members in the client's own words. */
+  /** Members in the client's own format. */
   extra?: { [member: string]: unknown };
 }
 
@@ -80,20 +80,20 @@ export interface TurnView {
   reasoning: string;
   calls: { id: string; name: string; args: unknown }[];
   finish: string;
-  /** The stop sequence that was hit, where the format says it. */
+  /** The stop sequence that ended the text, if the format contains it. */
   stopped?: string;
-  /** Addresses that the answer cites. */
+  /** URLs that the answer cites. */
   sources: string[];
   usage: { input: number; output: number; cachedInput: number; reasoning: number };
 }
 
 export interface ConversationView {
   turns: TurnView[];
-  /** What `way` was answered. */
+  /** The result for `way`. */
   told?: unknown;
-  /** Deltas of text as they came. */
+  /** Text deltas as they arrived. */
   heard: string[];
-  /** HTTP requests that the library made. */
+  /** HTTP requests that the library sent. */
   attempts: number;
   error?: {
     class: string;
@@ -103,7 +103,7 @@ export interface ConversationView {
     message: string;
     requestId: string | null;
   };
-  /** Of the last answer. */
+  /** Of the last response. */
   status?: number;
   headers?: { [name: string]: string };
 }

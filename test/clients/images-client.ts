@@ -1,4 +1,4 @@
-/** The official libraries asked for images: a library's own request in (files as base64), its own reply out. */
+/** Image requests of the official libraries: a library's request in (files as base64), its response out. */
 import { type ClientChild, startChild } from './child.ts';
 
 export interface ImagesAsked {

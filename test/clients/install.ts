@@ -1,4 +1,4 @@
-/** Installs what the tests drive the gateway with into its folder once, from its lockfile, so that a bare clone can run them. */
+/** Installs the packages that tests drive the gateway with, once per folder and from its lockfile. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -12,7 +12,7 @@ export function installClients(): Promise<void> {
   return installPackages(clientsFolder);
 }
 
-/** Resolves when the packages of the folder's lockfile stand in its node_modules; test files that start together wait for one of them. */
+/** Resolves when the packages of the folder's lockfile are installed. Test files that start together wait for one of them. */
 export async function installPackages(folder: string): Promise<void> {
   const lockfile = join(folder, 'package-lock.json');
   const stampFile = join(folder, 'node_modules', '.modelport-lockfile');
@@ -32,7 +32,7 @@ export async function installPackages(folder: string): Promise<void> {
   }
 }
 
-/** Path of a Node that is new enough for every library, whatever the machine has. */
+/** The path of a Node that is recent enough for every library. */
 export function clientNode(): string {
   const windows = process.platform === 'win32';
   const platform = `${windows ? 'win' : process.platform}-${process.arch}`;
@@ -40,7 +40,7 @@ export function clientNode(): string {
   return join(clientsFolder, 'node_modules', name, 'bin', windows ? 'node.exe' : 'node');
 }
 
-/** A folder is made by one process only; one that a killed run left behind is taken over. */
+/** Only one process installs a folder. What a killed run left behind is taken over. */
 function claim(installing: string): boolean {
   try {
     mkdirSync(installing);

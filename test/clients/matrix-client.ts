@@ -1,4 +1,4 @@
-/** The client matrix: which library of which age is asked in which format, and what is run with it. */
+/** The client matrix: each library and version, its formats, and the cases that are run. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
@@ -7,7 +7,7 @@ import { clientsFolder, installPackages } from './install.ts';
 
 export type MatrixFormat = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini';
 
-/** The provider that speaks a format itself. */
+/** The provider that speaks a format natively. */
 export const NATIVE: { readonly [format in MatrixFormat]: VendorName } = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',
@@ -16,16 +16,16 @@ export const NATIVE: { readonly [format in MatrixFormat]: VendorName } = {
 };
 
 export interface MatrixClient {
-  /** The library and its major. */
+  /** The library and its major version. */
   library: string;
   /** The dependencies that pin its versions. */
   packages: readonly string[];
   formats: readonly MatrixFormat[];
-  /** It asks for answers by a schema. */
+  /** It requests structured output. */
   structured: boolean;
-  /** It asks for them by a tool of this name, in these formats. */
+  /** It requests structured output by a tool of this name, in these formats. */
   byTool?: { name: string; formats: readonly MatrixFormat[] };
-  /** It cannot read a streamed call in pieces, OpenAI's own included: each piece must have a name. */
+  /** It requires the name in every piece of a streamed tool call, which not even OpenAI sends. */
   wholeCallsOnly?: true;
 }
 
@@ -71,7 +71,7 @@ export const MATRIX: readonly MatrixClient[] = [
   script('agents 0', ['@openai/agents'], OPENAI),
 ];
 
-/** What goes wrong, and the status that every client is to see. */
+/** Failures, and the status that every client must see. */
 export const FAILURES = {
   'a wrong key': 401,
   'an unknown model': 404,
@@ -89,7 +89,7 @@ export interface MatrixCase {
   failure?: Failure;
 }
 
-/** All that is run with a client in one of its formats: before every other format's provider, and on the sandbox. */
+/** All cases of a client in one format: with every other format's provider, and with the sandbox. */
 export function casesOf(client: MatrixClient, format: MatrixFormat): MatrixCase[] {
   const { structured, wholeCallsOnly } = client;
   const foreign = (Object.keys(VENDORS) as VendorName[]).filter((name) => name !== NATIVE[format]);
@@ -97,7 +97,7 @@ export function casesOf(client: MatrixClient, format: MatrixFormat): MatrixCase[
     const cases: MatrixCase[] = [true, false].map((stream) => ({ upstream, stream, task: 'text' }));
     for (const stream of wholeCallsOnly ? [false] : [true, false]) cases.push({ upstream, stream, task: 'tools' });
     if (structured) cases.push({ upstream, stream: false, task: 'schema' });
-    // Refusals of our own are the same whoever is behind: once suffices.
+    // The gateway's own refusals do not depend on the provider, so they run once.
     const failures = Object.keys(FAILURES) as Failure[];
     for (const failure of index === 0 ? failures : failures.slice(2)) {
       cases.push({ upstream, stream: index % 2 === 0, task: 'text', failure });
@@ -129,7 +129,7 @@ export async function startMatrixClient(): Promise<ClientChild<MatrixCall, Matri
   return startChild('matrix-child.mjs');
 }
 
-/** The exact versions, as pinned: `openai 4.104.0`. */
+/** The exact pinned versions: `openai 4.104.0`. */
 export function versionsOf({ packages }: MatrixClient): string[] {
   const pinned = { ...dependencies('package.json'), ...dependencies('matrix/package.json') };
   return packages.map((name) => {

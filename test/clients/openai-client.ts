@@ -1,7 +1,7 @@
 /** The official openai library in a child process: scenarios in, what its user sees out. */
 import { type ClientChild, startChild } from './child.ts';
 
-/** Majors by the name they are installed under. */
+/** Major versions by the name they are installed under. */
 export type OpenaiLibrary = 'openai' | 'openai-4' | 'openai-5' | 'openai-6';
 
 export interface Scenario {
@@ -9,19 +9,19 @@ export interface Scenario {
   baseURL: string;
   apiKey: string;
   request?: { [member: string]: unknown };
-  /** The client's own retries; none unless said otherwise. */
+  /** Retries of the client; 0 by default. */
   maxRetries?: number;
   timeoutMs?: number;
   headers?: { [name: string]: string };
-  /** Aborts after so many chunks, or milliseconds. */
+  /** Aborts after this number of chunks, or milliseconds. */
   abortAfter?: number;
   abortAfterMs?: number;
   /** `tools`: whether each turn is streamed, and the result of each tool. */
   stream?: boolean;
   results?: { [tool: string]: string };
-  /** `parse`: the name of a schema the child knows. */
+  /** `parse`: the name of a schema that the child knows. */
   schema?: 'city' | 'report';
-  /** `model`: which one. */
+  /** `model`: its name. */
   model?: string;
 }
 
@@ -33,7 +33,7 @@ export interface ChoiceView {
   calls: { id: string; name: string; args: string }[];
   finish: string | null;
   annotations?: { index?: number; [member: string]: unknown }[];
-  /** Streams: how many deltas named a role, how many chunks a finish reason. */
+  /** Streams: how many deltas had a role, and how many chunks a finish reason. */
   roles?: number;
   finishes?: number;
 }
@@ -46,7 +46,7 @@ export interface UsageView {
   completion_tokens_details?: { reasoning_tokens?: number } | null;
 }
 
-/** What the library's user sees, free of the library's classes. */
+/** What the library's user sees, without the library's classes. */
 export interface ClientView {
   choices: ChoiceView[];
   turns?: ChoiceView[];
@@ -59,7 +59,7 @@ export interface ClientView {
   usageChunks: number;
   list?: { id: string; object: string; owned_by: string; created: number }[];
   requestId?: string;
-  /** HTTP requests the library made. */
+  /** HTTP requests that the library sent. */
   attempts: number;
   status?: number;
   headers?: { [name: string]: string };

@@ -1,4 +1,4 @@
-/** The official libraries for other calls than conversations: a library's own request in, its own reply out. */
+/** Official libraries for calls other than chat: a library's request in, its response out. */
 import { type ClientChild, startChild } from './child.ts';
 
 export interface OtherCall {

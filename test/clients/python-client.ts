@@ -1,4 +1,4 @@
-/** The client matrix in Python: which library is asked in which format. */
+/** The client matrix in Python: each library and its formats. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ClientChild, talkTo } from './child.ts';
@@ -6,10 +6,10 @@ import { clientsFolder } from './install.ts';
 import type { MatrixCall, MatrixClient, MatrixView } from './matrix-client.ts';
 import { type Installed, REQUIREMENTS } from './python/install.ts';
 
-/** The first answer waits for the libraries to be loaded. */
+/** The first answer waits until the libraries are loaded. */
 const LOADED_MS = 120_000;
 
-/** By what is installed together. */
+/** By the set of packages that are installed together. */
 export const PYTHON_MATRIX: { readonly [what in Installed]: readonly MatrixClient[] } = {
   libraries: [
     {
@@ -42,7 +42,7 @@ export function startPythonClient(program: string): ClientChild<MatrixCall, Matr
   return { run: (call) => child.run(call, LOADED_MS), stop: () => child.stop() };
 }
 
-/** As pinned: `openai 3.54.0`. */
+/** The exact pinned versions: `openai 3.54.0`. */
 export function pythonVersionsOf({ packages }: MatrixClient, what: Installed): string[] {
   const pinned = readFileSync(REQUIREMENTS[what], 'utf8');
   return packages.map((name) => {

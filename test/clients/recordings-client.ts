@@ -1,4 +1,4 @@
-/** Translations of recordings, read by official libraries of every age: what is wrong with what their users see. */
+/** Official libraries of every version read translated recordings; returns what their users see wrongly. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +10,14 @@ export interface WrittenBody {
   body: string;
 }
 
-/** A body, and what is to be seen of it: an error, what the reply says, or what would be seen of the provider's own bytes. */
+/** A body and the expected result: an error, the reply's content, or what the provider's own bytes would give. */
 export interface Reading {
   format: string;
   stream: boolean;
   body: WrittenBody;
   error?: true;
   said?: { text: string; refusal?: string; calls?: [string, unknown][] };
-  /** The tools that it calls: AI SDK 4 has to know them. */
+  /** The tools that it calls: AI SDK 4 must know them. */
   tools?: string[];
   native?: WrittenBody;
 }
@@ -28,16 +28,16 @@ interface Slice {
   places: number[];
 }
 
-/** By the place of its reading. */
+/** With the index of its reading. */
 type Fault = [place: number, fault: string];
 type RecordingsChild = ClientChild<Slice, { faults: Fault[] }>;
 
 const CHILDREN = 2;
 const SLICE = 100;
-/** It takes a second on a quiet machine, and its first reading loads the library. */
+/** Takes a second on a quiet machine; the first reading loads the library. */
 const SLICE_MS = 300_000;
 
-/** Has each library read its readings; the faults of each, with the library's name. `readings` are the places of those it reads. */
+/** Lets each library read its bodies; returns the faults of each with the library's name. `readings`: the indexes of its bodies. */
 export async function readAll(
   readings: readonly Reading[],
   libraries: readonly { library: string; format: string; places: readonly number[] }[],

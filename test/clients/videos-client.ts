@@ -1,4 +1,6 @@
-/** The official openai library's videos in a child process: made, waited for, made anew, fetched, listed, deleted, looked for once more. */
+/**
+ * Videos with the official openai library in a child process: created, awaited, remixed, downloaded, listed, deleted, and looked up again.
+ */
 import { type ClientChild, startChild } from './child.ts';
 import type { OpenaiLibrary } from './openai-client.ts';
 
@@ -8,11 +10,11 @@ export interface VideoScenario {
   request: { [member: string]: unknown };
   /** Base64, sent as a file. */
   image?: string;
-  /** How often the library may repeat a request by itself; 0 unless given. */
+  /** Automatic retries of the library; 0 by default. */
   maxRetries?: number;
-  /** Once it is made, it is made anew. */
+  /** Remixes the video once it is finished. */
   remix?: { prompt: string };
-  /** Instead of all else it is deleted while it is being made. */
+  /** Only deletes the video while it is being generated. */
   deleteAtOnce?: true;
 }
 
@@ -25,7 +27,7 @@ export interface VideoClientView {
   bytes?: number;
   listed?: string[];
   deleted?: { id: string; deleted: boolean };
-  /** Of the last step that was taken: what is deleted is not found. */
+  /** The error of the last step: a deleted video is not found. */
   error?: { class: string; status: number; message: string };
 }
 

@@ -1,4 +1,4 @@
-/** Any reply, not the recorded ones alone, means the same in every format, up to what is reported. */
+/** Generated replies keep their meaning in every format, except for reported losses. */
 import { describe, expect, test } from 'bun:test';
 import type { FinishReason, ReplyEvent } from '../../src/canonical/reply.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
@@ -16,7 +16,7 @@ const pieces = fc.array(words, { minLength: 1, maxLength: 3 });
 const base64 = fc.uint8Array({ minLength: 3, maxLength: 9 }).map((bytes) => Buffer.from(bytes).toString('base64'));
 const json = fc.dictionary(fc.constantFrom('a', 'b', 'city'), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 3 }).map(whole);
 
-/** What JSON says of a value: -0 and the like are another number there. */
+/** The value as JSON represents it: -0, for example, becomes another number. */
 function whole(value: unknown): string {
   return JSON.stringify(JSON.parse(JSON.stringify(value)));
 }
@@ -69,7 +69,7 @@ function idOf(event: ReplyEvent | undefined): string {
   return event?.type === 'part-start' && event.opens.type === 'tool-call' ? event.opens.id : '';
 }
 
-/** Thoughts come first, and whoever refuses calls nothing; ids are not used twice. */
+/** Reasoning comes first, a refusal calls no tools, and ids are unique. */
 const choice = fc
   .record({
     thoughts: fc.array(reasoning, { maxLength: 1 }),
@@ -103,7 +103,7 @@ const reply = fc
 
 describe('any reply', () => {
   for (const target of TARGETS) {
-    test.each([true, false])(`as ${target.name}, streamed: %p`, (stream) => {
+    test.each([true, false])(`keeps its meaning as ${target.name}, streamed: %p`, (stream) => {
       const manner = MANNERS[target.name];
       if (!manner) throw new Error('There is no such manner.');
       fc.assert(
@@ -118,7 +118,7 @@ describe('any reply', () => {
           const original = replyOf(events);
           const { choices: were, usage: was } = meaningOf(original, manner);
           const { choices: are, usage: is } = meaningOf(replyOf(again), manner);
-          // A proof may be read as a thought of its own.
+          // A signature may be read as a reasoning part of its own.
           expect(are).toEqual(were);
           expect(is).toEqual(was);
           const reported = writer.warnings.join(' ');

@@ -1,9 +1,9 @@
-/** Hands translations to the official library of their format, and says what is wrong with what its user sees. */
+/** Passes translations to the official library of their format and returns what is wrong in what its user sees. */
 import { type ConsumeClient, type ServedView, startConsumeClient } from '../clients/consume-client.ts';
 import { MANNERS, type Manner, meaningOf } from './meaning.ts';
 import { isFailure, type Translation } from './translate-replies.ts';
 
-/** A library's word for the end, as one of few. */
+/** Maps a library's word for the end to a common one. */
 const ENDS: { readonly [word: string]: string } = {
   stop: 'end',
   end_turn: 'end',
@@ -32,7 +32,7 @@ const FILTER_WORD = /SAFETY|RECITATION|LANGUAGE|BLOCKLIST|PROHIBITED|SPII/;
 const CHILDREN = 2;
 const AT_A_TIME = 24;
 
-/** The faults of each, in its place. */
+/** The faults of each translation, in the same order. */
 export async function consumeAll(translations: readonly Translation[]): Promise<string[][]> {
   const children = await Promise.all(Array.from({ length: CHILDREN }, startConsumeClient));
   const faults: string[][] = translations.map(() => []);
@@ -67,7 +67,7 @@ function faultsSeen(view: ServedView, { source, target }: Translation, manner: M
   for (const [index, meant] of choices.entries()) {
     const seen = view.choices?.[index];
     if (!seen) {
-      // A prompt that was blocked has no candidates, as its provider says it.
+      // A blocked prompt has no candidates, as its provider sends it.
       if (target.name !== source.dialect.name) faults.push(`the library sees no choice ${index}`);
       continue;
     }

@@ -1,4 +1,4 @@
-/** The laws that every dialect keeps, over all recorded traffic of its wire; a dialect runs them in one line. */
+/** Laws that every dialect keeps, checked with all recordings of its wire format. A dialect runs them with one line. */
 import { describe, expect, test } from 'bun:test';
 import type { ChatCall } from '../../src/canonical/call.ts';
 import { ERRORS, type ErrorCode, GatewayError } from '../../src/canonical/errors.ts';
@@ -7,25 +7,25 @@ import type { Dialect, Frame, Quirks, VendorDialect } from '../../src/dialects/d
 import { cutBytes, type RecordedCase, recordedCases, replyBytes, replyContentType, requestBytes } from '../fixtures.ts';
 
 export interface LawOptions {
-  /** The deviations of the provider that was recorded. */
+  /** The quirks of the recorded provider. */
   quirks?: (recorded: RecordedCase) => Quirks;
-  /** Path parameters and query of the recorded endpoint, where the format keeps members there. */
+  /** Path parameters and query of the recorded endpoint, for formats with members there. */
   path?: (recorded: RecordedCase) => { [name: string]: string };
-  /** The recordings' word for the format where it is not the dialect's name. */
+  /** The recordings' name of the format, if it differs from the dialect's. */
   wire?: string;
-  /** Whether the recorded request is one that the gateway refuses. */
+  /** Whether the gateway refuses the recorded request. */
   refuses?: (recorded: RecordedCase) => boolean;
 }
 
-/** Seed 0 is all at once, 1 byte by byte. */
+/** Seed 0: one piece; seed 1: byte by byte. */
 const CUTTINGS = [1, 7, 42];
 
-/** The laws of reading replies, which a format keeps that providers alone speak. */
+/** The laws of reading replies, also for formats that only providers use. */
 export function readingLaws(dialect: VendorDialect, call: ChatCall, options: LawOptions = {}): void {
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 
-  describe.skipIf(cases.length === 0)(`${dialect.name} is read by the laws from ${cases.length} recordings`, () => {
+  describe.skipIf(cases.length === 0)(`${dialect.name} reads ${cases.length} recordings correctly`, () => {
     const answered = cases.filter((recorded) => recorded.status === 200);
     const refused = cases.filter((recorded) => recorded.status !== 200);
     const callFor = (recorded: RecordedCase): ChatCall => ({ ...call, stream: recorded.stream });
@@ -33,7 +33,7 @@ export function readingLaws(dialect: VendorDialect, call: ChatCall, options: Law
       readFrames(dialect, callFor(recorded), recorded, quirksOf(recorded), chunks);
 
     test.each(answered.map(named))(
-      'any cutting gives the same frames, which join to the recording: %s',
+      'any splitting gives the same frames, which join to the recording: %s',
       (_, recorded) => {
         const bytes = replyBytes(recorded);
         const whole = framesOf(recorded, [bytes]);
@@ -42,7 +42,7 @@ export function readingLaws(dialect: VendorDialect, call: ChatCall, options: Law
       },
     );
 
-    test.each(answered.map(named))('the reply ends once, and well or in an error: %s', (_, recorded) => {
+    test.each(answered.map(named))('the reply ends once, successfully or with an error: %s', (_, recorded) => {
       const events = framesOf(recorded, [replyBytes(recorded)]).flatMap((frame) => frame.events);
       const ends = events.filter((event) => event.type === 'reply-end' || event.type === 'error');
       expect(ends.length).toBe(1);
@@ -60,24 +60,24 @@ export function readingLaws(dialect: VendorDialect, call: ChatCall, options: Law
   });
 }
 
-/** `call` is what a client of this dialect asked for where the recording does not say. */
+/** `call`: the request, for recordings without one. */
 export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options: LawOptions = {}): void {
   readingLaws(dialect, call, options);
   const cases = recordedCases(options.wire ?? dialect.name);
   const quirksOf = options.quirks ?? (() => ({}));
 
-  describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws over ${cases.length} recordings`, () => {
+  describe.skipIf(cases.length === 0)(`${dialect.name} keeps the laws with ${cases.length} recordings`, () => {
     const answered = cases.filter((recorded) => recorded.status === 200);
     const asked = answered.filter((recorded) => requestBytes(recorded) !== undefined && !options.refuses?.(recorded));
 
     test.each(answered.map(named))(
-      'what is written anew, as a stream and whole, is read as the same: %s',
+      'a rewritten reply, streaming or not, is read with the same meaning: %s',
       (_, recorded) => {
         const events = eventsOf(recorded);
         if (events.at(-1)?.type === 'error') return;
         const original = view(replyOf(events));
         for (const stream of [true, false]) {
-          // Arguments that broke off are no JSON: a format that has them as an object cannot say them as they were.
+          // Truncated arguments are invalid JSON, which a format with arguments as objects cannot express.
           if (!stream && hasBrokenCall(events)) continue;
           const asked: ChatCall = { ...callFor(recorded), stream, wantsUsage: true };
           const writer = dialect.writer(asked);
@@ -87,7 +87,7 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
           ]);
           const reader = dialect.reader(asked, writer.contentType, {});
           const again = [...reader.read(written), ...reader.end()].flatMap((frame) => frame.events);
-          // An id that the provider left out is made up, and not twice the same.
+          // An id that the provider omitted is made up, and differs each time.
           const read = view(replyOf(again));
           expect(original.id === '' ? { ...read, id: '' } : read).toEqual(original);
           expect(again.at(-1)?.type).toBe('reply-end');
@@ -96,7 +96,7 @@ export function dialectLaws(dialect: Dialect<ChatCall>, call: ChatCall, options:
     );
 
     test.each(asked.map(named))(
-      'a request written for its own dialect, or passed on, is read as the same: %s',
+      'a request that is rewritten for its own dialect, or passed on, is read with the same meaning: %s',
       (_, recorded) => {
         const original = read(recorded, requestBytes(recorded));
         const quirks: Quirks = { supportsDeveloperRole: true };
@@ -162,7 +162,7 @@ export function replyOf(events: readonly ReplyEvent[]): Reply {
   return reply;
 }
 
-/** What a client's user sees of a reply: how it was cut into parts and events does not count. */
+/** What a client's user sees of a reply, independent of its splitting into parts and events. */
 export function view(reply: Reply) {
   return {
     id: reply.id,
@@ -189,7 +189,7 @@ export function view(reply: Reply) {
   };
 }
 
-/** Arguments mean the same however their blanks are set. */
+/** Parsed, because white space in arguments has no meaning. */
 function jsonOf(content: string): unknown {
   try {
     return JSON.parse(content === '' ? '{}' : content);
@@ -213,7 +213,7 @@ function meaning({ origin: _, thread, ...call }: ChatCall) {
   return call;
 }
 
-/** Parts rise from 0, grow only once they are open, and are all over when their choice is. */
+/** Parts are numbered from 0, grow only while open, and are closed when their choice ends. */
 function partsAreOrderly(events: readonly ReplyEvent[]): string {
   const open = new Map<number, Set<number>>();
   const opened = new Map<number, number>();

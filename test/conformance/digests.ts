@@ -1,4 +1,4 @@
-/** What the translations were when somebody last looked at them: a digest each, so that a change is seen and meant. */
+/** Digests of accepted translations, so that every change is noticed. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
@@ -32,7 +32,7 @@ function rowsOf(translations: readonly (Translation | RequestTranslation)[], tar
   return rows;
 }
 
-/** Whole and streamed together. */
+/** Non-streaming and streaming together. */
 function digestOf(translations: readonly (Translation | RequestTranslation)[]): string {
   if (translations.length === 0) return NONE;
   const hasher = new Bun.CryptoHasher('sha256');
@@ -47,7 +47,7 @@ function digestOf(translations: readonly (Translation | RequestTranslation)[]): 
 const MADE_UP = /(?<![0-9A-Za-z])(chatcmpl-|resp_|msg_|rs_|fc_|ctc_|ig_|call_)[0-9A-Za-z]{24}(?![0-9A-Za-z])/g;
 const CARRIED = /Z3cxOl[A-Za-z0-9+/]+=*/g;
 
-/** Ids that were made up are another each time: they are numbered. */
+/** Made-up ids differ each time, so they are replaced by numbers. */
 function settled(translation: Translation | RequestTranslation, body: string): string {
   const { recorded } = translation.source;
   const known = Buffer.from(replyBytes(recorded)).toString();
@@ -66,7 +66,7 @@ export function acceptedDigests(): Digests {
   return JSON.parse(readFileSync(FILE, 'utf8')) as Digests;
 }
 
-/** A line each, so that a change shows as the cases that changed. */
+/** One line per recording, so that a diff shows the changed cases. */
 export function acceptDigests(digests: Digests): void {
   const rows = (table: { [file: string]: string }) =>
     Object.entries(table)
@@ -78,7 +78,7 @@ export function acceptDigests(digests: Digests): void {
   writeFileSync(FILE, `{\n  "targets": ${targets},\n${tables}}\n`);
 }
 
-/** Translations that are no longer what they were: `reply anthropic/a.json as gemini`. */
+/** Translations that have changed: `reply anthropic/a.json as gemini`. */
 export function changesIn(now: Digests, accepted: Digests): string[] {
   const changes: string[] = [];
   for (const kind of ['replies', 'requests'] as const) {

@@ -1,4 +1,4 @@
-/** Every recorded embedding and ranking: read, written for its clients, read again to the same meaning. */
+/** Every recorded embedding and ranking: read, written for its clients, and read again with the same meaning. */
 import { describe, expect, test } from 'bun:test';
 import type { EmbedCall, RerankCall } from '../../src/canonical/call.ts';
 import type { Reply, Vector } from '../../src/canonical/reply.ts';
@@ -28,7 +28,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
 
   describe.skipIf(cases.length === 0)(`${cases.length} recordings of ${wire}`, () => {
     if (upstream.kind === 'embed') {
-      test.each(answered)('its vectors reach every client to the bit: %s', (_, recorded) => {
+      test.each(answered)('its vectors reach every client exactly: %s', (_, recorded) => {
         const vectors = vectorsOf(read(upstream, embedCall(widthOf(recorded)), recorded));
         expect(vectors.length).toBeGreaterThan(0);
         for (const client of CLIENTS.map(required)) {
@@ -40,7 +40,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
         }
       });
 
-      test.each(asked)('its request says the same again: %s', (_, recorded) => {
+      test.each(asked)('its request is rewritten with the same meaning: %s', (_, recorded) => {
         if (name !== 'openai-embeddings' && name !== 'gemini-batch-embed') return;
         const body = requestBytes(recorded) ?? new Uint8Array();
         const path: { [name: string]: string } = name === 'gemini-batch-embed' ? { model: 'm' } : {};
@@ -61,7 +61,7 @@ for (const [wire, name] of Object.entries(WIRES)) {
         expect(written.warnings).toEqual([]);
       });
     } else {
-      test.each(answered)('its order reaches the client: %s', (_, recorded) => {
+      test.each(answered)('its ranking reaches the client: %s', (_, recorded) => {
         const call = rerankCall();
         const reply = read(upstream, call, recorded);
         const client = required('rerank');
@@ -79,14 +79,14 @@ for (const [wire, name] of Object.entries(WIRES)) {
       });
     }
 
-    test.each(refused)('its refusal is one: %s', (_, recorded) => {
+    test.each(refused)('its refusal is read as one: %s', (_, recorded) => {
       const error = upstream.readError(recorded.status, new Headers(), replyBytes(recorded));
       expect(error).toMatchObject({ code: 'upstream_refused', status: recorded.status, retryable: false });
     });
   });
 }
 
-/** What the client's reader makes of what the client is sent for an upstream's reply. */
+/** What the client's reader gets from the translated reply of an upstream. */
 function reread(client: Dialect, upstream: VendorDialect, call: EmbedCall, recorded: RecordedCase): Reply {
   const own = client.name === upstream.name;
   const writer = client.writer(call);
@@ -120,7 +120,7 @@ function quirksOf({ provider }: RecordedCase): Quirks {
   return PROVIDERS.get(provider)?.otherQuirks?.embed ?? {};
 }
 
-/** How many texts a recording was asked for, as its reply says. */
+/** The number of texts in the request, derived from the reply. */
 function widthOf(recorded: RecordedCase): number {
   const { data, embeddings, predictions } = JSON.parse(Buffer.from(replyBytes(recorded)).toString());
   return (data ?? predictions ?? embeddings.float ?? embeddings).length;

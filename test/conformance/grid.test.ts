@@ -1,4 +1,6 @@
-/** The golden grid: nothing is lost between any two formats, the official libraries read it all, and no translation changes unseen. */
+/**
+ * The golden grid: no translation between two formats loses anything, the official libraries read all of them, and none changes unnoticed.
+ */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { hasFixtures } from '../fixtures.ts';
 import { acceptedDigests, changesIn, digestsOf } from './digests.ts';
@@ -12,7 +14,7 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 
 describe.skipIf(!hasFixtures)('the golden grid', () => {
-  test('replies mean what they meant, in every format, whole and streamed, to its official library too', () => {
+  test('replies keep their meaning in every format, non-streaming and streaming, also for its official library', () => {
     const wrong = grid.replies.filter(({ faults }) => faults.length > 0);
     expect(
       wrong.map(({ source, target, stream, faults }) => {
@@ -22,7 +24,7 @@ describe.skipIf(!hasFixtures)('the golden grid', () => {
     expect(grid.replies.length).toBeGreaterThan(8000);
   });
 
-  test('requests ask what they asked, of a provider of every other format', () => {
+  test('requests keep their meaning for a provider of every other format', () => {
     const wrong = grid.requests.filter(({ faults }) => faults.length > 0);
     expect(
       wrong.map(({ source, target, faults }) => `${source.recorded.file} as ${target.name}: ${faults.join('; ')}`),
@@ -30,7 +32,7 @@ describe.skipIf(!hasFixtures)('the golden grid', () => {
     expect(grid.requests.length).toBeGreaterThan(2000);
   });
 
-  test('no translation has changed unseen', () => {
+  test('no translation has changed without being accepted', () => {
     const changes = changesIn(digestsOf(grid), acceptedDigests());
     if (changes.length === 0) return;
     const look =

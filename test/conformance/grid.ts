@@ -1,4 +1,4 @@
-/** The golden grid: every recording in every format, what is wrong with it, and how much of it is right. */
+/** The golden grid: every recording in every format, its faults, and the share that is correct. */
 import { consumeAll } from './consume.ts';
 import { sources, TARGETS, type Translation, translationsOf } from './translate-replies.ts';
 import { type RequestTranslation, requestSources, requestTranslationsOf } from './translate-requests.ts';
@@ -8,7 +8,7 @@ export interface Grid {
   requests: RequestTranslation[];
 }
 
-/** All of it, through the official libraries too. */
+/** The whole grid, also read by the official libraries. */
 export async function runGrid(): Promise<Grid> {
   const grid = writeGrid();
   const seen = await consumeAll(grid.replies);
@@ -16,7 +16,7 @@ export async function runGrid(): Promise<Grid> {
   return grid;
 }
 
-/** All of it, written and read again by the application alone. */
+/** The whole grid, written and read by the gateway's own code only. */
 export function writeGrid(): Grid {
   return {
     replies: sources().flatMap(translationsOf),
@@ -24,7 +24,7 @@ export function writeGrid(): Grid {
   };
 }
 
-/** One cell of the matrix: of how many translations, how many are right. */
+/** One cell of the matrix: the number of translations, and how many are correct. */
 export interface UsageCounter {
   passed: number;
   all: number;
@@ -37,14 +37,14 @@ export interface Row {
 }
 
 export interface Matrix {
-  /** Client format x provider format x feature, whole and stream. */
+  /** Client format x provider format x feature, non-streaming and streaming. */
   cells: UsageCounter;
   translations: UsageCounter;
   rows: Row[];
   targets: string[];
 }
 
-/** A cell passes where all of its translations do. */
+/** A cell is correct if all its translations are. */
 export function matrixOf({ replies, requests }: Grid): Matrix {
   const rows = new Map<string, Row>();
   const cells = new Map<string, UsageCounter>();
@@ -54,7 +54,7 @@ export function matrixOf({ replies, requests }: Grid): Matrix {
     count(translations, isRight);
     const { source, target } = translation;
     const way = 'stream' in translation && translation.stream ? 'stream' : 'whole';
-    // A call is written for a provider: there the client's format is the recording's.
+    // A request is written for a provider: there the recording's format is the client's.
     const [client, vendor] = 'stream' in translation ? [target, source.dialect] : [source.dialect, target];
     for (const feature of source.features) {
       count(tallyIn(rows, feature, vendor.name, client.name), isRight);
@@ -86,7 +86,7 @@ function tallyIn(rows: Map<string, Row>, feature: string, vendor: string, client
   return usageCounter;
 }
 
-/** The number, as one line. */
+/** The figures in one line. */
 export function summaryOf({ cells, translations }: Matrix): string {
   return `${cells.passed} of ${cells.all} cells (client format x provider format x feature, whole and stream) in ${translations.passed} of ${translations.all} translations`;
 }

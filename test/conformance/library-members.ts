@@ -1,4 +1,4 @@
-/** The members of a format's objects as its official library declares them. */
+/** The members of a format's objects, as its official library declares them. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clientsFolder } from '../clients/install.ts';

@@ -1,4 +1,4 @@
-/** What a reply means to whoever reads it in one format: how it was cut into parts and events does not count. */
+/** The meaning of a reply to a reader of one format, independent of its splitting into parts and events. */
 import type { Citation, Seal } from '../../src/canonical/call.ts';
 import type { FinishReason, Reply, ReplyPart } from '../../src/canonical/reply.ts';
 import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
@@ -6,20 +6,20 @@ import { carriedSeal } from '../../src/dialects/chat/carried-signature.ts';
 
 type PartType = ReplyPart['opens']['type'];
 
-/** How a format says what it cannot say as it is. Whatever it leaves out must be reported. */
+/** How a format expresses what it has no member for. What it omits must be reported. */
 export interface Manner {
-  /** Kinds of parts whose words are text there; images become markdown. */
+  /** Kinds of parts that become text; images become Markdown. */
   readonly asText: readonly PartType[];
   readonly leavesOut: readonly PartType[];
-  /** Input of custom tools is an object with one member. */
+  /** Input of custom tools becomes an object with one member. */
   readonly wrapsFreeText: boolean;
   readonly logprobs: readonly PartType[];
   readonly finish: { readonly [reason in FinishReason]?: FinishReason };
   readonly severalChoices: boolean;
-  /** Of the proofs of several texts it keeps the last one where it is whole. */
+  /** Of several texts' signatures it keeps the last one if complete. */
   readonly proofs: 'all' | 'last-text' | 'none';
   readonly stopSequence: boolean;
-  /** Says why a reply was refused. */
+  /** It contains the reason of a refusal. */
   readonly why: boolean;
   shows(citation: Citation): boolean;
   callId(id: string): string;
@@ -122,7 +122,7 @@ export interface Meaning {
   usage: { input: number; output: number; cached: number; reasoning: number } | undefined;
 }
 
-/** The reply as a reader of that manner understands it; the same of a reply that was written so. */
+/** The reply as a reader of that format understands it; equal for the original and a correct translation. */
 export function meaningOf(reply: Reply, manner: Manner): Meaning {
   const choices = manner.severalChoices ? reply.choices : reply.choices.slice(0, 1);
   const { usage } = reply;
@@ -159,7 +159,7 @@ function choiceMeaning({ parts, finish }: Reply['choices'][number], manner: Mann
   };
 }
 
-/** Text, and what is said as text there. Refusals that are told as words are words. */
+/** Text, and what becomes text in that format, such as refusals. */
 function textOf(parts: readonly ReplyPart[], { asText }: Manner): string {
   return parts
     .map(({ opens, content, transcript = '' }) => {
@@ -175,7 +175,7 @@ function joined(parts: readonly ReplyPart[], type: PartType): string {
   return parts.map(({ opens, content }) => (opens.type === type ? content : '')).join('');
 }
 
-/** Arguments that broke off with the reply are no call; others that are no JSON are one member of an object. */
+/** Truncated arguments are not a call; other invalid JSON is one member of an object. */
 function callIn({ opens, content }: ReplyPart, brokeOff: boolean, { wrapsFreeText, callId }: Manner): Call[] {
   if (opens.type !== 'tool-call') return [];
   const { name } = opens;
@@ -199,7 +199,7 @@ function proofsOf(parts: readonly ReplyPart[], { proofs }: Manner): string[] {
   return kept.flatMap(({ seal }) => (seal ? proofsIn(seal) : []));
 }
 
-/** A chat's proofs of other formats stand in members of their own. */
+/** A chat's signatures of other formats are separate members. */
 function proofsIn({ dialect, value }: Seal): string[] {
   const carried = [...value.matchAll(/"(Z3cxOl[A-Za-z0-9+/=]+)"/g)].flatMap(([, text = '']) => carriedSeal(text) ?? []);
   if (carried.length === 0) return [`${dialect} ${value}`];
@@ -214,7 +214,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What of the reply that manner leaves out, as the words by which a warning must name it. */
+/** What that format omits of the reply, in the words that a warning must contain. */
 export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[] {
   const unsaid = new Set<string>();
   for (const [index, { parts, finish }] of reply.choices.entries()) {
@@ -244,7 +244,7 @@ export function unsaidOf(reply: Reply, manner: Manner, dialect: string): string[
   return [...unsaid];
 }
 
-/** The features of a reply, as the matrix counts them. */
+/** The features of a reply for the matrix. */
 export function featuresOf({ choices, usage }: Reply): string[] {
   const parts = choices.flatMap((choice) => choice.parts);
   const calls = parts.filter(({ opens }) => opens.type === 'tool-call');

@@ -1,12 +1,12 @@
-/** The members of JSON, as paths: `choices[].message.content`, an object of a `type` as `content[]<text>.citations`. */
+/** The members of JSON as paths: `choices[].message.content`; an object with a `type` as `content[]<text>.citations`. */
 
-/** What these hold is a client's, a tool's or a model's own, and says nothing of the format. */
+/** Their content belongs to a client, tool or model, not to the format. */
 const OPAQUE = new Set([
   ...['args', 'input', 'parameters', 'schema', 'metadata', 'arguments', 'response', 'partialArgs', 'bytes', 'labels'],
   ...['input_schema', 'json_schema', 'extra_content', 'logit_bias', 'queries', 'action', 'results', 'partial_json'],
 ]);
 
-/** Adds the paths of all members in `value`, and of those that are null once more with `=null` behind them. */
+/** Adds the paths of all members in `value`, and for null members also the path with `=null`. */
 export function addPaths(value: unknown, found: Set<string>, path = ''): void {
   if (Array.isArray(value)) {
     for (const item of value) addPaths(item, found, `${path}[]`);
@@ -23,7 +23,7 @@ export function addPaths(value: unknown, found: Set<string>, path = ''): void {
   }
 }
 
-/** The JSON in a body: the whole of it, or what stands behind `data:` in each of its lines. */
+/** The JSON in a body: the whole body, or what follows `data:` in each line. */
 export function payloadsIn(body: string): unknown[] {
   const whole = parsed(body);
   if (whole !== undefined) return Array.isArray(whole) ? whole : [whole];

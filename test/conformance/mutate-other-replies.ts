@@ -1,6 +1,6 @@
 /**
- * Replies that are no conversations (images, speech, transcripts, vectors, rankings, ratings, videos), mutated, on the whole way of a call: read, written in every
- * client's format, metered and settled. Run by `mutations.test.ts` as a process of its own, so that its memory can be watched:
+ * Mutates replies other than chat (images, speech, transcripts, embeddings, rankings, moderations, videos) through a complete call: read,
+ * written in every client's format, metered and settled. `mutations.test.ts` runs it in a separate process to watch its memory:
  * `bun test/conformance/mutate-other-replies.ts SEED MUTATIONS_PER_REPLY`. Prints one line of JSON.
  */
 import type { Kind } from '../../src/canonical/call.ts';
@@ -23,7 +23,7 @@ import { mutateBody, randomFrom } from './mutate.ts';
 import { type Answered, HOUR_MS, isOurs, modelOf, openMutationRooms, videoModelOf } from './mutation-deps.ts';
 import { type OtherReply, otherReplies } from './other-replies.ts';
 
-/** Of the longest answer that a mutation of some kilobytes may make of it. */
+/** The maximum size of an answer to a mutated reply of some kilobytes. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 2000;
 
@@ -44,7 +44,7 @@ const heard = (format: string, stream = 'false'): Asked => ({
   },
 });
 
-/** The ways in which clients ask for each kind: by format, whole and streamed. */
+/** How clients request each kind: by format, non-streaming and streaming. */
 const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, asked: Asked])[] } = {
   embed: [
     ['openai-embeddings', asJson({ model: 'MODEL', input: TEXTS })],
@@ -86,14 +86,14 @@ const REQUESTS: { readonly [kind in Kind]?: readonly (readonly [format: string, 
 };
 const DOORS = [openaiVideos, videoGenerations, vendorA, vendorB];
 
-/** What the provider answers next, whatever it is asked. */
+/** The provider's next answer, whatever the request. */
 let answers = (): Answered => ({ contentType: '', body: new Uint8Array() });
 
 type HttpDeps = Awaited<ReturnType<typeof openMutationRooms>>;
 
 const textOf = (body: Uint8Array | string) => (typeof body === 'string' ? body : Buffer.from(body).toString());
 
-/** All bytes of an answer, and whether it broke off with a failure of our own. */
+/** All bytes of an answer, and the cause if it failed inside the gateway. */
 async function bytesOf({ body = '' }: Answer): Promise<{ length: number; text: string; cause?: unknown }> {
   if (typeof body === 'string' || body instanceof Uint8Array) return { length: body.length, text: textOf(body) };
   return poured(body);
@@ -125,7 +125,7 @@ interface Outcome {
   faults: string[];
 }
 
-const OURS = /internal_error|failed on its own side/;
+const OURS = /internal_error|had an internal error|failed on its own side/;
 
 async function ask(deps: HttpDeps, reply: OtherReply, format: string, asked: Asked, what: string, outcome: Outcome) {
   const dialect = dialectNamed(format)!;
@@ -164,7 +164,7 @@ async function ask(deps: HttpDeps, reply: OtherReply, format: string, asked: Ask
     );
   if (length > MOST_OUTPUT_BYTES) outcome.faults.push(`${what}: ${length} bytes`);
   if (ms > MOST_MS) outcome.faults.push(`${what}: took ${Math.round(ms)} ms`);
-  // What its provider has held back is answered well, too.
+  // A reply that its provider blocked is a success too.
   return cause === undefined && (/"content_filter"/.test(text) || (answer.status === 200 && !/"error"/.test(text)));
 }
 
@@ -238,7 +238,7 @@ if (import.meta.main) {
   for (const reply of replies) {
     const text = Buffer.from(reply.body).toString();
     let isServed = false;
-    // The first round is the reply as it came: a test of what is refused anyhow would show nothing.
+    // The first round uses the unchanged reply: a reply that is refused anyway would test nothing.
     for (let round = 0; round <= mutations; round++) {
       const body = round === 0 ? reply.body : Buffer.from(mutateBody(text, random));
       answers = () => ({ contentType: reply.contentType, body });

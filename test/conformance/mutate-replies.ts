@@ -1,6 +1,6 @@
 /**
- * Recorded replies, mutated as a lying or broken provider would send them, through every client's format. Run by `mutations.test.ts` as a process of its
- * own, so that its memory can be watched: `bun test/conformance/mutate-replies.ts SEED MUTATIONS_PER_RECORDING`. Prints one line of JSON.
+ * Recorded replies, mutated as a faulty provider might send them, through every client's format. `mutations.test.ts` runs it in a separate
+ * process to watch its memory: `bun test/conformance/mutate-replies.ts SEED MUTATIONS_PER_RECORDING`. Prints one line of JSON.
  */
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
@@ -10,7 +10,7 @@ import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 import { mutateBody, randomFrom } from './mutate.ts';
 import { CONVERSING, TARGETS, WIRES } from './translate-replies.ts';
 
-/** Of the longest reply that a mutation of a recording may make of it: an output that grows without bound is caught long before. */
+/** The maximum size of an answer to a mutated recording: unlimited growth is detected long before. */
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 const MOST_MS = 2000;
 
@@ -48,7 +48,7 @@ if (import.meta.main) {
             length += writer.end().length;
             if (length > MOST_OUTPUT_BYTES) faults.push(`${recorded.file} as ${target.name}: ${length} bytes`);
           } catch (thrown) {
-            // A reply that its writer refuses is a refusal; anything else is our own fault.
+            // A reply that the writer refuses is acceptable; any other error is a fault of the gateway.
             const stack =
               thrown instanceof Error ? (thrown.stack ?? thrown.message).split('\n').slice(0, 4).join(' | ') : thrown;
             if (!(thrown instanceof GatewayError))

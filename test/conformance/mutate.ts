@@ -1,10 +1,10 @@
-/** Replies as a lying or broken provider would send them: one change somewhere in a body, chosen by a generator of random numbers. */
+/** Mutations of replies as a faulty provider might send them: one random change in a body. */
 import type { JsonObject } from '../../src/canonical/json.ts';
 
 const NUMBERS = [-1, 0.5, 50_000_000, 2 ** 53, 1e308, -0, 4095, 4096, 1e21];
 const VALUES: readonly unknown[] = [null, true, '', 'x', [], {}, [[]], [null], { index: 50_000_000 }, '\u0000\ud800'];
 
-/** A small generator of numbers in [0, 1) that gives the same row for the same seed (mulberry32). */
+/** A small random generator in [0, 1) that repeats for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -15,7 +15,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** One change somewhere in a JSON value: another number, another type, a repeated, removed or swapped element, a member under another name. */
+/** Changes one value in JSON: another number, another type, a repeated, removed or swapped element, a renamed member. */
 function mutate(value: unknown, random: () => number): unknown {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
   if (typeof value === 'number' && random() < 0.8) return pick(NUMBERS);
@@ -43,7 +43,7 @@ function mutate(value: unknown, random: () => number): unknown {
   return pick(VALUES);
 }
 
-/** Mutates one JSON value among the lines of a stream, or the one body; or the order and number of the lines. */
+/** Mutates one JSON value in the lines of a stream or in a body, or the order and number of the lines. */
 export function mutateBody(body: string, random: () => number): string {
   const lines = body.split('\n');
   const json = lines.flatMap((line, at) => (/^(data: ?)?[[{]/.test(line) && line.trim().length > 2 ? [at] : []));

@@ -1,4 +1,4 @@
-/** For the mutation of replies: the gateway and its tasks in this process, before a provider that answers whatever it is told to. */
+/** For the mutation of replies: the gateway and its tasks in this process, with a provider whose answers the test sets. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ export interface Answered {
   body: Uint8Array;
 }
 
-/** Nothing of a mutated address is dialled; what is no address fails as it would. */
+/** No mutated URL is requested; invalid URLs fail as usual. */
 function transportTo(answer: () => Answered): Transport {
   const transport = createTransport({
     local: {
@@ -56,12 +56,12 @@ function transportTo(answer: () => Answered): Transport {
   return { send: (sending, ...rest) => transport.send({ ...sending, url: urlOf(sending.url) }, ...rest) };
 }
 
-/** The public name of the model that answers so. */
+/** The public name of the model with this reply. */
 export const modelOf = ({ provider, model, kind }: Pick<OtherReply, 'provider' | 'model' | 'kind'>) =>
   `${provider}-${kind}-${model}`.replace(/[^\w-]/g, '_');
 export const videoModelOf = (provider: string) => `video-${provider}`;
 
-/** Every provider and model that the replies need. */
+/** All providers and models that the replies need. */
 function catalogueFor(replies: readonly OtherReply[]) {
   const videos = VIDEO_FORMATS.map(({ provider: { name }, target }) => ({ name, model: target?.model ?? 'm-1' }));
   const types = new Set([...replies.map(({ provider }) => provider), ...videos.map(({ name }) => name)]);
@@ -93,10 +93,10 @@ async function openAccount(store: Store, now: number) {
   return { account, key };
 }
 
-/** What is no failure of a provider. */
+/** Whether it is a fault of the gateway and not of the provider. */
 export const isOurs = (thrown: unknown) => !(thrown instanceof GatewayError) || thrown.code === 'internal_error';
 
-/** `answer`: what the provider answers, whatever it is asked; `reportError`: a failure of our own that an operator would be told. */
+/** `answer`: the provider's answer to every request. `reportError`: called for faults of the gateway. */
 export async function openMutationRooms(
   replies: readonly OtherReply[],
   answer: () => Answered,
@@ -116,7 +116,7 @@ export async function openMutationRooms(
   const files = folderFiles(join(folder, 'files'));
   const shared = {
     access,
-    // A target that fails again and again is asked all the same.
+    // A target is used again even after many failures.
     catalog: { ...catalog, observe() {}, another: () => undefined },
     ledger,
     transport: transportTo(answer),
@@ -130,7 +130,7 @@ export async function openMutationRooms(
     now,
     random: () => 0.5,
     log() {},
-    // Of what a provider has done wrong an operator is told, too.
+    // Faults of a provider are reported to the operator too, and ignored here.
     reportError(sentence: string, cause: unknown) {
       if (isOurs(cause)) reportError(`${sentence} ${Bun.inspect(cause)}`);
     },

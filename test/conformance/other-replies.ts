@@ -1,11 +1,11 @@
-/** Replies that are no conversations, to be mutated: recorded ones, the sandbox's own, and documented ones of formats that nobody has recorded. */
+/** Replies other than chat for mutations: recorded ones, the sandbox's own, and documented ones of formats without recordings. */
 import type { Kind } from '../../src/canonical/call.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
 import { recordedCases, replyBytes, replyContentType } from '../fixtures.ts';
 
 export interface OtherReply {
   name: string;
-  /** The type of the provider that sends it, and the name of its model there. */
+  /** The provider's type, and its name of the model. */
   provider: string;
   model: string;
   kind: Kind;
@@ -14,7 +14,7 @@ export interface OtherReply {
   body: Uint8Array;
 }
 
-/** Of each wire format that is recorded: who sends it. */
+/** The sender of each recorded wire format. */
 const RECORDED: { readonly [wire: string]: Pick<OtherReply, 'provider' | 'model' | 'kind'> } = {
   'openai-images': { provider: 'openai', model: 'gpt-image-1', kind: 'image' },
   'openai-images-edits': { provider: 'openai', model: 'gpt-image-1', kind: 'image' },
@@ -68,7 +68,7 @@ const SEGMENT = {
 };
 const HEARD = { text: 'Hello there.', language: 'english', duration: 3.2, segments: [SEGMENT, SEGMENT] };
 
-/** After the providers' API references. */
+/** From the providers' API references. */
 const DOCUMENTED: readonly OtherReply[] = [
   {
     name: 'DashScope images',
@@ -214,7 +214,7 @@ const DOCUMENTED: readonly OtherReply[] = [
   },
 ];
 
-/** What the sandbox answers to these. */
+/** Requests that the sandbox answers. */
 const SANDBOX: readonly (readonly [kind: Kind, path: string, body: object])[] = [
   ['image', '/v1/images/generations', { model: 'sandbox-image', prompt: 'A cat', n: 2, size: '64x64' }],
   [
@@ -238,7 +238,7 @@ async function madeHere(): Promise<OtherReply[]> {
       if (answer.status !== 200) throw new Error(`The sandbox refused ${path}: ${Buffer.from(bytes)}`);
       const stream = 'stream' in body;
       const contentType = answer.headers.get('content-type') ?? '';
-      // Cohere speaks the format of rankings that the sandbox has; all others are OpenAI's.
+      // The sandbox's rankings have Cohere's format; everything else has OpenAI's.
       const provider = kind === 'rerank' ? 'cohere' : 'openai';
       return { name: `sandbox ${path}`, provider, model: 'any-model', kind, stream, contentType, body: bytes };
     }),

@@ -1,7 +1,6 @@
 /**
- * Members that pass through and cost something beside a call's tokens: nothing of them leaves for a provider that charges for it,
- * unless the model's price covers it and that is held, or the operator allows it. A plain list here says what each comes to;
- * it knows nothing of the gateway's own table.
+ * Passed-through members with a cost beyond tokens: no provider that charges for one gets it, unless the model's price covers it and it is
+ * held for, or the operator allows it. The list in this file is independent of the gateway's own table.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { PROVIDERS } from '../../src/providers/index.ts';
@@ -29,18 +28,18 @@ const TARGETS: readonly Target[] = [...PROVIDERS.values()].flatMap(({ name, spea
 ]);
 const IMAGES: Target = ['openai', 'image', 'gpt-image-1'];
 
-/** USD at which a tool's call is sold here. */
+/** USD per tool call in this test. */
 const PER_CALL = 0.01;
 const NANO_PER_CALL = 10_000_000;
 
-/** What a provider charges for beside tokens: by type and format, the text by which it is seen in a body that leaves. */
+/** What a provider charges for beyond tokens: by type and format, the text by which it is recognised in a request body. */
 interface Extra {
   readonly format: string;
   readonly members: object;
   readonly param: string;
-  /** Seen in the body of a provider that charges for it. */
+  /** Occurs in the request body for a provider that charges for it. */
   readonly charged: (type: string, body: string) => boolean;
-  /** The calls of tools that a body permits; absent: no price covers it. */
+  /** The tool calls that a request body allows; absent: no price covers it. */
   readonly permits?: (body: { [member: string]: unknown }) => number;
 }
 
@@ -48,13 +47,13 @@ const OPENAI_TYPES = /^(openai|azure|openrouter|xai)$/;
 const SEARCHES = /^(openai|azure|openrouter|xai|anthropic|google|vertex)$/;
 const seesSearch = (body: string) => /web_search|googleSearch/.test(body);
 const numberAt = (value: unknown, path: RegExp): number => Number(path.exec(JSON.stringify(value))?.[1] ?? Infinity);
-/** As many as the body says; where its format has no word for that, those that are usually held for. */
+/** The limit in the body; for formats without one, the usual number that is held for. */
 const searches = (body: object) => {
   const said = Math.min(numberAt(body, /"max_uses":(\d+)/), numberAt(body, /"max_tool_calls":(\d+)/));
   if (Number.isFinite(said)) return said;
   return 'web_search_options' in body ? 1 : 20;
 };
-/** The `max_uses` of a response's tool is no word of its format. */
+/** `max_uses` is not a member of this tool in the Responses format. */
 const searchesOf = (body: { [member: string]: unknown }) =>
   searches('input' in body ? { ...body, tools: ['web_search'] } : body);
 
@@ -255,7 +254,7 @@ const ask = (calls: OutgoingCalls, [type, kind, model]: Target, format: string, 
 };
 
 describe.each(Object.entries(EXTRAS))('%s', (_, { format, members, param, charged, permits }) => {
-  test('without a price it reaches nobody who charges for it, and the refusal names it', async () => {
+  test('without a price it is sent to no provider that charges for it, and the error names it', async () => {
     let refusals = 0;
     for (const target of TARGETS) {
       await ask(unpriced, target, format, members);
@@ -283,7 +282,7 @@ describe.each(Object.entries(EXTRAS))('%s', (_, { format, members, param, charge
     else expect(seen).toBe(0);
   });
 
-  test('where the operator allows it, it passes', async () => {
+  test('it passes if the operator allows it', async () => {
     let seen = 0;
     for (const target of TARGETS) {
       await ask(allowed, target, format, members);
@@ -293,14 +292,14 @@ describe.each(Object.entries(EXTRAS))('%s', (_, { format, members, param, charge
   });
 });
 
-describe('by default, where nothing is priced', () => {
-  test('tools at the provider pass', async () => {
+describe('by default, without prices', () => {
+  test('provider tools pass', async () => {
     await ask(byDefault, ['openai', 'chat', 'gpt-6'], 'openai-responses', { tools: [{ type: 'web_search' }] });
     expect(byDefault.refused).toBeUndefined();
     expect(JSON.parse(byDefault.sent[0] ?? '').tools).toEqual([{ type: 'web_search' }]);
   });
 
-  test('another rate for the whole call is refused', async () => {
+  test('a different rate for the whole call is refused', async () => {
     await ask(byDefault, ['anthropic', 'chat', 'claude-opus-4-5'], 'anthropic-messages', { inference_geo: 'us' });
     expect(byDefault.refused?.param).toBe('inference_geo');
     expect(byDefault.sent).toEqual([]);
@@ -315,29 +314,29 @@ describe('held for in tokens', () => {
   const openai: Target = ['openai', 'chat', 'gpt-6'];
   const dashscope: Target = ['dashscope', 'chat', 'any-model'];
 
-  test('a prediction: what of it is rejected is billed as output', async () => {
+  test('a prediction, whose rejected tokens are billed as output', async () => {
     const content = 'lorem ipsum '.repeat(200);
     const plain = await heldFor(openai, {});
     const predicted = await heldFor(openai, { prediction: { type: 'content', content } });
     expect(unpriced.sent.join('')).toContain('prediction');
-    // Four characters a token, and no fewer.
+    // At least one token for four characters.
     expect(predicted - plain).toBeGreaterThan((content.length / 4) * 1000);
   });
 
-  test('what Qwen thinks stands beside its output limit', async () => {
+  test("Qwen's reasoning, which is outside its output limit", async () => {
     const plain = await heldFor(dashscope, {});
     expect(await heldFor(dashscope, { thinking_budget: 5000 })).toBe(plain + 5_000_000);
     expect(await heldFor(dashscope, { enable_thinking: true, thinking_budget: 300 })).toBe(plain + 300_000);
   });
 
-  test('thinking without a budget is bounded by the output limit', async () => {
+  test('reasoning without a budget, limited by the output limit', async () => {
     const plain = await heldFor(dashscope, {});
     expect(await heldFor(dashscope, { enable_thinking: true })).toBe(plain + 100_000);
     expect(JSON.parse(unpriced.sent[0] ?? '')).toMatchObject({ enable_thinking: true, thinking_budget: 100 });
     expect(await heldFor(dashscope, { enable_thinking: false })).toBe(plain);
   });
 
-  test('images looked at closely, and partial images', async () => {
+  test('images in high detail, and partial images', async () => {
     const name = modelOf(IMAGES);
     const held = async (members: object) => {
       await unpriced.run('openai-images', name, { text: JSON.stringify({ model: name, prompt: 'A cat', ...members }) });
@@ -352,7 +351,7 @@ describe('held for in tokens', () => {
   });
 });
 
-test('no host that OpenRouter may choose costs more than the model is sold for', async () => {
+test("OpenRouter gets a price limit, so that no host costs more than the model's price", async () => {
   const target: Target = ['openrouter', 'chat', 'any-model'];
   await ask(unpriced, target, 'openai-chat', {
     provider: { sort: 'throughput', order: ['a'], max_price: { completion: 0.5, image: 2 } },
@@ -367,7 +366,7 @@ test('no host that OpenRouter may choose costs more than the model is sold for',
   expect(unpriced.refused).toBeUndefined();
 });
 
-test('tools that the client runs, and those without a fee, need no price', async () => {
+test('client tools and free provider tools need no price', async () => {
   const free: readonly (readonly [Target, string, object])[] = [
     [
       ['anthropic', 'chat', 'claude-opus-4-5'],

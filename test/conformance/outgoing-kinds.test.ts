@@ -1,6 +1,6 @@
 /**
- * Bill what is sent, of embeddings, rankings, speech, transcripts, moderations and completions of several prompts: whatever a
- * client writes beside a plain request, what leaves asks for no more than as many times as is held for it.
+ * Embeddings, rankings, speech, transcripts, moderations and completions of several prompts: whatever a client adds to a plain request, the
+ * request to the provider never asks for more than is held for.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Kind } from '../../src/canonical/call.ts';
@@ -13,7 +13,7 @@ const WORD = 'lorem';
 const TEXT = `${WORD} `.repeat(20);
 const PROMPTS = [TEXT, TEXT, TEXT];
 
-/** What else a model is asked by than `any-model`. */
+/** Upstream model names other than `any-model`. */
 const MODELS: { readonly [type: string]: { readonly [kind in Kind]?: string } } = {
   google: { speech: 'gemini-2.5-flash-preview-tts', embed: 'gemini-embedding-001' },
   vertex: { speech: 'gemini-2.5-flash-tts', embed: 'text-embedding-005' },
@@ -61,7 +61,7 @@ const SOUND = /^(url|uri|fileur[li]|fileid|audiour[li]|cloudstorageurl|sourceurl
 const CEILING = /^(max(completion|output|new|gen)?tokens(tosample)?|n(um)?predict)$/;
 const MEMBER = /"((?:[^"\\]|\\.)*)"\s*:\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|-?\d+(?:\.\d+)?)/g;
 
-/** How much this asks for, by the most that any server could make of it: a number that compares with that of a plain request. */
+/** How much this body requests, in the worst interpretation: a number relative to a plain request. */
 function permitted(body: string, kind: Kind): number {
   let count = 1;
   let ceiling = 0;
@@ -78,7 +78,7 @@ function permitted(body: string, kind: Kind): number {
     if (/^(servicetier|speed)$/.test(plain) && /priority|fast/.test(value)) factor *= 2;
     if (kind === 'transcription' && SOUND.test(plain)) factor *= 1000;
   }
-  // An audio file is one unit, whatever is written beside it.
+  // An audio file is one unit, whatever else the body contains.
   const units = kind === 'transcription' ? 1 : body.split(WORD).length - 1;
   return kind === 'chat' ? units * count * factor * Math.max(ceiling, 1) : units * count * factor;
 }
@@ -88,14 +88,14 @@ const NAMES = fc.constantFrom(
   ...['service_tier', 'SERVICE_TIER', 'serviceTier'],
   ...['max_tokens', 'MAX_TOKENS', 'max_new_tokens', 'num_predict'],
 );
-/** Other spellings of what a kind is charged for by its length, and that itself twice. */
+/** Alternative spellings of what a kind is charged for by length, and duplicates of it. */
 const TEXTS: { readonly [kind in Kind]?: readonly string[] } = {
   embed: ['input', 'INPUT', 'Input'],
   rerank: ['query', 'Query', 'documents', 'Documents'],
   speech: ['input', 'Input', 'IN_PUT'],
   moderation: ['input', 'INPUT'],
 };
-/** Elsewhere a model's name chooses no other (that of a voice, of a plugin). */
+/** Otherwise a model's name selects nothing else (such as a voice or plugin). */
 const MODELS_NAMED = fc.tuple(
   fc.constantFrom('', 'extra_body'),
   fc.constantFrom('Model', 'models', 'fallbacks', 'model_name', 'MODEL_ID'),
@@ -112,7 +112,7 @@ const SETTINGS = fc.oneof(
 );
 const besideOf = (kind: Kind, format: string) => {
   const texts = kind === 'transcription' ? SOUNDS : fc.constantFrom(...(TEXTS[kind] ?? ['user']));
-  // Google's texts stand in parts.
+  // Google's texts are in parts.
   const isText = !format.startsWith('gemini') && kind !== 'chat';
   const copies = fc.tuple(fc.constant(''), texts, fc.constant<unknown>(LONG));
   return fc.array(isText ? fc.oneof({ weight: 4, arbitrary: SETTINGS }, { weight: 1, arbitrary: copies }) : SETTINGS, {
@@ -121,7 +121,7 @@ const besideOf = (kind: Kind, format: string) => {
 };
 type Beside = readonly (readonly [nest: string, name: string, value: unknown])[];
 
-/** Members as JSON writes them: some stand there twice, before and behind those of the plain request. */
+/** Members as JSON text: some are duplicates, before and after those of the plain request. */
 function bodyText(base: object, beside: Beside, isBefore: boolean): string {
   const nests = new Map<string, string[]>();
   for (const [nest, name, value] of beside) {
@@ -133,7 +133,7 @@ function bodyText(base: object, beside: Beside, isBefore: boolean): string {
   return `{${(isBefore ? [...told, ...own] : [...own, ...told]).join(',')}}`;
 }
 
-/** Half a minute of bare samples. */
+/** Half a minute of raw samples. */
 const SOUND_FILE = { name: 'file', filename: 'a.pcm', upload: uploadOf(new Uint8Array(48_000)) };
 
 function formOf(model: string, beside: Beside) {
@@ -150,7 +150,7 @@ describe.each(TARGETS)('%s %s %s', (...target) => {
   const [, kind] = target;
   const model = modelOf(target);
   const isForm = kind === 'transcription';
-  test.each(Object.entries(FORMATS[kind] ?? {}))('asked in %s', async (format, base) => {
+  test.each(Object.entries(FORMATS[kind] ?? {}))('requests in %s never exceed their hold', async (format, base) => {
     const own = format.startsWith('gemini') ? base : { model, ...base };
     const run = (beside: Beside, isBefore: boolean) =>
       calls.run(format, model, isForm ? { form: formOf(model, beside) } : { text: bodyText(own, beside, isBefore) });
@@ -164,7 +164,7 @@ describe.each(TARGETS)('%s %s %s', (...target) => {
         await run(beside, isBefore);
         if (calls.sent.length === 0) return;
         const { held, sent } = calls;
-        // What stands around a text, and rounding up, is held for once.
+        // Text around the input, and rounding up, is held for once.
         if (all() / plain.permits > (Number(held) / plain.held) * 1.5)
           throw new Error(JSON.stringify({ beside, sent, permits: all(), held: Number(held), plain }));
       }),

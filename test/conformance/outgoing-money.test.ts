@@ -1,7 +1,6 @@
 /**
- * Bill what is sent: whatever a client writes, in however many spellings, what leaves for a provider of any type permits no
- * more than was held. The real way of a call runs up to the transport; the reader of what was sent knows nothing of ours
- * but the text of the bodies, and takes of each member the most that any server could make of it.
+ * Whatever a client sends, in any spelling, the request to a provider of any type never permits more than was held. The call runs up to the
+ * transport. The check knows only the text of the sent bodies, and interprets each member in the worst way.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -12,7 +11,7 @@ import { modelOf, type OutgoingCalls, startOutgoing } from '../outgoing-calls.ts
 import { fc } from '../property.ts';
 
 const MODEL_CEILING = 1000;
-/** A token of output at 1 USD per million, and an image. */
+/** One output token at 1 USD per million, and one image. */
 const NANO_PER_TOKEN = 1000;
 const NANO_PER_IMAGE = 1_000_000;
 const PRICES: { readonly [kind in Kind]?: object } = {
@@ -20,7 +19,7 @@ const PRICES: { readonly [kind in Kind]?: object } = {
   image: { perImage: 0.001 },
 };
 
-/** Upstream models by which a type's dialects are reached; `any-model` elsewhere. */
+/** Upstream models that select a type's dialects; otherwise `any-model`. */
 const MODELS: { readonly [type: string]: { chat?: readonly string[]; image?: readonly string[] } } = {
   openai: { chat: ['gpt-4o', 'o3', 'gpt-6'], image: ['gpt-image-1', 'dall-e-3'] },
   azure: { chat: ['gpt-4o', 'gpt-6'] },
@@ -45,14 +44,14 @@ const FORMATS: { readonly [kind in Kind]?: { readonly [format: string]: object }
   image: { 'openai-images': { prompt: 'A cat' } },
 };
 
-/** What the independent reader takes for a ceiling, or for a count, without regard to case and separators. */
+/** Member names that may mean a token limit or a count, ignoring case and separators. */
 const CEILING =
   /^(max(completion|output|new|gen|generated|generation)?tokens(tosample)?|n(um)?predict|maxgenlen|maxtokencount)$/;
 const COUNT =
   /^(n|candidatecount|numreturnsequences|numcandidates|bestof|samplecount|num(berof)?images|batchsize|maximages)$/;
 const NUMBER_MEMBER = /"((?:[^"\\]|\\.)*)"\s*:\s*"?(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"?\s*[,}]/g;
 
-/** All numbers of these members anywhere in a text of JSON: repeated ones, nested ones, numerals. */
+/** All numbers of these members anywhere in JSON text: duplicates, nested ones, and numeric strings. */
 function figures(text: string, names: RegExp): number[] {
   return [...text.matchAll(NUMBER_MEMBER)].flatMap(([, name = '', value]) => {
     const plain = String(JSON.parse(`"${name}"`))
@@ -63,13 +62,13 @@ function figures(text: string, names: RegExp): number[] {
   });
 }
 
-/** Tokens, or images, that these bodies permit together. */
+/** The tokens or images that these bodies permit together. */
 function permitted(bodies: readonly string[], kind: Kind): number {
   return bodies.reduce((sum, body) => {
     const count = Math.max(1, ...figures(body, COUNT));
     if (kind === 'image') return sum + count;
     const ceilings = figures(body, CEILING);
-    // Without one the model writes as much as it does by itself.
+    // Without a limit the model's own limit applies.
     return sum + count * (ceilings.length > 0 ? Math.max(...ceilings) : MODEL_CEILING);
   }, 0);
 }
@@ -116,7 +115,7 @@ const NESTS = fc.constantFrom(
 );
 const EFFORTS = fc.constantFrom<object>({}, {}, { reasoning_effort: 'high' }, { reasoning: { effort: 'high' } });
 
-/** Members as JSON writes them: some stand there twice. */
+/** Members as JSON text: some are duplicates. */
 const MEMBERS = fc.array(fc.tuple(NESTS, NAMES, NUMBERS), { maxLength: 5 });
 
 function bodyText(base: object, model: string, members: readonly (readonly [string, string, unknown])[]): string {
@@ -134,7 +133,7 @@ const RUNS = 15;
 
 describe.each(TARGETS)('%s %s %s', (type, kind, upstreamModel) => {
   const model = modelOf([type, kind, upstreamModel]);
-  test.each(Object.entries(FORMATS[kind] ?? {}))('asked in %s', async (format, base) => {
+  test.each(Object.entries(FORMATS[kind] ?? {}))('requests in %s never exceed their hold', async (format, base) => {
     let arrived = 0;
     await fc.assert(
       fc.asyncProperty(MEMBERS, EFFORTS, async (members, effort) => {

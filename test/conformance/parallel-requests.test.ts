@@ -1,9 +1,12 @@
-/** The oracle: somebody else's clients wrote the same scenario for many providers. Translated from one, it asks what they asked of the other. */
+/**
+ * Recordings of other clients that implement the same scenario for many providers: a translated request must equal what they sent to that
+ * provider.
+ */
 import { describe, expect, test } from 'bun:test';
 import { hasFixtures } from '../fixtures.ts';
 import { differencesOf, pairs } from './parallel-requests.ts';
 
-/** Where those clients asked different providers for different things, and for what. */
+/** Scenarios in which those clients intentionally differ between providers, with the reason. */
 const ASKED_OTHERWISE: readonly (readonly [scenario: RegExp, aspects: readonly string[], why: string])[] = [
   [/replaces_previous_system_messages/, ['temperature'], 'reasoning models are told none'],
   [/preserves_strings_returned_from_tools/, ['tools'], 'recorded before and after the tool was described anew'],

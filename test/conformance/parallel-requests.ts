@@ -1,4 +1,4 @@
-/** The same scenario as other clients wrote it natively for several providers: a call translated for a provider must ask what was asked of it there. */
+/** Pairs of the same scenario as other clients wrote it natively for two providers: a translated call must equal the native one. */
 import type { ChatCall, Part } from '../../src/canonical/call.ts';
 import { type RequestSource, requestSources, writtenFor } from './translate-requests.ts';
 
@@ -8,10 +8,10 @@ export interface Pair {
   to: RequestSource;
 }
 
-/** Providers' names in the recordings of a matrix, behind the case. */
+/** Names of providers in the recordings of a matrix, after the case. */
 const CASE = /matrix-(.+?)-(bedrock|anthropic|openai|google|groq|mistral|cohere|huggingface|xai)/;
 
-/** Every two recordings of the same turn of the same scenario in different formats. */
+/** All pairs of recordings of the same turn of a scenario in different formats. */
 export function pairs(): Pair[] {
   const recorded = requestSources().filter((source) => source.recorded.parallel_group !== undefined);
   const scenarios = Map.groupBy(recorded, ({ recorded: { file, parallel_group } }) => {
@@ -23,7 +23,7 @@ export function pairs(): Pair[] {
   );
 }
 
-/** What both ask of the model before it has said anything: what it answered then is each model's own. */
+/** What both request before the model's first answer; later turns depend on each model's output. */
 const ASPECTS: { readonly [name: string]: (call: ChatCall) => unknown } = {
   system: ({ messages }) => wordsOf(messages.filter(({ role }) => role === 'system').flatMap(({ parts }) => parts)),
   prompt: ({ messages }) => wordsOf(messages.find(({ role }) => role === 'user')?.parts ?? []),
@@ -44,7 +44,7 @@ const ASPECTS: { readonly [name: string]: (call: ChatCall) => unknown } = {
   stream: ({ stream }) => stream,
 };
 
-/** What the translated call asks otherwise than the provider's own client did; `undefined` where it cannot be translated. */
+/** Differences between the translated call and the native one; `undefined` if it cannot be translated. */
 export function differencesOf({ from, to }: Pair): { differences: string[]; warnings: readonly string[] } | undefined {
   const written = writtenFor(from.call, to.dialect);
   if (!written) return undefined;
@@ -71,7 +71,7 @@ function mediaOf(parts: readonly Part[]): string[] {
   });
 }
 
-/** The names of a schema's members, and which of them must be there. */
+/** The member names of a schema, and those required. */
 function membersOf(schema: unknown): unknown {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties = {}, required = [] } = schema as { properties?: object; required?: string[] };

@@ -1,4 +1,4 @@
-/** One path for a request: each quirk has the same effect on a client's own body and on one that is written from the call. */
+/** Each quirk has the same effect on a client's own body and on one written from the call. */
 import { describe, expect, test } from 'bun:test';
 import type { Call, Kind } from '../../src/canonical/call.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
@@ -9,7 +9,7 @@ import { PROVIDERS } from '../../src/providers/index.ts';
 interface Sample {
   format: string;
   quirks: Quirks;
-  /** Members for which the quirk matters. */
+  /** Members that the quirk affects. */
   members: JsonObject;
 }
 
@@ -43,7 +43,7 @@ const size = (quirks: Quirks, asked = '1600x900'): Sample => ({
   members: { size: asked },
 });
 
-/** What a quirk is about where it changes no request of a format that clients speak. */
+/** What a quirk affects, if it changes no request in a format of clients. */
 type NoRequest = 'replies' | 'media' | 'pieces' | 'edits' | 'translation';
 
 const QUIRKS: { readonly [name in keyof Required<Quirks>]: readonly Sample[] | NoRequest } = {
@@ -217,7 +217,7 @@ function made({ format, members }: Sample, quirks: Quirks) {
   return { own: own!, written: written! };
 }
 
-/** Members in which a body that is written says more than its client did, or says it otherwise. */
+/** Members that a written body adds or expresses differently. */
 const WRITTEN_OTHERWISE: { readonly [format: string]: readonly string[] } = {
   'openai-responses': ['input', 'include', 'store'],
   'openai-images': ['n'],
@@ -266,7 +266,7 @@ describe('at every provider both paths make the same request', () => {
   });
 });
 
-describe('each quirk has one effect', () => {
+describe('each quirk has one effect on both kinds of bodies', () => {
   for (const [name, samples] of Object.entries(QUIRKS)) {
     if (typeof samples === 'string') continue;
     test.each(samples.map((sample, place) => [`${name} ${place + 1}, ${sample.format}`, sample] as const))(

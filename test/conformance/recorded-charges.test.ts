@@ -1,4 +1,4 @@
-/** Every figure of usage that was recorded: what we charge is what the provider's own rule says, to the nano-USD. */
+/** Every recorded usage: our charge equals the provider's own rule to the nano-USD. */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import type { Price } from '../../src/canonical/price.ts';
@@ -14,7 +14,7 @@ import { chatCall } from '../chat-call.ts';
 import { everyRecording, hasFixtures, type RecordedCase, replyBytes, replyContentType } from '../fixtures.ts';
 import { openrouterBill, reportsUsage, ticksOf, vendorBill } from '../vendor-bills.ts';
 
-/** The dialect of each recorded format that reports what it consumed. */
+/** The dialect of each recorded format with usage. */
 const DIALECTS: { readonly [wire: string]: string } = {
   'openai-chat': 'openai-chat',
   'openai-completions': 'openai-completions',
@@ -31,7 +31,7 @@ const DIALECTS: { readonly [wire: string]: string } = {
   'voyage-rerank': 'voyage-rerank',
 };
 
-/** Recordings with figures that are not compared here, by format or by file, and why not. */
+/** Recordings whose figures are not compared, by format or file, with the reason. */
 const NOT_COMPARED: { readonly [wireOrFile: string]: string } = {
   'cohere-v2-chat': "Cohere's conversations are had through its door for OpenAI's format: no dialect reads this one",
   'gemini-interactions': 'no dialect reads it',
@@ -45,7 +45,7 @@ const NOT_COMPARED: { readonly [wireOrFile: string]: string } = {
     'its prompt was refused before any model saw it: the usage object has no figure',
 };
 
-/** Our names of providers that the recordings name otherwise. */
+/** Our provider names where the recordings use others. */
 const OTHER_NAMES: { readonly [provider: string]: string } = {
   'google-openai-compat': 'openai-compatible',
   'anthropic-openai-compat': 'openai-compatible',
@@ -62,11 +62,11 @@ function deviationsOf(recorded: RecordedCase): Quirks {
   const { provider, wire } = recorded;
   const row = PROVIDERS.get(OTHER_NAMES[provider] ?? provider);
   if (!row) throw new Error(`there is no provider ${provider}`);
-  // Amazon's own format and Google's have no quirks of a copy of another.
+  // The formats of Amazon and Google have only one provider, and no quirks.
   return wire.startsWith('openai') ? quirksOf(row.quirks ?? {}, modelOf(recorded)) : {};
 }
 
-/** The model that the reply names. */
+/** The model named in the reply. */
 function modelOf(recorded: RecordedCase): string {
   return /"model"\s*:\s*"([^"]+)"/.exec(Buffer.from(replyBytes(recorded)).toString('latin1'))?.[1] ?? '';
 }
@@ -74,12 +74,12 @@ function modelOf(recorded: RecordedCase): string {
 const MEMBERS = { kind: 'chat', model: 'm', stream: false, extras: {}, headers: {} } as const;
 const ORIGIN = { dialect: 'a-dialect', body: new Uint8Array() };
 
-/** The call that a reply answers: its reader asks for how many vectors or documents there are. */
+/** The call that a reply answers: its reader needs the number of inputs or documents. */
 function callOf(recorded: RecordedCase, kind: VendorDialect['kind']): Call {
   if (kind !== 'embed' && kind !== 'rerank') return chatCall({ stream: recorded.stream });
   const texts = (width: number) => Array.from({ length: width }, (_, place) => `text ${place}`);
   const members = { ...MEMBERS, origin: ORIGIN };
-  // A ranking may leave documents out.
+  // A ranking may omit documents.
   if (kind === 'rerank') return { ...members, kind, query: 'a query', documents: texts(10), returnDocuments: false };
   return { ...members, kind, inputs: texts(widthOf(recorded)), encoding: 'float' };
 }
@@ -89,7 +89,7 @@ function widthOf(recorded: RecordedCase): number {
   return (data ?? predictions ?? embeddings.float ?? embeddings).length;
 }
 
-/** Reads the reply as the gateway does, up to the usage it would charge by. */
+/** Reads the reply as the gateway does, up to the billed usage. */
 async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
   const dialect = vendorDialectNamed(DIALECTS[recorded.wire] ?? '');
   if (!dialect) throw new Error(`there is no dialect for ${recorded.wire}`);
@@ -99,8 +99,8 @@ async function usageRead(recorded: RecordedCase, bytes = replyBytes(recorded)) {
   return meter.final(async (texts) => texts.map(() => 0));
 }
 
-describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
-  test('each that has figures is charged as its provider would, or is named with a reason', async () => {
+describe.skipIf(!hasFixtures)('charges for recorded replies', () => {
+  test('each recording with usage is charged as by its provider, or is exempt with a reason', async () => {
     const differences: string[] = [];
     const excused = new Set<string>();
     let compared = 0;
@@ -122,7 +122,7 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
     expect(compared).toBeGreaterThan(850);
   }, 120_000);
 
-  test('what reports nothing is charged by our count, and no figure was overlooked', async () => {
+  test('recordings without usage are charged by our count, and no reported usage was missed', async () => {
     for (const recorded of everyRecording.filter((one) => one.status === 200 && !reportsUsage(one))) {
       if (!(recorded.wire in DIALECTS)) continue;
       expect(`${recorded.file}: ${vendorBill(recorded)?.amount}`).toBe(`${recorded.file}: undefined`);
@@ -130,7 +130,7 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
     }
   });
 
-  test("xAI's own bills: our list prices charge the very ticks it says it has taken", async () => {
+  test('our list prices give exactly the costs that xAI reports', async () => {
     const prices = new Map(readCatalogue(listedCatalogue(['xai'])).models.map(({ name, price }) => [name, price]));
     let compared = 0;
     for (const recorded of everyRecording.filter(({ provider, wire }) => provider === 'xai' && wire in DIALECTS)) {
@@ -145,7 +145,7 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
     expect(compared).toBeGreaterThan(10);
   });
 
-  test("OpenRouter's own bills: at its prices we charge what it says it has taken for the tokens", async () => {
+  test("with OpenRouter's prices our charge equals the cost it reports for tokens", async () => {
     let compared = 0;
     for (const recorded of everyRecording.filter(({ provider }) => provider === 'openrouter')) {
       const bill = openrouterBill(recorded);
@@ -158,7 +158,7 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
     expect(compared).toBeGreaterThan(35);
   });
 
-  test('a figure that is none is believed in no format, whatever it says', async () => {
+  test('an invalid figure is not used in any format', async () => {
     const seen = new Set<string>();
     for (const recorded of everyRecording.filter((one) => one.status === 200 && reportsUsage(one))) {
       const place = `${recorded.wire} ${recorded.stream}`;
@@ -181,7 +181,7 @@ describe.skipIf(!hasFixtures)('what is charged for the recordings', () => {
   });
 });
 
-/** Any figure of any format's usage. */
+/** Any usage figure of any format. */
 const A_FIGURE =
   /("(?:\w*_tokens|total_tokens|\w*TokenCount|tokenCount|token_count|\w*Tokens|search_units|billableCharacterCount)"\s*:\s*)-?\d+(?=[\s,}])/g;
 const DEAR: Price = { input: 10_000_000n, output: 50_000_000n, perCharacter: 10_000n };

@@ -1,4 +1,4 @@
-/** Every recorded reply with images: what we charge is what its provider bills for them, and what our list prices say. */
+/** Every recorded reply with images: our charge equals the provider's rule and our list prices. */
 import { describe, expect, test } from 'bun:test';
 import type { ImageCall, Media } from '../../src/canonical/call.ts';
 import type { Usage } from '../../src/canonical/usage.ts';
@@ -24,7 +24,7 @@ const DIALECTS: { readonly [wire: string]: string } = {
   'openai-images-edits': 'openai-images',
   'imagen-predict': 'imagen',
 };
-/** Its images stand in a bucket of the caller's, which nobody asks for through us. */
+/** Its images are in the caller's own bucket, which clients of the gateway cannot request. */
 const ELSEWHERE = 'generate-images-gcs.json';
 const PER_IMAGE = 40_000_003n;
 
@@ -35,14 +35,14 @@ const RECORDED = everyRecording.filter(
 // biome-ignore lint/suspicious/noExplicitAny: bodies as providers wrote them
 const bodyOf = (bytes: Uint8Array): any => JSON.parse(Buffer.from(bytes).toString());
 
-/** As many images as the recorded request handed over. */
+/** As many images as the recorded request contained. */
 function givenTo(recorded: RecordedCase): Media[] {
   const request = requestBytes(recorded);
   const { image, images = image === undefined ? [] : [image] } = request ? bodyOf(request) : {};
   return images.map(() => ({ kind: 'image', source: { type: 'inline', base64: 'AAAA' } }));
 }
 
-/** Reads the reply as the gateway does, up to the usage it would charge by. */
+/** Reads the reply as the gateway does, up to the billed usage. */
 async function usageRead(recorded: RecordedCase): Promise<Usage | undefined> {
   const images = givenTo(recorded);
   const call: ImageCall = {
@@ -65,7 +65,7 @@ async function usageRead(recorded: RecordedCase): Promise<Usage | undefined> {
   return meter.delivered ? meter.final(async (texts) => texts.map(() => 0)) : undefined;
 }
 
-/** The provider's rule: an image that came is billed, one that was held back is not. */
+/** The provider's rule: a delivered image is billed, a blocked one is not. */
 function imagesIn(recorded: RecordedCase): number {
   const { data = [], predictions = [] } = bodyOf(replyBytes(recorded));
   return [...data, ...predictions].filter(
@@ -79,8 +79,8 @@ function priced(price: object) {
   return read.price;
 }
 
-describe.skipIf(!hasFixtures)('what is charged for recorded images', () => {
-  test('each that came, by the piece; nothing where all were held back', async () => {
+describe.skipIf(!hasFixtures)('charges for recorded images', () => {
+  test('each delivered image is charged, and nothing if all were blocked', async () => {
     expect(RECORDED.length).toBeGreaterThan(5);
     for (const recorded of RECORDED) {
       const usage = await usageRead(recorded);
@@ -89,7 +89,7 @@ describe.skipIf(!hasFixtures)('what is charged for recorded images', () => {
     }
   });
 
-  test("xAI's own bills, the images handed over included", async () => {
+  test('equal the costs that xAI reports, input images included', async () => {
     const prices: [string, object][] = [
       ['grok-imagine-image_can_paint_images.0.json', { perImage: '0.02' }],
       ['supports_image_edits_with_re.0.json', { perImage: '0.05', perInputImage: '0.01' }],
@@ -105,7 +105,7 @@ describe.skipIf(!hasFixtures)('what is charged for recorded images', () => {
   });
 });
 
-test('what the listed models that draw and video cost', () => {
+test('list prices of image and video models', () => {
   const listed = readCatalogue(listedCatalogue(['openai', 'google'])).models;
   const costOf = (model: string, usage: Partial<Usage>) => {
     const price = listed.find(({ name }) => name === model)?.price;
@@ -114,7 +114,7 @@ test('what the listed models that draw and video cost', () => {
   };
   // An image of 1290 tokens: USD 0.0387.
   expect(costOf('gemini-2.5-flash-image', { output: 1290, imageOutput: 1290, images: 1 })).toBe(38_700_000n);
-  // 10 tokens of text and 300 of an image given, 272 of an image generated.
+  // 10 tokens of text and 300 of an input image, 272 of a generated image.
   const edited = { input: 310, imageInput: 300, output: 272, imageOutput: 272, images: 1, inputImages: 1 };
   expect(costOf('gpt-image-2', edited)).toBe(50_000n + 2_400_000n + 8_160_000n);
   const sizes = [undefined, '1280x720', '1080p', '4k'];

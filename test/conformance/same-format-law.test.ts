@@ -1,7 +1,6 @@
 /**
- * Same format, same meaning: every member of every recorded request arrives unchanged at a provider of the same format, under
- * its own name or the provider's, or is named in a warning. The requests are what real clients sent, to the providers they
- * were sent to.
+ * Every member of every recorded request arrives unchanged at a provider of the same format, under its own name or the provider's, or is
+ * named in a warning. The requests are those of real clients, for their own providers.
  */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
@@ -15,7 +14,7 @@ import { quirksFor } from '../../src/providers/provider.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
 
 const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
-/** Types of the table by the names under which the recordings have providers. */
+/** Provider types by their names in the recordings. */
 const TYPES: { readonly [provider: string]: string } = {
   'amazon-bedrock': 'bedrock',
   'google-vertex': 'vertex',
@@ -23,21 +22,21 @@ const TYPES: { readonly [provider: string]: string } = {
   'google-openai-compat': 'openai-compatible',
 };
 
-/** What the gateway says for every client, whoever the provider is: each with its reason. */
+/** Members that the gateway sets for every provider, each with its reason. */
 const SAID_BY_US: { readonly [dialect: string]: readonly string[] } = {
-  // Usage is how a call is billed: it is asked for even where the client did not want to see it.
+  // Usage is needed for billing, so it is requested even if the client did not.
   'openai-chat': ['stream_options'],
   'openai-completions': ['stream_options'],
-  // Vectors are written here in the way the client asked for; OpenAI's own speech is asked for in priced events.
+  // Vectors are converted to the requested encoding here; OpenAI's speech is requested as events with usage.
   'openai-embeddings': ['encoding_format'],
   'openai-speech': ['stream_format'],
   // Each request names the model again.
   'gemini-batch-embed': ['requests[].model'],
 };
-/** Thoughts stand where the provider takes them back. */
+/** Reasoning is placed where the provider accepts it. */
 const THOUGHTS = /^messages\[\]\.(reasoning|reasoning_content|reasoning_details)/;
 
-/** Requests that are refused before any provider sees them, by the member that is named. */
+/** Requests that are refused before they are sent, by the named member. */
 const REFUSED: { readonly [param: string]: string } = {
   previous_response_id: 'the conversation is kept here, and this one is not',
   conversation: 'kept at the provider, where the gateway keeps conversations itself',
@@ -78,7 +77,7 @@ function passed(dialectName: string, recorded: RecordedCase, bytes: Uint8Array):
   }
 }
 
-/** The members of `asked` that `sent` says otherwise or not at all, by their paths. */
+/** Paths of the members in `asked` that `sent` has differently or not at all. */
 function changed(asked: Json, sent: Json | undefined, path = ''): string[] {
   if (isObject(asked) && isObject(sent))
     return Object.entries(asked).flatMap(([name, value]) =>
@@ -89,7 +88,7 @@ function changed(asked: Json, sent: Json | undefined, path = ''): string[] {
   return Bun.deepEquals(asked, sent) || (asked === null && sent === undefined) ? [] : [path];
 }
 
-/** Whether a change is told: by the provider's own name for the member, or by a sentence that names it. */
+/** Whether a change is reported: by the provider's name of the member, or by a warning that names it. */
 function isTold(path: string, asked: JsonObject, { sent, warnings, quirks }: Passed): boolean {
   const [top = ''] = path.split(/[.[]/);
   const renamed = quirks.renames?.[top];

@@ -1,4 +1,4 @@
-/** A request to a provider of the client's own format: only money, routing and the specification's ranges are checked here. */
+/** Requests to a provider of the client's own format: only costs, routing and the documented ranges are checked. */
 import { describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
@@ -19,7 +19,7 @@ const read = (format: string, body: JsonObject, model = 'm') =>
 const sent = ({ body }: { body: Uint8Array }) => JSON.parse(Buffer.from(body).toString());
 const hello = [{ role: 'user', content: 'Hi' }];
 
-describe("a word of the provider's own", () => {
+describe('a value that only one provider knows', () => {
   test.each<[string, JsonObject]>([
     ['openai-chat', { model: 'm', messages: hello, reasoning_effort: 'default' }],
     ['openai-chat', { model: 'm', messages: hello, verbosity: 'chatty' }],
@@ -32,17 +32,17 @@ describe("a word of the provider's own", () => {
   test.each<[string, JsonObject, string]>([
     ['openai-chat', { model: 'm', messages: hello, reasoning_effort: 'default' }, 'reasoning_effort'],
     ['openai-responses', { model: 'm', input: 'Hi', reasoning: { effort: 'default' } }, 'reasoning'],
-  ])('%s %j is named where the format is another', (format, body, member) => {
+  ])('%s %j causes a warning if the provider has another format', (format, body, member) => {
     const { warnings } = vendorDialectNamed('anthropic-messages')!.writeCall(read(format, body), 'claude-opus-5', {});
     expect(warnings.join()).toContain(member);
   });
 });
 
-describe('embeddings of something else than texts', () => {
+describe('embeddings of inputs other than text', () => {
   const image = { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } };
   const parts = [{ text: 'A cat' }, image];
 
-  test("reach Google's own format as they came, and are held for", () => {
+  test("reach Google's own format unchanged, and are held for", () => {
     const request = { model: 'models/m', content: { parts } };
     const call = read('gemini-batch-embed', { requests: [request] });
     const { passCall, writeCall } = dialectNamed('gemini-batch-embed') as Dialect<Call>;
@@ -53,7 +53,7 @@ describe('embeddings of something else than texts', () => {
     expect(quote(single, { input: 1000n }, 0)).toBeGreaterThan(quote(text, { input: 1000n }, 0) + 1000n);
   });
 
-  test('are refused by name where texts alone are embedded', () => {
+  test('are refused by name if the provider only embeds text', () => {
     const call = read('gemini-embed', { content: { parts } });
     for (const format of ['openai-embeddings', 'cohere-embed', 'vertex-embeddings']) {
       let thrown: unknown;
@@ -68,7 +68,7 @@ describe('embeddings of something else than texts', () => {
   });
 });
 
-describe('cache marks before a model that takes them', () => {
+describe('cache markers for a model that supports them', () => {
   const mark = { cache_control: { type: 'ephemeral' } };
   const block = (text: string) => ({ type: 'text', text, ...mark });
   const chat = vendorDialectNamed('openai-chat')!;
@@ -79,7 +79,7 @@ describe('cache marks before a model that takes them', () => {
   };
   const BREAKPOINT = { prompt_cache_breakpoint: { mode: 'explicit' } };
 
-  test('stand where they stood', () => {
+  test('keep their positions', () => {
     const body = { system: [block('Be brief.')], messages: [{ role: 'user', content: [block('Hi')] }] };
     const told = written(body, 'gpt-6-sol');
     expect(told.messages).toEqual([
@@ -91,7 +91,7 @@ describe('cache marks before a model that takes them', () => {
     expect(written(body, 'gpt-4o').warnings).toHaveLength(1);
   });
 
-  test('of more than four the last four stay; what stands on a tool is named', () => {
+  test('above the limit of four only the last four stay, and a dropped marker on a tool is reported', () => {
     const content = ['a', 'b', 'c', 'd', 'e'].map(block);
     const { messages, warnings } = written({ messages: [{ role: 'user', content }] }, 'gpt-5.6');
     expect(messages[0].content.map((part: object) => 'prompt_cache_breakpoint' in part)).toEqual([
@@ -107,7 +107,7 @@ describe('cache marks before a model that takes them', () => {
   });
 });
 
-test('functions of the old form are translated, and not said to be dropped', () => {
+test('functions of the old format are translated without a warning', () => {
   const functions = [{ name: 'f', parameters: { type: 'object' } }];
   const call = read('openai-chat', { model: 'm', messages: hello, functions, function_call: 'auto' });
   const { body, warnings } = vendorDialectNamed('anthropic-messages')!.writeCall(call, 'claude-opus-5', {});

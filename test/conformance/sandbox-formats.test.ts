@@ -1,4 +1,4 @@
-/** What the sandbox can do, asked for and answered in each of the conversation formats. */
+/** The sandbox's features, requested and answered in each chat format. */
 import { describe, expect, test } from 'bun:test';
 import Schema from 'typebox/schema';
 import type { ChatCall, Part } from '../../src/canonical/call.ts';
@@ -73,7 +73,7 @@ const TOOLS: ChatCall['tools'] = [
 ];
 
 describe.each(FORMATS)('%s', (name) => {
-  test('text, the same whole and streamed, with its usage', async () => {
+  test('text is the same streaming and non-streaming, with usage', async () => {
     const [whole, streamed] = [await ask(name, {}), await ask(name, { stream: true })];
     expect(textOf(whole)).toContain('You wrote: "Hello there".');
     expect(textOf(streamed)).toBe(textOf(whole));
@@ -82,7 +82,7 @@ describe.each(FORMATS)('%s', (name) => {
     expect(whole.choices[0]?.finish?.reason).toBe('stop');
   });
 
-  test('tools, several at once, with arguments that fit, and what they answered', async () => {
+  test('tools: several calls at once, with valid arguments, and their results', async () => {
     for (const stream of [false, true]) {
       const reply = await ask(name, { tools: TOOLS, stream }, 'Use get_weather, then send mail');
       expect(callsOf(reply).map((call) => call.name)).toEqual(['get_weather', 'send_mail']);
@@ -105,7 +105,7 @@ describe.each(FORMATS)('%s', (name) => {
     expect(textOf(await ask(name, { tools: TOOLS, messages }))).toContain('21 degrees');
   });
 
-  test('structured output, a ceiling, a refusal', async () => {
+  test('structured output, a token limit, a refusal', async () => {
     const output = { type: 'json-schema' as const, name: 'weather', schema: WEATHER };
     expect(Schema.Check(WEATHER as never, JSON.parse(textOf(await ask(name, { output }))))).toBe(true);
     const short = await ask(name, { maxOutputTokens: 16 });
@@ -115,7 +115,7 @@ describe.each(FORMATS)('%s', (name) => {
     expect(textOf(refused, 'refusal') + textOf(refused)).toContain('refuses');
   });
 
-  test('thinking, sealed where the format has seals, and the seal handed back', async () => {
+  test('reasoning has a signature if the format supports it, and the signature can be sent back', async () => {
     const reasoning = { effort: 'high' as const, summary: 'auto' as const };
     const model = 'sandbox-reasoner';
     for (const stream of [false, true]) {
@@ -143,7 +143,7 @@ describe.each(FORMATS)('%s', (name) => {
     }
   });
 
-  test('an image that came with the prompt is seen', async () => {
+  test('an image in the prompt is recognised', async () => {
     const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
     const parts: Part[] = [
       { type: 'text', text: 'Look' },
@@ -154,7 +154,7 @@ describe.each(FORMATS)('%s', (name) => {
     );
   });
 
-  test('failures in the format’s own words', async () => {
+  test('failures have the format’s own errors', async () => {
     const call = chatCall({
       model: 'sandbox-chat',
       messages: [{ role: 'user', parts: [{ type: 'text', text: '[[fail 429]]' }] }],
@@ -166,7 +166,7 @@ describe.each(FORMATS)('%s', (name) => {
   });
 });
 
-test.each(['openai-chat', 'gemini'])('%s: speech with its words', async (name) => {
+test.each(['openai-chat', 'gemini'])('%s: speech with its transcript', async (name) => {
   for (const stream of [false, true]) {
     const audio = { voice: 'alloy', format: name === 'gemini' ? 'pcm16' : 'wav' };
     const reply = await ask(name, { stream, audio, modalities: ['text', 'audio'] });
@@ -182,7 +182,7 @@ test.each(['openai-chat', 'gemini'])('%s: speech with its words', async (name) =
   }
 });
 
-test('an image of the asked shape', async () => {
+test('an image of the requested size', async () => {
   const reply = await ask('gemini', {
     model: 'sandbox-image',
     modalities: ['image'],

@@ -1,4 +1,4 @@
-/** The public specification, a named test for each rule: a real request to a running gateway, and what has to come of it. */
+/** One named test for each rule of the public specification: a real request to a running gateway and the expected response. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type StageSetup, startScene } from '../scene.ts';
 import { BEHAVIOUR_RULES } from './specification/behaviour.ts';
@@ -18,7 +18,7 @@ const TOKENS = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const MESSAGE = { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant' };
 const SAID = [{ type: 'output_text', text: 'Hi', annotations: [] }];
 
-/** A provider of each format, and what it always answers. */
+/** A provider of each format with its fixed answer. */
 const PROVIDERS: { readonly [endpoint in Endpoint]: StageSetup & { answer: object } } = {
   chat: {
     answer: {
@@ -134,7 +134,7 @@ for (const [part, rules] of Object.entries(RULES))
     for (const { rule, holds } of rules) test(rule, () => holds(world));
   });
 
-test('every rule has a name of its own, and there are at least 300', () => {
+test('every rule has a unique name, and there are at least 300', () => {
   const names = Object.values(RULES).flatMap((rules) => rules.map(({ rule }) => rule));
   expect(new Set(names).size).toBe(names.length);
   expect(names.length).toBeGreaterThanOrEqual(300);

@@ -1,4 +1,4 @@
-/** Every recorded reply of a conversation, written into every format, whole and streamed, and read again. */
+/** Writes every recorded chat reply in every format, streaming and non-streaming, and reads it again. */
 import type { ChatCall } from '../../src/canonical/call.ts';
 import type { GatewayError } from '../../src/canonical/errors.ts';
 import type { Reply, ReplyEvent } from '../../src/canonical/reply.ts';
@@ -11,29 +11,29 @@ import { type RecordedCase, recordedCases, replyBytes, replyContentType } from '
 import { replyOf } from './dialect-laws.ts';
 import { featuresOf, MANNERS, type Manner, meaningOf, unsaidOf } from './meaning.ts';
 
-/** The recordings' words for formats that the application calls otherwise. */
+/** Names of formats in the recordings that differ from the dialects'. */
 export const WIRES: { readonly [dialect: string]: string } = { gemini: 'gemini-generatecontent' };
 
-/** The formats of conversations that the application reads. */
+/** The chat formats of clients. */
 export const CONVERSING: readonly Dialect<ChatCall>[] = [...DIALECTS.values()].filter(converses);
-/** Those and the ones that providers alone speak. */
+/** Those, and the ones that only providers use. */
 const HEARD: readonly VendorDialect<ChatCall>[] = [...CONVERSING, bedrockConverse];
-/** Those that clients speak: a provider's own may be more. */
+/** Formats of clients; providers may have more. */
 export const TARGETS: readonly Dialect<ChatCall>[] = CONVERSING.filter(({ name }) => MANNERS[name]);
 
-/** Compacting is no conversation: of a reply it takes the text alone, as a summary. */
+/** Compaction is not a chat format: of a reply it only uses the text, as a summary. */
 function converses(dialect: Dialect): dialect is Dialect<ChatCall> {
   return dialect.kind === 'chat' && dialect.name !== 'openai-responses-compact';
 }
 
-/** A recorded reply and what it means. */
+/** A recorded reply and its meaning. */
 export interface Source {
   recorded: RecordedCase;
   dialect: VendorDialect<ChatCall>;
   frames: readonly Frame[];
   events: readonly ReplyEvent[];
   reply: Reply;
-  /** Where the reply breaks off, or is a refusal: what the client is to be told. */
+  /** For a failed reply or a refusal: the error for the client. */
   error?: GatewayError;
   features: readonly string[];
 }
@@ -46,11 +46,11 @@ export interface Translation {
   contentType: string;
   body: string;
   warnings: readonly string[];
-  /** What is wrong with it; empty where nothing is. */
+  /** Its faults; empty if there are none. */
   faults: string[];
 }
 
-/** Recorded replies of every format that the application reads and clients converse in. */
+/** Recorded replies of every chat format. */
 export function sources(): Source[] {
   return HEARD.flatMap((dialect) =>
     recordedCases(WIRES[dialect.name] ?? dialect.name).map((recorded) => sourceOf(recorded, dialect)),
@@ -72,7 +72,7 @@ function sourceOf(recorded: RecordedCase, dialect: VendorDialect<ChatCall>): Sou
   return { recorded, dialect, frames, events, reply, error: last.error, features: ['errors in the reply'] };
 }
 
-/** With thinking asked for, proofs of text are carried too. */
+/** With reasoning requested, signatures of text are carried too. */
 function callFor(stream: boolean, members: Partial<ChatCall> = {}) {
   return chatCall({
     ...members,
@@ -84,7 +84,7 @@ function callFor(stream: boolean, members: Partial<ChatCall> = {}) {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The source in another format, whole and streamed; in its own as it was recorded, passed on. */
+/** The source in other formats, streaming and non-streaming; in its own format as passed through. */
 export function translationsOf(source: Source): Translation[] {
   return translationsInto(TARGETS, source);
 }
@@ -92,11 +92,11 @@ export function translationsOf(source: Source): Translation[] {
 interface Wanted {
   /** Members of the client's call. */
   call?: Partial<ChatCall>;
-  /** What the call is billed where its provider said nothing of it. */
+  /** The billed usage, if the provider reported none. */
   bill?: Usage;
 }
 
-/** The same in these formats alone. */
+/** The same for these formats only. */
 export function translationsInto(
   targets: readonly Dialect<ChatCall>[],
   source: Source,
@@ -111,7 +111,7 @@ export function translationsInto(
 
 function translate(source: Source, target: Dialect<ChatCall>, stream: boolean, wanted: Wanted): Translation {
   const { events, error, frames, reply } = source;
-  // What fails before the reply has begun is an answer of its own; so is all that fails in a whole one.
+  // A failure before the reply has begun is an error response; so is any failure of a non-streaming response.
   const hasBegun = events.some((event) => event.type === 'part-delta' || event.type === 'choice-end');
   if (error && (!stream || !hasBegun)) {
     const { status, headers, body } = target.writeError(error, 'req_1');
@@ -133,7 +133,7 @@ function translate(source: Source, target: Dialect<ChatCall>, stream: boolean, w
   return translation;
 }
 
-/** Read again it means what it meant, and what it cannot say is reported. */
+/** When read again it has the same meaning, and losses are reported. */
 function faultsOf({ source, target, stream, contentType, body, warnings }: Translation, manner: Manner): string[] {
   const reader = target.reader(callFor(stream), contentType, {});
   const events = [...reader.read(Buffer.from(body)), ...reader.end()].flatMap((frame) => frame.events);
@@ -144,7 +144,7 @@ function faultsOf({ source, target, stream, contentType, body, warnings }: Trans
   const faults: string[] = [];
   const meant = meaningOf(source.reply, manner);
   const read = meaningOf(replyOf(events), manner);
-  // Where the provider reported none, ours is an estimate or nothing.
+  // Without a provider's report ours is an estimate or absent.
   if (!meant.usage) read.usage = undefined;
   for (const [index, choice] of meant.choices.entries()) {
     const again = read.choices[index];
@@ -165,12 +165,12 @@ function faultsOf({ source, target, stream, contentType, body, warnings }: Trans
   return faults;
 }
 
-/** A call that cannot be read is a failure of the whole there. */
+/** In that format a call that cannot be read fails the whole reply. */
 export function isFailure({ reply }: Source, target: Dialect<ChatCall>): boolean {
   return target.name === 'openai-responses' && reply.choices[0]?.finish?.reason === 'broken-call';
 }
 
-/** A proof may come late, and once more. */
+/** A signature may come late, or twice. */
 function isAmong(wanted: readonly string[], found: readonly string[]): boolean {
   return wanted.every((proof) => found.includes(proof)) && found.length >= wanted.length;
 }

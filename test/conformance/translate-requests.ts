@@ -1,4 +1,4 @@
-/** Every recorded request of a conversation, written for every other format and read again as a provider of that format would. */
+/** Writes every recorded chat request for every other format, and reads it as a provider of that format would. */
 import type { ChatCall, Message, Part } from '../../src/canonical/call.ts';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import { legalToolId } from '../../src/dialects/chat/anthropic-messages/tool-names.ts';
@@ -17,22 +17,22 @@ export interface RequestSource {
 export interface RequestTranslation {
   source: RequestSource;
   target: Dialect<ChatCall>;
-  /** What is sent; empty where the call is refused. */
+  /** The sent body; empty if the call is refused. */
   body: string;
   warnings: readonly string[];
-  /** The member that cannot be said at all. */
+  /** The member that cannot be expressed at all. */
   refused?: string;
   faults: string[];
 }
 
-/** The model of each format that takes most: what older ones refuse is its dialect's own test. */
+/** The model of each format with most features; older ones are tested with their dialect. */
 const MODELS: { readonly [dialect: string]: string } = {
   'anthropic-messages': 'claude-opus-4-5',
   gemini: 'gemini-3.8-flash',
   'openai-responses': 'gpt-6-sol',
 };
 
-/** Recorded requests that the gateway takes. */
+/** Recorded requests that the gateway accepts. */
 export function requestSources(): RequestSource[] {
   return CONVERSING.flatMap((dialect) =>
     recordedCases(WIRES[dialect.name] ?? dialect.name).flatMap((recorded) => {
@@ -43,7 +43,7 @@ export function requestSources(): RequestSource[] {
   );
 }
 
-/** `undefined` for a request that is refused at the door. */
+/** `undefined` for a request that is refused. */
 function callOf(dialect: Dialect<ChatCall>, body: Uint8Array, path: { [name: string]: string }): ChatCall | undefined {
   const headers = new Headers({ 'anthropic-version': '2023-06-01' });
   try {
@@ -63,7 +63,7 @@ export function requestTranslationsOf(source: RequestSource): RequestTranslation
   return TARGETS.filter(({ name }) => name !== source.dialect.name).map((target) => translate(source, target));
 }
 
-/** The call as a provider of that format reads it; `undefined` where it is refused. */
+/** The call as a provider of that format reads it, or `undefined` if refused. */
 export function writtenFor(
   call: ChatCall,
   target: Dialect<ChatCall>,
@@ -86,7 +86,7 @@ function translate(source: RequestSource, target: Dialect<ChatCall>): RequestTra
   try {
     written = target.writeCall(call, model, {});
   } catch (thrown) {
-    // What only its own provider can fetch or read is refused, and named.
+    // What only the original provider can fetch or read is refused by name.
     if (!(thrown instanceof GatewayError)) throw thrown;
     const faults = thrown.param === undefined ? [`is refused without a name: ${thrown.message}`] : [];
     return { source, target, body: '', warnings: [], refused: thrown.message, faults };
@@ -98,7 +98,7 @@ function translate(source: RequestSource, target: Dialect<ChatCall>): RequestTra
   return { source, target, body: Buffer.from(body).toString(), warnings, faults };
 }
 
-/** An aspect of what is asked, and the words of a warning that explains why it came out otherwise. */
+/** An aspect of a request, and the words of the warning that explains a difference. */
 interface Aspect {
   of(call: ChatCall, target: string): unknown;
   reported: RegExp;
@@ -122,7 +122,7 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
     reported: /JSON|output format|schema/,
   },
   reasoning: { of: ({ reasoning }) => thinks(reasoning), reported: /think|reasoning/ },
-  // What every provider does unless it is told otherwise may be left out.
+  // Every provider's default may be omitted.
   temperature: {
     of: ({ sampling }) => (sampling.temperature === 1 ? undefined : sampling.temperature),
     reported: /temperature/,
@@ -135,7 +135,7 @@ const ASPECTS: { readonly [name: string]: Aspect } = {
     reported: /penalty/,
   },
   stop: { of: ({ sampling }) => sampling.stop, reported: /stop|one prompt/ },
-  // A format of one choice is asked several times by the gateway.
+  // For a format with one choice, the gateway sends several requests.
   choices: {
     of: ({ sampling }, target) => (dialectNamed(target)?.singleChoice ? 1 : (sampling.n ?? 1)),
     reported: /`n`/,
@@ -156,13 +156,13 @@ function differences(asked: ChatCall, read: ChatCall, warnings: readonly string[
     const was = aspect.of(asked, target);
     const is = aspect.of(read, target);
     if (Bun.deepEquals(was, is) || aspect.reported.test(reported)) return [];
-    // A format that wants a ceiling is given the model's own.
+    // A format that requires a limit gets the model's own.
     if (name === 'ceiling' && was === undefined) return [];
     return [`${name} was ${shown(was)} and is ${shown(is)}`];
   });
 }
 
-/** All that is said, in its order; how it is cut into messages and parts does not count. */
+/** All text in order, independent of its splitting into messages and parts. */
 function wordsOf({ messages }: ChatCall): string {
   return messages
     .flatMap(({ parts }) => parts.map(words))
@@ -170,7 +170,7 @@ function wordsOf({ messages }: ChatCall): string {
     .replace(/<\/?system>|\s/g, '');
 }
 
-/** A thought is another provider's own, and so are its blocks. */
+/** Reasoning and blocks of another provider are ignored. */
 function words(part: Part): string {
   switch (part.type) {
     case 'text':
@@ -225,7 +225,7 @@ function choiceOf({ toolChoice, tools }: ChatCall): unknown {
   return toolChoice;
 }
 
-/** Titles, descriptions and such do not bind. */
+/** Titles, descriptions and similar members do not constrain. */
 function stripped(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(stripped);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -237,11 +237,11 @@ function thinks(reasoning: ChatCall['reasoning']): string | undefined {
   if (!reasoning) return undefined;
   const { effort, budgetTokens } = reasoning;
   if (effort === 'none' || budgetTokens === 0) return 'off';
-  // As the model sees fit is what models do that are told nothing.
+  // Without a setting, models decide by themselves.
   return effort !== undefined || budgetTokens !== undefined ? 'on' : undefined;
 }
 
-/** The features of a request, as the matrix counts them. */
+/** The features of a request for the matrix. */
 function asksFor(call: ChatCall): string[] {
   const { messages, tools, toolChoice, output, sampling, reasoning } = call;
   const parts = messages.flatMap((message) => message.parts);

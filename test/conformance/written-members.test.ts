@@ -1,4 +1,4 @@
-/** The law for writers: they write as providers write, not as their types allow. No member, and no null, that no recording of the format has. */
+/** Written replies contain no member, and no null, that never occurs in recordings of the format. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { Call } from '../../src/canonical/call.ts';
 import type { ReplyEvent } from '../../src/canonical/reply.ts';
@@ -11,7 +11,7 @@ const SPECIFIED = 'docs/api.md#usage has it';
 const DOCUMENTED = 'the provider documents it; no recording happens to have it';
 const OURS = 'carries what the format has no word for, so that nothing is lost';
 
-/** What is written all the same: how its path begins, and why. */
+/** Exceptions: the beginning of the path, and the reason. */
 const ALLOWED: { readonly [format: string]: readonly (readonly [path: RegExp, reason: string])[] } = {
   'openai-chat': [
     [/logprobs\.content\[\]\./, DOCUMENTED],
@@ -69,7 +69,7 @@ const image = (part: number, url?: string): ReplyEvent[] => [
   { type: 'part-end', choice: 0, part },
 ];
 
-/** A reply of each format that comes whole, with all that it may hold. */
+/** A complete reply of each format, with everything it may contain. */
 const WHOLE: { readonly [format: string]: { call: Call; events: ReplyEvent[]; wire: string } } = {
   'openai-embeddings': {
     wire: 'openai-embeddings',
@@ -108,8 +108,8 @@ const unheard = (format: string, written: Set<string>, native: Set<string>) =>
     .filter((path) => !native.has(path) && !ALLOWED[format]?.some(([allowed]) => allowed.test(path)))
     .toSorted();
 
-describe.skipIf(!hasFixtures)('no member, and no null, that no provider writes', () => {
-  /** Of each format, stream or not, the paths in all that is written for it. */
+describe.skipIf(!hasFixtures)('replies contain only members and nulls that providers write', () => {
+  /** For each format, streaming or not, the paths in everything written for it. */
   const written = new Map<string, Set<string>>();
   let count = 0;
   beforeAll(() => {
@@ -131,7 +131,7 @@ describe.skipIf(!hasFixtures)('no member, and no null, that no provider writes',
       `${target.name}, stream %p`,
       (stream) => {
         expect(count).toBeGreaterThan(5000);
-        // A Gemini stream is made of answers.
+        // A Gemini stream consists of complete responses.
         const native = natively(WIRES[target.name] ?? target.name, target.name === 'gemini' ? undefined : stream);
         expect(unheard(target.name, written.get(`${target.name} ${stream}`) ?? new Set(), native)).toEqual([]);
       },

@@ -1,4 +1,4 @@
-/** Every example of the documents, run as a reader would: shell, YAML, JSON and TOML. Programs: test/system/docs-programs.test.ts. */
+/** Runs every example in the documents as a reader would: shell, YAML, JSON and TOML. Programs are in test/system/docs-programs.test.ts. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { ANSWERED_ROUTES, RELAYED_ROUTES } from '../../src/http/routes.ts';
 import { freePort, type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { differenceIn, openShell, ROOT, type Shell, type Snippet, snippetsOf, userDocuments } from './snippets.ts';
 
-/** Read elsewhere, or by nobody but people. */
+/** Tested elsewhere, or not executable. */
 const NOT_RUN_HERE = new Set(['ts', 'python', 'text', '']);
 const SHELL = process.platform !== 'win32' && Bun.which('curl') !== null;
 if (!SHELL) console.warn('There is no POSIX shell with curl: the shell examples of the documents are skipped.');
@@ -29,7 +29,7 @@ function newFolder(): string {
   return folder;
 }
 
-/** Variables of providers and the like that examples name; nobody is called with them. */
+/** Variables that examples use; no provider is called with them. */
 const NAMED = {
   OPENAI_API_KEY: 'sk-example-openai',
   ANTHROPIC_API_KEY: 'sk-ant-example',
@@ -70,7 +70,7 @@ async function runShell(snippet: Snippet, shell: Shell): Promise<string> {
   return ran.out;
 }
 
-/** `modelport.yaml` is applied, what is a part of it inside a model; other YAML has its file's name in a comment. */
+/** `modelport.yaml` is applied; a part of it is inserted into a model; other YAML has its file name in a comment. */
 async function readYaml(snippet: Snippet, folder: string, shell: Shell): Promise<void> {
   const read = Bun.YAML.parse(snippet.code) as { [member: string]: unknown };
   if (/^# [\w.-]+\.ya?ml$/m.test(snippet.code) && !('models' in read || 'providers' in read)) return;
@@ -83,7 +83,7 @@ async function readYaml(snippet: Snippet, folder: string, shell: Shell): Promise
   expect(ran).toMatchObject({ code: 0 });
 }
 
-/** A part of nginx' configuration, tested where nginx is installed. */
+/** A part of an nginx configuration, tested if nginx is installed. */
 async function testNginx(code: string, folder: string): Promise<void> {
   const nginx = Bun.which('nginx');
   if (nginx === null) return;
@@ -93,7 +93,7 @@ async function testNginx(code: string, folder: string): Promise<void> {
   expect([await child.stderr.text(), await child.exited]).toEqual([expect.any(String), 0]);
 }
 
-/** An example that needs a command which this machine has not. */
+/** Whether an example needs a command that this machine does not have. */
 function isMissing({ document, directive }: Snippet): boolean {
   const [, command] = /^needs: (.+)$/.exec(directive ?? '') ?? [];
   if (command === undefined || Bun.which(command) !== null) return false;
@@ -133,7 +133,7 @@ describe('every example works', () => {
   }
 });
 
-test('examples are found with their languages and directives; an output is held against its example', () => {
+test('examples are found with language and directive, and outputs are compared with their examples', () => {
   const text = 'a\n\n<!-- fails: no_key -->\n```sh\nls\n```\n\n```json\n{}\n```\n';
   expect(snippetsOf('x.md', text)).toEqual([
     { document: 'x.md', line: 5, language: 'sh', code: 'ls\n', directive: 'fails: no_key' },
@@ -144,13 +144,13 @@ test('examples are found with their languages and directives; an output is held 
   expect(differenceIn({ a: 1 }, { b: 1 })).toBe('$ has no "a"');
 });
 
-test('every endpoint is in the API reference or among the admin API, and no other', () => {
+test('the API reference and the admin API list every endpoint and no other', () => {
   const pages = ['docs/api.md', 'docs/reference/admin-api.md']
     .map((page) => readFileSync(join(ROOT, page), 'utf8'))
     .join('\n');
   const shown = ({ path, reading }: Documented) => reading?.shown ?? path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
   const routes = [...RELAYED_ROUTES, ...ANSWERED_ROUTES].map(shown);
-  // The two prefixes of a path are named once.
+  // Two prefixes of one path count as one.
   const aliases = (path: string) => [
     path,
     path.replace('/vendor-a/', '/kling/'),

@@ -1,4 +1,4 @@
-/** The examples of our documents, found and run: shell lines against a gateway, YAML by `modelport apply`, programs by their languages. */
+/** Finds and runs the examples of the documents: shell lines with a gateway, YAML by `modelport apply`, programs in their languages. */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -12,11 +12,11 @@ export interface Snippet {
   line: number;
   language: string;
   code: string;
-  /** What the comment before it asks for: `fails: TEXT`, `starts`, `needs: COMMAND`, `not run: REASON`. */
+  /** The directive in the comment before it: `fails: TEXT`, `starts`, `needs: COMMAND`, `not run: REASON`. */
   directive: string | undefined;
 }
 
-/** The documents for users, in the order of their names. Decisions are history: their examples are not run. */
+/** The documents for users, sorted by name. Decisions are not run. */
 export function userDocuments(): string[] {
   const pages = [...new Glob('docs/**/*.md').scanSync(ROOT)].map((path) => path.replaceAll('\\', '/'));
   return ['README.md', 'CONTRIBUTING.md', ...pages.filter((path) => !path.startsWith('docs/decisions/')).sort()];
@@ -41,16 +41,16 @@ export function snippetsOf(document: string, text = readFileSync(join(ROOT, docu
 }
 
 export interface Shell {
-  /** Runs the lines in the shell and folder of its document: what one snippet sets, the next one has. */
+  /** Runs the lines in the shell and folder of the document: later snippets see the variables of earlier ones. */
   run(code: string): Promise<{ code: number | null; out: string }>;
-  /** Runs the lines until they print `sign`, then ends them. Rejects where they end before. */
+  /** Runs the lines until they print `sign`, then ends them. Rejects if they end before. */
   runUntil(code: string, sign: RegExp, environment: { [name: string]: string }): Promise<string>;
 }
 
 export interface ShellOptions {
   /** An empty folder. */
   folder: string;
-  /** What stands for the gateway at its well-known address. */
+  /** The gateway's URL that replaces the usual address. */
   url: string;
   environment: { [name: string]: string };
 }
@@ -59,9 +59,8 @@ export const DOCUMENTED_URL = 'http://127.0.0.1:8080';
 const LIMIT_MS = 60_000;
 
 /**
- * Commands that mean something else to a reader than to this test. `curl` fails where the gateway does; `npx modelport` is the program of
- * this clone, whose `doctor` looks at an empty database, since it calls every provider; `npm ci` has been done, and `npm test` is what runs
- * this.
+ * Commands that this test replaces. `curl` fails if the gateway does. `npx modelport` is the program of this clone, and its `doctor` uses
+ * an empty database, because it calls every provider. `npm ci` was done before, and `npm test` runs this test.
  */
 const COMMANDS: { readonly [name: string]: string } = {
   curl: 'exec "$REAL_CURL" --silent --show-error --fail-with-body "$@"',
@@ -131,7 +130,7 @@ export function openShell({ folder, url, environment }: ShellOptions): Shell {
   };
 }
 
-/** Where `shown` (an example's output) has a member or a type that `real` has not; nothing where it agrees. Values are examples. */
+/** The first position where `shown` (an example's output) has a member or type that `real` lacks, or `undefined`. Values may differ. */
 export function differenceIn(shown: unknown, real: unknown, path = '$'): string | undefined {
   if (Array.isArray(shown)) {
     if (!Array.isArray(real)) return `${path} is no array`;

@@ -1,4 +1,4 @@
-/** Images and documents a client names by address, before providers that fetch them and providers that do not. */
+/** Images and documents given by URL, with providers that fetch them and providers that do not. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -59,8 +59,8 @@ function inlineOf(body: unknown) {
   return (body as GeminiBody).contents.flatMap(({ parts }) => parts.flatMap((part) => part.inlineData ?? []));
 }
 
-describe('a target that takes images inline alone', () => {
-  test('gets the bytes under their true type, several at once, each fetched once', async () => {
+describe('a target that accepts only inline images', () => {
+  test('gets the bytes with their real media type; several are fetched at once, each one time', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
     stage.script(VENDORS.gemini.whole(SAID));
     const response = await chat(stage, at('/image1'), at('/image2'), at('/image1'));
@@ -80,7 +80,7 @@ describe('a target that takes images inline alone', () => {
     expect(asked).toEqual(['/image']);
   });
 
-  test('of the same dialect too: the rest of the body stays', async () => {
+  test("of the client's own dialect gets the rest of the body unchanged", async () => {
     const stage = await scene.stage({ type: 'ollama' });
     stage.script(VENDORS.chat.whole(SAID));
     expect((await chat(stage, at('/image'))).status).toBe(200);
@@ -90,7 +90,7 @@ describe('a target that takes images inline alone', () => {
     });
   });
 
-  test('a document of a Messages client', async () => {
+  test('gets a document of a Messages client', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash' });
     stage.script(VENDORS.gemini.whole(SAID));
     const document = { type: 'document', source: { type: 'url', url: at('/paper') } };
@@ -104,7 +104,7 @@ describe('a target that takes images inline alone', () => {
   });
 });
 
-test('a target that fetches images itself is told the address, and the gateway asks nobody', async () => {
+test('a target that fetches images itself gets the URL, and the gateway does not fetch it', async () => {
   const url = 'http://10.0.0.1/private.png';
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-sonnet-4-5' });
   stage.script(VENDORS.messages.whole(SAID));
@@ -112,7 +112,7 @@ test('a target that fetches images itself is told the address, and the gateway a
   expect(JSON.stringify(stage.journal()[0]?.body)).toContain(url);
 });
 
-describe('what cannot be fetched: 400 naming the member, nothing sent, nothing held', () => {
+describe("what cannot be fetched: 400 with the member's name, nothing sent, nothing held", () => {
   const doors: [string, string, (url: string, model: string) => object, string][] = [
     [
       'chat',
@@ -165,7 +165,7 @@ describe('what cannot be fetched: 400 naming the member, nothing sent, nothing h
     });
   }
 
-  test('an empty account makes the gateway ask nobody twice: what failed is not asked again', async () => {
+  test('with an empty balance a failed fetch is not repeated', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-3.8-flash', targets: 2 });
     expect((await chat(stage, at('/missing'), at('/missing'))).status).toBe(400);
     expect(asked).toEqual(['/missing']);

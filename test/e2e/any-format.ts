@@ -1,4 +1,4 @@
-/** One short question in any of the conversation formats, and what its client reads of the answer. */
+/** A short question in any chat format, and what its client reads of the answer. */
 import { expect } from 'bun:test';
 import type { ReplyEvent } from '../../src/canonical/reply.ts';
 import { dialectNamed } from '../../src/dialects/index.ts';

@@ -1,4 +1,4 @@
-/** Bedrock behind the running gateway: recorded replies to clients of every format, its envelope, its failures. */
+/** Bedrock with the running gateway: recorded replies for clients of every format, its event stream, its failures. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { bedrockConverse } from '../../src/dialects/chat/bedrock-converse/bedrock-converse.ts';
 import { textOf } from '../broken-stream.ts';
@@ -37,7 +37,7 @@ function recordedMeaning(recorded: RecordedCase) {
 describe.skipIf(!hasFixtures)('Bedrock by Converse', () => {
   const cases = recordedCases('bedrock-converse').filter(({ status }) => status === 200);
   test.each(FORMATS)(
-    'every recording reaches a client of %s, charged as it says',
+    'every recording reaches a client of %s and is charged by its usage',
     (format) =>
       sideBySide(
         cases,
@@ -55,7 +55,7 @@ describe.skipIf(!hasFixtures)('Bedrock by Converse', () => {
     60_000,
   );
 
-  test('the request is signed, for the model in its address', async () => {
+  test('the request is signed and has the model in its path', async () => {
     const stage = await scene.stage(BEDROCK);
     stage.script({ fixture: cases.find(({ stream }) => stream)?.file ?? '' });
     await (await ask(stage, 'openai-chat', true)).arrayBuffer();
@@ -75,27 +75,30 @@ describe.skipIf(!hasFixtures)('Bedrock by Converse', () => {
   });
 });
 
-describe('what Bedrock refuses and where it breaks', () => {
+describe('refusals and failures of Bedrock', () => {
   const begun = [
     packEvent('messageStart', { role: 'assistant' }),
     packEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Half' } }),
   ];
 
-  test.each(FORMATS)('an exception in the middle is an error to a client of %s, and no end', async (format) => {
-    const stage = await scene.stage(BEDROCK);
-    const bytes = Buffer.concat([...begun, packException('modelStreamErrorException', 'arn:aws:secret broke')]);
-    stage.script({ bytes, headers: FRAMES, chunking: { seed: 3 } });
-    const text = await textOf(await ask(stage, format, true));
-    expect(text).toContain('Half');
-    expect(text).toMatch(/error/);
-    expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|arn:/);
-    expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
-  });
+  test.each(FORMATS)(
+    'an exception in the middle of a stream is an error for a client of %s, without a normal end',
+    async (format) => {
+      const stage = await scene.stage(BEDROCK);
+      const bytes = Buffer.concat([...begun, packException('modelStreamErrorException', 'arn:aws:secret broke')]);
+      stage.script({ bytes, headers: FRAMES, chunking: { seed: 3 } });
+      const text = await textOf(await ask(stage, format, true));
+      expect(text).toContain('Half');
+      expect(text).toMatch(/error/);
+      expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed|arn:/);
+      expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed' });
+    },
+  );
 
   test.each([
     ['a flipped bit', (bytes: Buffer) => (bytes[bytes.length - 30]! ^= 1)],
     ['a message cut off', () => {}],
-  ] as const)('%s is a broken reply', async (_, damage) => {
+  ] as const)('%s is an invalid reply', async (_, damage) => {
     const stage = await scene.stage(BEDROCK);
     const bytes = Buffer.concat([
       ...begun,
@@ -150,7 +153,7 @@ describe('what Bedrock refuses and where it breaks', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'ok', attempts: 2 });
   });
 
-  test('a request that is wrong is said so, once, without the names of the operator', async () => {
+  test("an invalid request is refused once, without the operator's names", async () => {
     const stage = await scene.stage({ ...BEDROCK, targets: 2 });
     const message = 'The model arn:aws:bedrock:us-east-1:123456789012:inference-profile/x reads no video.';
     stage.script({
@@ -172,14 +175,14 @@ describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
     text.split(/\r?\n/).flatMap((line) => (/^data: ?\{/.test(line) ? [JSON.parse(line.slice(line.indexOf('{')))] : []));
 
   test(
-    'every recorded stream, in frames cut anywhere, reaches a messages client as the events it was',
+    'every recorded stream, in frames split anywhere, reaches a Messages client with its original events',
     () =>
       sideBySide(
         cases,
         ({ file }) => file,
         async (recorded) => {
           const payloads = payloadsOf(Buffer.from(replyBytes(recorded)).toString());
-          // Long inputs cost so little that no report is disputed, which would not be told as it is.
+          // The price of input is so small that no report is disputed: a disputed one would be changed.
           const stage = await scene.stage({ ...CLAUDE, price: { input: 0.01, output: 4 } });
           stage.script({
             bytes: Buffer.concat(payloads.map(packChunk)),
@@ -201,7 +204,7 @@ describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
     60_000,
   );
 
-  test('its body has the version and no model, its header nothing of Anthropic', async () => {
+  test('its body contains the version and no model, and no Anthropic headers are sent', async () => {
     const stage = await scene.stage(CLAUDE);
     stage.script({
       bytes: Buffer.concat(payloadsOf(Buffer.from(replyBytes(cases[0]!)).toString()).map(packChunk)),
@@ -218,7 +221,7 @@ describe.skipIf(!hasFixtures)('Claude on Bedrock', () => {
     expect(Object.keys(sent?.headers ?? {}).filter((name) => name.startsWith('anthropic'))).toEqual([]);
   });
 
-  test('an exception in the middle is an error event of the format', async () => {
+  test('an exception in the middle of a stream is an error event of the format', async () => {
     const stage = await scene.stage(CLAUDE);
     const [start] = payloadsOf(Buffer.from(replyBytes(cases[0]!)).toString());
     const open = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };

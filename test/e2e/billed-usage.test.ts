@@ -1,4 +1,4 @@
-/** Where a provider does not say what its reply used, the client is told what it is billed, in every format of chat. */
+/** If a provider reports no usage, the client gets the billed usage, in every chat format. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 
@@ -21,7 +21,7 @@ interface Payload {
   usageMetadata?: Counts;
 }
 
-/** How a client of each format asks, and where it reads what was used. */
+/** How a client of each format sends its request, and where it reads the usage. */
 const FORMATS: {
   format: string;
   path: (model: string, stream: boolean) => string;
@@ -59,7 +59,7 @@ const FORMATS: {
   },
 ];
 
-/** The same reply of a provider of chat completions and of one of responses, neither saying what it used. */
+/** The same reply from providers of chat completions and of Responses, both without usage. */
 const VENDORS = {
   'openai-compatible': {
     whole: {
@@ -91,10 +91,10 @@ const VENDORS = {
   })(),
 };
 
-describe('what was billed is what the client reads:', () => {
+describe('the client reads the billed usage:', () => {
   const cases = FORMATS.flatMap((format) => [true, false].map((stream) => ({ ...format, stream })));
   test.each(cases)('$format, stream $stream', async ({ format, path, body, read, names, stream }) => {
-    // A provider of responses is asked in its own format by a client of it alone.
+    // A provider of Responses gets that format only from a client of it.
     const types =
       format === 'responses' ? (['openai-compatible', 'openai'] as const) : (['openai-compatible'] as const);
     for (const type of types) {

@@ -1,4 +1,4 @@
-/** What a translation drops or refuses is said in the caller's own words, whatever the provider's format. */
+/** What a translation drops or refuses is reported with the caller's own member names, whatever the provider's format. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -24,7 +24,7 @@ test('a warning names the member that the caller sent', async () => {
   expect(warnings).not.toContain('`top_k`');
 });
 
-test("so does a provider's refusal, and `param` is a string where nothing is named", async () => {
+test("a provider's refusal does too, and `param` is a string even without a member", async () => {
   const stage = await scene.stage();
   const refused = { message: 'Too many tokens.', type: 'invalid_request_error', param: 'max_tokens', code: 'too_many' };
   stage.script({ status: 400, json: { error: refused } }, { status: 400, json: { error: { message: 'No.' } } });

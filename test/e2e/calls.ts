@@ -1,9 +1,9 @@
-/** Calls by plain HTTP, for tests that look at the very bytes; and what every broken answer has in common. */
+/** Calls over plain HTTP, for tests of exact bytes; and what all failed responses have in common. */
 import { expect } from 'bun:test';
 import { chatRequest } from '../chat-answers.ts';
 import { costOf, nanoCost, type Stage } from '../scene.ts';
 
-/** Short ones, so that a test can wait for each to run out. */
+/** Short limits, so that a test can wait for each. */
 export const LIMITS = { connectMs: 400, headersMs: 600, firstTokenMs: 500, silenceMs: 400, wholeMs: 1500 };
 
 export const LIMIT_SETTINGS = {
@@ -14,10 +14,10 @@ export const LIMIT_SETTINGS = {
   MODELPORT_WHOLE_TIMEOUT_MS: String(LIMITS.wholeMs),
 };
 
-/** Texts of a stream with characters of several bytes. */
+/** Texts of a stream with multibyte characters. */
 export const TEXTS = ['Grüße ', 'aus ', '日本'];
 
-/** Streams one call; what the client got, as far as it came. */
+/** Streams one call and returns what the client received. */
 export async function streamed(stage: Stage): Promise<{ status: number; text: string; headers: Headers; ms: number }> {
   const started = performance.now();
   const request = chatRequest(stage.model, { stream: true, stream_options: { include_usage: true } });
@@ -34,7 +34,7 @@ export async function whole(stage: Stage): Promise<{ status: number; body: Error
 }
 export type ErrorBody = { error?: { message: string; type: string; code: string; param: string | null } };
 
-/** Nothing of ours or of the provider's may leak into an error. */
+/** An error must contain nothing internal or of the provider. */
 export function assertPublic(text: string): void {
   expect(text).not.toMatch(/127\.0\.0\.1|sk-upstream|<html|at .*\.ts:\d+/);
 }
@@ -48,7 +48,7 @@ export function assertBroken(text: string, code: string): void {
   assertPublic(text);
 }
 
-/** Charged for the input and for what was delivered, not for what the upstream never said. */
+/** Charged for the input and the delivered output, not for what the upstream never sent. */
 export async function assertPartial(stage: Stage, errorCode: string): Promise<void> {
   const call = await stage.settledCall();
   expect(call).toMatchObject({ outcome: 'broken', errorCode });

@@ -1,16 +1,16 @@
-/** A provider that tells everything it knows of the operator: no credential, host or account of ours reaches anybody. */
+/** A provider that repeats everything it knows of the operator: no credential, host or account reaches a client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { asker, FORMATS } from './any-format.ts';
 
-/** Of no form that a pattern knows. */
+/** A value that no pattern for credentials matches. */
 const CANARY = 'zq7Kw2ordinaryLookingWord99';
 const PROJECT = 'blue-whale-77';
 
 type Fault = 'refusal' | 'failure' | 'error in a whole reply' | 'error before a stream' | 'error within a stream';
 let fault: Fault = 'refusal';
 
-/** Everything that the request told the provider, in several spellings. */
+/** Everything the request told the provider, in several spellings. */
 function gossip(request: Request): string {
   const { host, hostname } = new URL(request.url);
   const key =
@@ -24,7 +24,7 @@ const errorOf = (words: string) => ({
   error: { message: words, type: words.split(' ')[1], code: words.split(' ')[1], param: words, status: 400 },
 });
 
-/** What a stream says before it fails. */
+/** The beginning of a stream before it fails. */
 const OPENINGS: readonly [path: RegExp, lines: (words: string) => string][] = [
   [
     /chat\/completions/,
@@ -115,19 +115,19 @@ afterAll(async () => {
 
 const ask = asker(() => scene);
 
-/** Everything that came; a stream that breaks off may end with its connection. */
+/** Everything received; a failing stream may end with its connection. */
 async function readAll(response: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
   try {
     for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
   } catch {
-    // What came before counts.
+    // What arrived before counts.
   }
   return text;
 }
 
-/** What may be nowhere. */
+/** Values that must not occur anywhere. */
 function expectNothingIn(text: string, where: string): void {
   const basic = Buffer.from(`user:${CANARY}`).toString('base64').slice(8, -4);
   const { port } = vendor;
@@ -160,7 +160,7 @@ test.each(['openai-compatible', 'openai', 'anthropic', 'google'])(
         expectNothingIn(JSON.stringify([...response.headers]) + body, `${fault} to ${format}`);
       }
     }
-    // The provider's sentence passes, without what is ours.
+    // The provider's message passes, without the operator's secrets.
     expect(isTold).toBeGreaterThan(0);
     expectNothingIn(JSON.stringify(await stage.settled()), 'the record');
     expectNothingIn(await scene.gateway.metrics(), 'the metrics');

@@ -1,4 +1,4 @@
-/** The client leaves, before the first byte, in mid-stream, after the end: upstream ends too, and the charge is right. */
+/** The client disconnects before the first byte, during a stream, or after the end: the upstream call ends too, and the charge is right. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { costOf, nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
-describe('the client leaves', () => {
+describe('the client disconnects', () => {
   async function leave(stage: Stage, when: 'before' | number): Promise<void> {
     const abort = new AbortController();
     const pending = stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }), abort.signal);
@@ -34,7 +34,7 @@ describe('the client leaves', () => {
     expect(stage.journal()[0]?.aborted).toBe(true);
   }
 
-  test('before the first byte: the upstream is cancelled, the estimated input is charged', async () => {
+  test('before the first byte: the upstream call is cancelled and the estimated input charged', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(TEXTS, { fault: { before: 0, does: 'silence' } }));
     await leave(stage, 'before');
@@ -45,7 +45,7 @@ describe('the client leaves', () => {
     expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
-  test('before the headers, whole: the upstream is cancelled, the estimated input is charged', async () => {
+  test('before the headers of a non-streaming response: the upstream call is cancelled and the estimated input charged', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('x', { fault: { before: 'headers', does: 'silence' } }));
     const abort = new AbortController();
@@ -60,7 +60,7 @@ describe('the client leaves', () => {
     expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
-  test('in mid-stream: the upstream is cancelled at once, what was delivered is charged once', async () => {
+  test('during a stream: the upstream call is cancelled at once, and what was delivered is charged once', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(TEXTS, { fault: { before: 3, does: 'silence' } }));
     await leave(stage, 3);
@@ -71,7 +71,7 @@ describe('the client leaves', () => {
     expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
-  test('in mid-stream of a model that drains: read to the end, charged as reported', async () => {
+  test('during a stream with the policy drain: it is read to the end and charged as reported', async () => {
     const stage = await scene.stage({ onDisconnect: 'drain' });
     stage.script(streamAnswer(TEXTS, { paceMs: 40 }));
     await leave(stage, 2);
@@ -81,7 +81,7 @@ describe('the client leaves', () => {
     expect(stage.journal()[0]?.aborted).toBe(false);
   });
 
-  test('of a model that drains, before the headers, whole: read to the end, charged as reported', async () => {
+  test('before the headers of a non-streaming response with the policy drain: it is read to the end and charged as reported', async () => {
     const stage = await scene.stage({ onDisconnect: 'drain' });
     stage.script(wholeAnswer('x', { fault: { before: 'headers', does: 300 } }));
     const signal = AbortSignal.timeout(100);
@@ -91,7 +91,7 @@ describe('the client leaves', () => {
     expect(nanoCost(call)).toBe(costOf(USED));
   });
 
-  test('of a model that drains, before the first token: read to the end, charged as reported', async () => {
+  test('before the first token with the policy drain: it is read to the end and charged as reported', async () => {
     const stage = await scene.stage({ onDisconnect: 'drain' });
     stage.script(streamAnswer(TEXTS, { fault: { before: 0, does: 300 } }));
     await leave(stage, 'before');
@@ -100,9 +100,9 @@ describe('the client leaves', () => {
     expect(nanoCost(call)).toBe(costOf(USED));
   });
 
-  test('of a model that drains, beyond the bound: the upstream is cancelled, what came is charged as counted', async () => {
+  test('with the policy drain, above its time limit: the upstream call is cancelled, and the counted output charged', async () => {
     const stage = await scene.stage({ onDisconnect: 'drain' });
-    // An event every 200 ms: silence never ends it, the bound does.
+    // An event every 200 ms: the silence limit never ends it, the drain limit does.
     stage.script(
       streamAnswer(
         Array.from({ length: 40 }, () => 'word '),
@@ -120,7 +120,7 @@ describe('the client leaves', () => {
     expect(performance.now() - started).toBeGreaterThan(800);
   }, 60_000);
 
-  test('of several choices that the provider gives one by one: what has finished is charged as it reported', async () => {
+  test('with several choices generated one by one: finished ones are charged as reported', async () => {
     const stage = await scene.stage({ type: 'anthropic' });
     const { stream } = VENDORS.messages;
     const tokens = { input: 50, cachedInput: 0, output: 900, reasoning: 0 };
@@ -136,7 +136,7 @@ describe('the client leaves', () => {
     abort.abort();
     const call = await stage.settledCall();
     expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'partial' } });
-    // The finished one in full; of the other what its first event told of the input, and the text that came.
+    // The finished choice in full; of the other, the input reported by its first event and the delivered text.
     expect(call.usage?.input).toBe(100);
     expect(call.usage?.output).toBeGreaterThan(900);
     expect(call.usage?.output).toBeLessThan(950);

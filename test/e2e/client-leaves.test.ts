@@ -1,4 +1,4 @@
-/** Leaving at the right moment is not free: before anything came the input is charged, after the last choice its usage is waited for. */
+/** Disconnecting early is not free: before any output the input is charged, and after the last choice its usage is awaited. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
@@ -13,7 +13,7 @@ afterAll(() => scene.close(), 30_000);
 
 const SILENT = { fault: { before: 'headers', does: 'silence' } } as const;
 
-/** A client on a socket of its own, which leaves as it is told. */
+/** A client on its own socket, which disconnects on command. */
 async function leaving(stage: Stage, path: string, body: object, how: 'close' | 'half close', when: () => boolean) {
   const { hostname, port } = new URL(scene.gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -39,8 +39,8 @@ async function leaving(stage: Stage, path: string, body: object, how: 'close' | 
   return { call, seen };
 }
 
-describe.each(['close', 'half close'] as const)('the client leaves by a %s after its request was sent', (how) => {
-  test.each([false, true])('and before anything came (stream: %p): the estimated input is charged', async (stream) => {
+describe.each(['close', 'half close'] as const)('the client disconnects by %s after its request was sent', (how) => {
+  test.each([false, true])('and before any output (stream: %p): the estimated input is charged', async (stream) => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('x', SILENT));
     const long = 'word '.repeat(2000);
@@ -55,7 +55,7 @@ describe.each(['close', 'half close'] as const)('the client leaves by a %s after
 test.each([
   ['embeddings', 'embed', (model: string) => ({ model, input: 'word '.repeat(500) })],
   ['moderations', 'moderation', (model: string) => ({ model, input: 'word '.repeat(500) })],
-])('a client of %s that leaves pays its input too', async (path, kind, body) => {
+])('a client of %s that disconnects pays its input too', async (path, kind, body) => {
   const stage = await scene.stage({ kind, price: { input: 1 } });
   stage.script(wholeAnswer('x', SILENT));
   const sent = () => stage.journal().length > 0;
@@ -64,7 +64,7 @@ test.each([
   expect(nanoCost(call)).toBeGreaterThan(500_000n);
 });
 
-test('of several choices that are several upstream calls each was sent the input', async () => {
+test('with several choices as separate upstream calls, the input of each is charged', async () => {
   const one = await leavingCall(1);
   const three = await leavingCall(3);
   expect(one).toBeGreaterThan(0);
@@ -79,8 +79,8 @@ test('of several choices that are several upstream calls each was sent the input
   }
 });
 
-test('before the request was sent it costs nothing', async () => {
-  // It takes connections and never shakes hands: no request can be sent.
+test('before the request was sent nothing is charged', async () => {
+  // It accepts connections and never completes a TLS handshake, so no request is sent.
   let isConnected = false;
   const deaf = Bun.listen({
     hostname: '127.0.0.1',
@@ -99,7 +99,7 @@ test('before the request was sent it costs nothing', async () => {
   expect(call.usage).toBeUndefined();
 });
 
-test('where the upstream itself fails before its first byte it costs nothing, whether or not the client has left', async () => {
+test('if the upstream fails before its first byte nothing is charged, with or without the client', async () => {
   const stage = await scene.stage({ onDisconnect: 'drain' });
   stage.script({ ...wholeAnswer('x'), fault: { before: 'headers', does: 200 }, status: 500, json: { error: {} } });
   const sent = () => stage.journal().length > 0;
@@ -108,7 +108,7 @@ test('where the upstream itself fails before its first byte it costs nothing, wh
 });
 
 test.each([false, true])(
-  'who leaves has used the tokens of what was sent (stream: %p)',
+  'a client that disconnects has used the tokens of the sent request (stream: %p)',
   async (stream) => {
     const stage = await scene.stage();
     stage.script({ ...wholeAnswer('x', SILENT), repeat: true });
@@ -150,7 +150,7 @@ test.each([false, true])(
   60_000,
 );
 
-/** Every text has come, usage not yet. */
+/** All text has arrived, but not the usage. */
 const THOUGHTFUL = {
   prompt_tokens: 11,
   completion_tokens: 900,
@@ -158,41 +158,44 @@ const THOUGHTFUL = {
   completion_tokens_details: { reasoning_tokens: 893 },
 };
 
-describe.each(['abort', 'drain'] as const)('a model that is to %s, all of whose choices have come', (onDisconnect) => {
-  function answer(does: 'silence' | number) {
-    const events = [...(streamAnswer(['Hello'], {}).events ?? [])];
-    events[events.length - 1] = { ...(events.at(-1) as object), usage: THOUGHTFUL };
-    return { events, fault: { before: events.length - 1, does } } as const;
-  }
-  const ask = (stage: Stage) => chatRequest(stage.model, { stream: true });
+describe.each(['abort', 'drain'] as const)(
+  'a model with policy %s, all of whose choices have arrived',
+  (onDisconnect) => {
+    function answer(does: 'silence' | number) {
+      const events = [...(streamAnswer(['Hello'], {}).events ?? [])];
+      events[events.length - 1] = { ...(events.at(-1) as object), usage: THOUGHTFUL };
+      return { events, fault: { before: events.length - 1, does } } as const;
+    }
+    const ask = (stage: Stage) => chatRequest(stage.model, { stream: true });
 
-  test('usage that is still to come is waited for and charged', async () => {
-    const stage = await scene.stage({ onDisconnect });
-    stage.script(answer(500));
-    const call = await leaveAtFinish(stage);
-    expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'reported', output: 900, reasoning: 893 } });
-    expect(nanoCost(call)).toBe(11n * 1000n + 900n * 4000n);
-  });
+    test('waits for the usage and charges it', async () => {
+      const stage = await scene.stage({ onDisconnect });
+      stage.script(answer(500));
+      const call = await leaveAtFinish(stage);
+      expect(call).toMatchObject({ outcome: 'aborted', usage: { source: 'reported', output: 900, reasoning: 893 } });
+      expect(nanoCost(call)).toBe(11n * 1000n + 900n * 4000n);
+    });
 
-  test('but not for longer than two seconds', async () => {
-    const stage = await scene.stage({ onDisconnect });
-    stage.script(answer('silence'));
-    const started = performance.now();
-    const settled = leaveAtFinish(stage);
-    while (!stage.journal()[0]?.aborted && performance.now() - started < 8000) await Bun.sleep(10);
-    expect(performance.now() - started).toBeGreaterThan(1900);
-    expect(performance.now() - started).toBeLessThan(5000);
-    expect(await settled).toMatchObject({ outcome: 'aborted', usage: { source: 'counted' } });
-  });
+    test('waits at most two seconds for the usage', async () => {
+      const stage = await scene.stage({ onDisconnect });
+      stage.script(answer('silence'));
+      const started = performance.now();
+      const settled = leaveAtFinish(stage);
+      while (!stage.journal()[0]?.aborted && performance.now() - started < 8000) await Bun.sleep(10);
+      expect(performance.now() - started).toBeGreaterThan(1900);
+      expect(performance.now() - started).toBeLessThan(5000);
+      expect(await settled).toMatchObject({ outcome: 'aborted', usage: { source: 'counted' } });
+    });
 
-  async function leaveAtFinish(stage: Stage) {
-    const abort = new AbortController();
-    const response = await stage.post('/v1/chat/completions', ask(stage), abort.signal);
-    const reader = response.body?.getReader();
-    let seen = '';
-    while (reader && !seen.includes('"finish_reason":"stop"'))
-      seen += Buffer.from((await reader.read()).value ?? []).toString();
-    abort.abort();
-    return stage.settledCall();
-  }
-});
+    async function leaveAtFinish(stage: Stage) {
+      const abort = new AbortController();
+      const response = await stage.post('/v1/chat/completions', ask(stage), abort.signal);
+      const reader = response.body?.getReader();
+      let seen = '';
+      while (reader && !seen.includes('"finish_reason":"stop"'))
+        seen += Buffer.from((await reader.read()).value ?? []).toString();
+      abort.abort();
+      return stage.settledCall();
+    }
+  },
+);

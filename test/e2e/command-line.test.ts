@@ -1,4 +1,4 @@
-/** The command line as its users have it: over the network, from a folder with no database, through pipes. */
+/** The command line as users run it: over the network, in a folder without a database, in pipes. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ async function run(
   return { code: await command.exited, log: command.log() };
 }
 
-test('another folder, with address and key file: the server is asked, and no database is opened', async () => {
+test('in another folder, with URL and key file, the server is used and no database is opened', async () => {
   const keyFile = join(elsewhere, 'admin.key');
   writeFileSync(keyFile, gateway.adminKey);
   const there = ['--url', gateway.url, '--key-file', keyFile, '--json'];
@@ -41,7 +41,7 @@ test('another folder, with address and key file: the server is asked, and no dat
   expect(readdirSync(elsewhere)).toEqual(['admin.key']);
 }, 60_000);
 
-test('the first start leaves a key, with which commands on the same machine need nothing', async () => {
+test('the first start leaves a key that commands on the same machine use', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-first-'));
   const settings = { PORT: String(await freePort()), MODELPORT_DATA_DIR: folder, MODELPORT_SANDBOX: 'on' };
   const before = await run(['models'], settings);
@@ -66,11 +66,11 @@ test('the first start leaves a key, with which commands on the same machine need
 }, 60_000);
 
 test.skipIf(process.platform === 'win32')(
-  'a reader that has seen enough ends a command quietly',
+  'a closed pipe ends a command without an error',
   () => {
     const env = { PATH: process.env.PATH, MODELPORT_URL: gateway.url, MODELPORT_ADMIN_KEY: gateway.adminKey };
     for (const command of ['help', 'audit --limit 1000', 'models']) {
-      // The reader is gone before the first line; "status" is the command's own.
+      // The reader ends before the first line; "status" is the exit status of the command itself.
       const script = `{ ${MODELPORT} ${command}; echo "status $?" >&2; } | true`;
       const { stderr } = spawnSync('sh', ['-c', script], {
         env: { ...env, MODELPORT_DATA_DIR: elsewhere },
@@ -82,6 +82,6 @@ test.skipIf(process.platform === 'win32')(
   60_000,
 );
 
-test('--version is that of the package', async () => {
+test('--version prints the version of the package', async () => {
   expect(await run(['--version'], {})).toEqual({ code: 0, log: `${version}\n` });
 }, 60_000);

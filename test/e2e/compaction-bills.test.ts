@@ -1,4 +1,4 @@
-/** A conversation that is compacted to nothing has been read, and thought about: its caller pays for that. */
+/** A compaction that gives no text has used input and reasoning, and its caller pays for that. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { costOf, type Scene, startScene } from '../scene.ts';
 
@@ -23,7 +23,7 @@ const emptyReply = (finish: string) => ({
 test.each([
   ['length', 'invalid_request', 'max_output_tokens'],
   ['stop', 'upstream_refused', ''],
-])('a reply without text that ends by %s', async (finish, code, param) => {
+])('a reply without text that ends with %s is charged', async (finish, code, param) => {
   const stage = await scene.stage();
   stage.script(emptyReply(finish));
   const body = { model: stage.model, input: 'long text '.repeat(450), max_output_tokens: 16 };

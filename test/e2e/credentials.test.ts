@@ -1,4 +1,4 @@
-/** A provider with several credentials, some of which it does not accept: calls go on with the others. */
+/** A provider with several credentials, some of which it refuses: calls continue with the others. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
 import { PRICE } from '../scene.ts';
@@ -7,7 +7,7 @@ type Refusal = { status: number; headers?: { [name: string]: string }; body?: ob
 
 let gateway: GatewayProcess;
 let caller: TestCaller;
-/** What the provider says to a credential; nothing: it answers. */
+/** The provider's answer to a credential; a normal reply for others. */
 let refusals: { [credential: string]: Refusal } = {};
 let used: string[] = [];
 
@@ -79,21 +79,24 @@ test.each([
     'empty',
     { status: 429, body: { error: { message: 'You exceeded your current quota.', code: 'insufficient_quota' } } },
   ],
-])('a credential that is %s: another one in the same call, and then without it', async (name, refusal) => {
-  refusals[`sk-bad-${name}`] = refusal;
-  const answers: Response[] = [];
-  for (let i = 0; i < 8; i++) answers.push(await call(name));
-  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
-  expect(used.filter((credential) => credential.startsWith('sk-bad'))).toHaveLength(1);
-  const attempts = answers.map((one) => one.headers.get('x-modelport-attempts'));
-  expect(attempts.toSorted()).toEqual(['1', '1', '1', '1', '1', '1', '1', '2']);
-  const calls = (await gateway.calls(caller)).filter(({ model }) => model === name);
-  expect(calls.map((one) => one.attempts).toSorted()).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
-  // Each call is charged once.
-  expect(new Set(calls.map(({ cost }) => cost)).size).toBe(1);
-});
+])(
+  'a credential that is %s: another one is used in the same call, and afterwards this one is left out',
+  async (name, refusal) => {
+    refusals[`sk-bad-${name}`] = refusal;
+    const answers: Response[] = [];
+    for (let i = 0; i < 8; i++) answers.push(await call(name));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200));
+    expect(used.filter((credential) => credential.startsWith('sk-bad'))).toHaveLength(1);
+    const attempts = answers.map((one) => one.headers.get('x-modelport-attempts'));
+    expect(attempts.toSorted()).toEqual(['1', '1', '1', '1', '1', '1', '1', '2']);
+    const calls = (await gateway.calls(caller)).filter(({ model }) => model === name);
+    expect(calls.map((one) => one.attempts).toSorted()).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
+    // Each call is charged once.
+    expect(new Set(calls.map(({ cost }) => cost)).size).toBe(1);
+  },
+);
 
-test('where all are refused the target has failed, after every credential was tried once', async () => {
+test('if all are refused, the target has failed after each credential was tried once', async () => {
   for (const which of ['good', 'bad']) refusals[`sk-${which}-all`] = { status: 401 };
   const first = await call('all');
   expect(first.status).toBe(502);
@@ -103,7 +106,7 @@ test('where all are refused the target has failed, after every credential was tr
   expect((await call('all')).status).toBe(503);
 });
 
-test('where all are limited callers are told the soonest time to come again', async () => {
+test('if all are rate limited, callers get the earliest retry time', async () => {
   refusals['sk-good-all-limited'] = { status: 429, headers: { 'retry-after': '40' } };
   refusals['sk-bad-all-limited'] = { status: 429, headers: { 'retry-after': '20' } };
   const first = await call('all-limited');
@@ -115,7 +118,7 @@ test('where all are limited callers are told the soonest time to come again', as
   expect(used).toHaveLength(2);
 });
 
-test('a failure that is not about the credential is not tried with another one', async () => {
+test('a failure that does not concern the credential is not retried with another one', async () => {
   for (const which of ['good', 'bad']) refusals[`sk-${which}-down`] = { status: 500 };
   expect((await call('down')).status).toBe(502);
   expect(used).toHaveLength(1);

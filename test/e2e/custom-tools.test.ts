@@ -1,4 +1,4 @@
-/** A tool that takes free text, to a provider of the client's own format that has functions alone. */
+/** A custom tool with free text, for a provider of the client's own format that only supports functions. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { chatRequest, USAGE } from '../chat-answers.ts';
 import { type Scene, startScene } from '../scene.ts';
@@ -22,7 +22,7 @@ const ANSWER = {
   usage: USAGE,
 };
 
-test('is sent as a function, with a warning, and its call comes back as it was asked for', async () => {
+test('is sent as a function with a warning, and its call is returned as a custom call', async () => {
   const stage = await scene.stage();
   stage.script({ json: ANSWER });
   const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { tools: [TOOL], peculiar: 1 }));
@@ -39,7 +39,7 @@ test('is sent as a function, with a warning, and its call comes back as it was a
   expect(sent?.peculiar).toBe(1);
 });
 
-test('is refused in strict mode, before anything is sent', async () => {
+test('is refused in strict mode before anything is sent', async () => {
   const stage = await scene.stage();
   const response = await fetch(`${scene.gateway.url}/v1/chat/completions`, {
     method: 'POST',

@@ -1,4 +1,4 @@
-/** Providers that lie about usage: what is charged, told, logged, counted and limited is one figure, and the operator decides. */
+/** Providers with false usage reports: charge, response, log, metrics and limits use one figure, and the operator decides. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
 import { spawnModelport } from '../gateway-process.ts';
@@ -14,10 +14,10 @@ afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
 const TEXT = 'A short reply of some words.';
-/** USD: 100 tokens of output at 4 USD a million, and the input by its estimate. */
+/** USD: 100 output tokens at 4 USD per million, and the estimated input. */
 const OUTPUT = 100;
 
-/** The reply with this usage, its figures as they are written. */
+/** The reply with this usage, with figures written as given. */
 function answer(stream: boolean, usage: object): Answer {
   const figures = JSON.stringify(usage).replaceAll('"1e999"', '1e999');
   if (!stream) {
@@ -58,7 +58,7 @@ const rowOf = async (stage: Stage): Promise<CallRow> => {
   return scene.gateway.admin<CallRow>('GET', `/calls/${id}`);
 };
 
-/** A line of the log, which is written in gathers. */
+/** Waits for a line of the log, which is written in batches. */
 async function logged(is: (line: string) => boolean): Promise<void> {
   for (const end = performance.now() + 3000; performance.now() < end; await Bun.sleep(10)) {
     if (scene.gateway.log().split('\n').some(is)) return;
@@ -86,7 +86,7 @@ describe.each([false, true])('stream: %p', (stream) => {
         completion_tokens_details: { reasoning_tokens: 1e12 },
       },
     ],
-  ])('%s is disputed: the hold is charged, and all say so', async (_, usage) => {
+  ])('%s is disputed: the hold is charged, and all records agree', async (_, usage) => {
     const stage = await scene.stage();
     const { status, headers, body } = await called(stage, stream, usage);
     expect(status).toBe(200);
@@ -100,7 +100,7 @@ describe.each([false, true])('stream: %p', (stream) => {
     expect(row.dispute).toEqual({ claimed: row.usage.claimed?.cost ?? '', charged: row.cost });
     expect(nanoOf(row.dispute?.claimed ?? '')).toBeGreaterThan(10n ** 11n);
     if (!stream) expect(headers.get('x-modelport-cost')).toBe(row.cost);
-    // The reply shows the figures of the record, and nothing of what was claimed.
+    // The reply contains the recorded figures and nothing of the claim.
     expect(body).toContain(`"prompt_tokens":${row.usage.input},`);
     expect(body).toContain(`"completion_tokens":${row.usage.output},`);
     expect(body).not.toMatch(/"[a-z_]*tokens":\d{5,}/);
@@ -120,10 +120,10 @@ describe.each([false, true])('stream: %p', (stream) => {
     ['1e308', { prompt_tokens: 11, completion_tokens: 1e308, total_tokens: 1e308 }],
     ['below zero', { prompt_tokens: -5, completion_tokens: -7, total_tokens: -12 }],
     ['a text', { prompt_tokens: '11', completion_tokens: '7', total_tokens: '18' }],
-  ])('%s is no report: the text is counted, and the client is told no such figure', async (_, usage) => {
+  ])('%s is not a valid report: the text is counted, and the client does not get that figure', async (_, usage) => {
     const stage = await scene.stage();
     const { body } = await called(stage, stream, usage);
-    // A client that is told figures is told our own.
+    // A client that gets figures gets the gateway's own.
     for (const [, told] of body.matchAll(/"(?:prompt|completion|total)_tokens":([^,}]*)/g)) {
       expect(Number.isSafeInteger(Number(told)) && !told?.includes('"')).toBe(true);
       expect(Number(told)).toBeGreaterThan(0);
@@ -136,7 +136,7 @@ describe.each([false, true])('stream: %p', (stream) => {
     expect(nanoCost(call)).toBeGreaterThan(0n);
   });
 
-  test('a total of 1e12 beside seven tokens is seven tokens, to the client too', async () => {
+  test('a total of 1e12 with seven tokens counts as seven tokens, also for the client', async () => {
     const stage = await scene.stage();
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 1e12 };
     const { body } = await called(stage, stream, usage);
@@ -146,7 +146,7 @@ describe.each([false, true])('stream: %p', (stream) => {
 });
 
 test.each([{ completion_tokens: '1e999' }, { completion_tokens: 1_772_656_915 }])(
-  'a limit on tokens counts what was delivered, whatever is claimed: %j',
+  'a token limit counts what was delivered, whatever is claimed: %j',
   async (claim) => {
     const stage = await scene.stage();
     const { key } = await scene.gateway.admin<{ key: string }>('POST', '/keys', {
@@ -157,7 +157,7 @@ test.each([{ completion_tokens: '1e999' }, { completion_tokens: 1_772_656_915 }]
     const statuses: number[] = [];
     for (let i = 0; i < 12; i++)
       statuses.push((await called(stage, false, { prompt_tokens: 11, ...claim }, key)).status);
-    // Each used what was sent and counted: neither nothing nor all.
+    // Each call used what was sent and counted: neither nothing nor the claim.
     expect(statuses.slice(0, 3)).toEqual([200, 200, 200]);
     expect(statuses.at(-1)).toBe(429);
     await stage.settled();
@@ -225,7 +225,7 @@ describe('the operator decides', () => {
     return { stage, row: await rowOf(stage), before: await availableTo(stage) };
   }
 
-  test('to accept it: the difference is charged, once', async () => {
+  test('to accept: the difference is charged once', async () => {
     const { stage, row, before } = await disputed();
     const claimed = 11n * 1000n + 1_000_000n * 4000n;
     expect(nanoOf(row.dispute?.claimed ?? '')).toBe(claimed);
@@ -240,7 +240,7 @@ describe('the operator decides', () => {
     expect(data.map(({ action }) => action)).toEqual(['call.dispute-accepted']);
   });
 
-  test('to reject it: what was charged beyond what was delivered is given back, once', async () => {
+  test('to reject: the charge beyond the delivered usage is refunded once', async () => {
     const { stage, row, before } = await disputed();
     const delivered = BigInt(row.usage.input) * 1000n + BigInt(row.usage.output) * 4000n;
     const entries = await Promise.all([decide(row.id, 'reject'), decide(row.id, 'reject'), decide(row.id, 'reject')]);
@@ -251,7 +251,7 @@ describe('the operator decides', () => {
     await expect(decide(row.id, 'accept')).rejects.toThrow(/409|settled before/);
   });
 
-  test('from a terminal, and bills recomputed still agree', async () => {
+  test('from the command line, and recomputed bills still match', async () => {
     const { row } = await disputed();
     const run = async (...words: string[]) => {
       const { url, adminKey, dataFolder } = scene.gateway;
@@ -269,7 +269,7 @@ describe('the operator decides', () => {
     expect((await run('ledger', 'replay', '--since', '2020-01-01')).code).toBe(0);
   }, 60_000);
 
-  test('a call that is not disputed, or not there, cannot be settled', async () => {
+  test('a call that is not disputed or does not exist cannot be settled', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('x'));
     await (await stage.post('/v1/chat/completions', chatRequest(stage.model))).text();

@@ -1,4 +1,4 @@
-/** Requests no gateway likes, and clients that do not read: refused in words, held within bounds. */
+/** Invalid requests and clients that do not read: refused with an error, within limits. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
@@ -25,7 +25,7 @@ async function postRaw(
 }
 
 describe('bodies', () => {
-  test('too large, with a stated length or without: 413', async () => {
+  test('too large, with or without a stated length: 413', async () => {
     const stage = await scene.stage();
     const large = JSON.stringify(chatRequest(stage.model, { user: 'x'.repeat(MAX_BODY_BYTES) }));
     const chunked = new ReadableStream({
@@ -49,7 +49,7 @@ describe('bodies', () => {
     }
   });
 
-  test('members missing, of the wrong type or out of range are named', async () => {
+  test('missing, mistyped or out-of-range members are named', async () => {
     const stage = await scene.stage();
     const wrong: [object, string][] = [
       [{ model: undefined }, 'model'],
@@ -75,7 +75,7 @@ describe('bodies', () => {
     expect(await stage.settled()).toHaveLength(0);
   });
 
-  test('an unknown model in the wrong letter case: 404, nothing held', async () => {
+  test('a model in the wrong letter case: 404, nothing held', async () => {
     const stage = await scene.stage({ model: 'Case-Matters' });
     const { status, error } = await postRaw(stage, JSON.stringify(chatRequest('case-matters')));
     expect([status, error?.code]).toEqual([404, 'model_not_found']);
@@ -83,7 +83,7 @@ describe('bodies', () => {
 });
 
 describe('clients', () => {
-  test('one that does not read holds the upstream back instead of filling memory', async () => {
+  test('a client that does not read pauses the upstream instead of filling memory', async () => {
     const stage = await scene.stage();
     const line = 'x'.repeat(64 * 1024);
     stage.script(streamAnswer(Array.from({ length: 1000 }, () => line)));
@@ -105,7 +105,7 @@ describe('clients', () => {
     expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
   }, 60_000);
 
-  test('a hundred at once are served and charged one by one', async () => {
+  test('a hundred concurrent clients are served and charged separately', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(['one ', 'two'], { repeat: true, paceMs: 10 }));
     const texts = await Promise.all(
@@ -119,7 +119,7 @@ describe('clients', () => {
     for (const call of calls) expect(nanoCost(call)).toBe(costOf(USED));
   }, 60_000);
 
-  test('one that asks again with the same connection after an error is served', async () => {
+  test('a client that reuses its connection after an error is served', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('Hello'));
     expect((await postRaw(stage, '{')).status).toBe(400);

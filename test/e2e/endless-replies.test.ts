@@ -1,4 +1,4 @@
-/** Upstreams that send without end, or far more than they seem to: the call ends as a failure of the upstream, within bounds. */
+/** Upstreams that send endlessly, or much more than their compressed size: the call fails as an upstream error, within limits. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -7,11 +7,11 @@ import { createGzip, gzipSync } from 'node:zlib';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 
 const MIB = 1024 * 1024;
-/** What an upstream sends at most, should nobody stop it. */
+/** The maximum that an upstream sends if nothing stops it. */
 const ENDLESS_BYTES = 400 * MIB;
 let gateway: GatewayProcess;
 let upstream: Server;
-/** What the last request was sent. */
+/** The bytes sent for the last request. */
 let sentBytes = 0;
 
 const JSON_START = '{"id":"x","object":"chat.completion","choices":[{"index":0,"message":{"content":"';
@@ -91,12 +91,12 @@ test.each([
   ['json', false, 66],
   ['comments', true, 4],
   ['event', true, 66],
-  // Packed it is a few MiB, all of which the sockets take.
+  // Compressed it is a few MiB, which the sockets accept completely.
   ['gzip-comments', true, 400],
   ['gzip-json', true, 64],
   ['gzip-json', false, 64],
 ] as const)(
-  '%s, streamed %p: 502, and no more than %p MiB',
+  '%s, streamed %p: 502 after at most %p MiB',
   async (model, stream, mostMib) => {
     sentBytes = 0;
     for (const path of ['/v1/chat/completions', '/v1/messages']) {
@@ -114,7 +114,7 @@ test.each([
       expect(body).toMatchObject({
         error: path === '/v1/messages' ? { type: 'api_error' } : { code: 'upstream_failed' },
       });
-      // What it wrote and nobody read stands in the sockets' buffers.
+      // What was sent but not read is in the sockets' buffers.
       expect(sentBytes).toBeLessThan((mostMib + 32) * MIB);
     }
   },

@@ -1,4 +1,4 @@
-/** What translation loses, as a client of each format meets it: named in the answer, or refused where it asks for that. */
+/** Losses of translation in each format: reported in the response, or refused in strict mode. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { hasFixtures } from '../fixtures.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
@@ -18,7 +18,7 @@ const HELLO = [{ role: 'user', content: 'Hi' }];
 interface Door {
   path(model: string): string;
   body(model: string): object;
-  /** What no provider of another format can be told; where the door's own provider could. */
+  /** What no provider of another format can express, although the format's own provider could. */
   foreign: typeof chat;
   named: string;
 }
@@ -66,8 +66,8 @@ async function ask(stage: Stage, door: Door, headers: { [name: string]: string }
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-describe('what a request loses', () => {
-  test.each(Object.entries(DOORS))('is named, or refused in strict mode, to a client of %s', async (_, door) => {
+describe('losses of a request', () => {
+  test.each(Object.entries(DOORS))('are reported, or refused in strict mode, for a client of %s', async (_, door) => {
     const { type, upstreamModel } = door.foreign;
     const stage = await scene.stage({ type, upstreamModel });
     stage.script(door.foreign.whole({ texts: ['Hi'] }));
@@ -83,13 +83,13 @@ describe('what a request loses', () => {
   });
 });
 
-describe.skipIf(!hasFixtures)('what a reply loses', () => {
+describe.skipIf(!hasFixtures)('losses of a reply', () => {
   const chatDoor = (stream: boolean): Door => ({
     ...(DOORS.chat as Door),
     body: (model) => ({ model, messages: HELLO, stream }),
   });
 
-  test('stands in the header of a whole one, and in a comment at the end of a stream', async () => {
+  test('are in a header of a non-streaming response, and in a comment at the end of a stream', async () => {
     const stage = await scene.stage({ type: messages.type, upstreamModel: messages.upstreamModel });
     const recording = 'anthropic/anthropic-web-search-tool.1';
     stage.script({ fixture: `${recording}.json` }, { fixture: `${recording}.chunks.txt` });

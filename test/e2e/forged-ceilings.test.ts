@@ -1,4 +1,4 @@
-/** A hold cannot be forged: 64 calls at once, each with two ceilings, on a balance that covers a few of them as they are sent. */
+/** A hold cannot be forged: 64 concurrent calls with two conflicting limits each, and a balance for a few of them. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { chatRequest, USAGE } from '../chat-answers.ts';
 import { type Scene, startScene } from '../scene.ts';
@@ -6,7 +6,7 @@ import { type Scene, startScene } from '../scene.ts';
 const CALLS = 64;
 const HELD = 1;
 const FORGED = 100_000;
-/** USD per million tokens; the input of a call comes to about 100 tokens. */
+/** USD per million tokens; the input of a call is about 100 tokens. */
 const PRICE = { input: 1, output: 4 };
 const CEILINGS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'max_new_tokens', 'num_predict'];
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
-/** A provider that obeys the highest ceiling it finds, and answers to it. */
+/** A provider that follows the highest limit it finds. */
 function startGreedyVendor() {
   return Bun.serve({
     hostname: '127.0.0.1',
@@ -39,7 +39,7 @@ function startGreedyVendor() {
 
 const TYPES = ['deepseek', 'mistral', 'ollama', 'together', 'dashscope', 'zhipu', 'siliconflow', 'openai-compatible'];
 
-test.each(TYPES)('%s: 64 calls at once with two ceilings leave the balance above nothing', async (type) => {
+test.each(TYPES)('%s: 64 concurrent calls with two limits each never make the balance negative', async (type) => {
   const vendor = startGreedyVendor();
   try {
     const baseUrls = [`http://127.0.0.1:${vendor.port}/v1`];

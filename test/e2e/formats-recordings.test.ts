@@ -1,4 +1,4 @@
-/** Recorded replies of the three younger formats through the running gateway, to a client of the same format: the provider's own bytes. */
+/** Recorded replies of three formats through the running gateway, for clients of the same format: the provider's own bytes. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { textOf } from '../broken-stream.ts';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes } from '../fixtures.ts';
@@ -13,13 +13,13 @@ interface Wire {
   type: string;
   upstreamModel: string;
   ask(stage: Stage, stream: boolean): Promise<Response>;
-  /** Where a reply names its model. */
+  /** Where a reply contains its model. */
   name: RegExp;
-  /** What the recording says it consumed, of all its payloads in order. */
+  /** The usage in a recording, from all its payloads in order. */
   usage(payloads: readonly Payload[]): Tokens;
 }
 
-/** Counts as the providers name them; of a stream the last ones hold. */
+/** Counts by the providers' names; in a stream the last ones apply. */
 interface Counts {
   [name: string]: unknown;
 }
@@ -39,13 +39,13 @@ function lastOf(reports: readonly (Counts | null | undefined)[]): Counts {
   return Object.assign({}, ...reports);
 }
 
-/** The count at a path of names; 0 where there is none. */
+/** The count at a path; 0 if absent. */
 function countIn(counts: Counts, path: string): number {
   const found = path.split('.').reduce<unknown>((at, step) => (at as Counts | undefined)?.[step], counts);
   return typeof found === 'number' ? found : 0;
 }
 
-/** So much is held for that no recording is disputed: its figures would not be told as they are. */
+/** A hold so large that no recording is disputed: a disputed reply has changed figures. */
 const MOST_OUTPUT = 60_000;
 
 const WIRES: readonly Wire[] = [
@@ -63,7 +63,7 @@ const WIRES: readonly Wire[] = [
     name: /"model":\s*"[^"]*"/g,
     usage(payloads) {
       const usage = lastOf(payloads.flatMap(({ message, usage }) => [message?.usage, usage]));
-      // Summing up and advice are billed, but not in the totals; a refusal that another model made good is not billed.
+      // Compaction and advisor steps are billed but not in the totals; a refusal replaced by another model's answer is not billed.
       const listed = (usage.iterations ?? []) as Counts[];
       const rounds = [usage, ...listed.filter(({ type }) => type === 'compaction' || type === 'advisor_message')];
       const sum = (name: string) => rounds.reduce((total, round) => total + countIn(round, name), 0);
@@ -107,7 +107,7 @@ const WIRES: readonly Wire[] = [
   },
 ];
 
-/** What their own libraries could not read: mended, or told as the failure it is. */
+/** Recordings that their own libraries could not read: normalized, or reported as the failure they are. */
 const MENDED = [
   'amazon-bedrock/rl-providers_bedrock_mantle_responses_chat_streams_through_the_responses_surface.0.sse.txt',
   'anthropic/duplicate-message-start.chunks.txt',
@@ -145,7 +145,7 @@ function jsonOf(recorded: RecordedCase): Payload[] {
   return lines.map((line) => JSON.parse(line.slice(line.indexOf('{'))) as Payload);
 }
 
-/** A recording that says nothing of usage is charged by what was delivered; one that broke off, by what is known. */
+/** Without recorded usage the delivered output is charged; after a failure, what is known. */
 function assertCharge(call: CallView, told: Tokens): void {
   if (call.outcome !== 'ok' || told.input + told.output === 0) return;
   expect(call.usage?.source).toBe('reported');
@@ -166,7 +166,7 @@ describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
       return text;
     }
     test(
-      `${wire}: ${all.length} pass byte for byte but for the model's name, charged as they say`,
+      `${wire}: ${all.length} pass byte for byte except the model's name, charged by their usage`,
       () =>
         sideBySide(
           all,
@@ -184,7 +184,7 @@ describe.skipIf(!hasFixtures)('recorded replies in their own format', () => {
   }
 });
 
-/** What a gateway may add to a provider's own reply: what readers demand of every response, and what the call is billed. */
+/** What the gateway may add to a provider's own reply: members that readers require, and the billed usage. */
 const ADDED = new Set([
   ...[
     'background',
@@ -220,7 +220,7 @@ const ADDED = new Set([
   ...['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount', 'promptTokensDetails', 'candidatesTokensDetails'],
 ]);
 
-/** The text as its provider wrote it, if what was added is nothing but that; else as it is. */
+/** The provider's text, if only these members were added; otherwise the text as it is. */
 function withoutAdditions(text: string, wanted: string): string {
   if (text === wanted) return text;
   const isStream = /^(event|data):/m.test(wanted);
@@ -232,7 +232,7 @@ function withoutAdditions(text: string, wanted: string): string {
 
 function jsonIn(line: string): unknown {
   try {
-    // Where the model's name was struck out a comma is left behind.
+    // Removing the model's name leaves a comma.
     return JSON.parse(
       line
         .replace(/^data: ?/, '')

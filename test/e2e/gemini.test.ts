@@ -1,4 +1,4 @@
-/** What only the generateContent format has: its addresses, its keys, its two framings, its errors, as its users meet them. */
+/** What only the generateContent format has: its paths, keys, two stream framings and errors. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -33,24 +33,27 @@ const textOf = (answers: Answer[]) =>
     .map(({ text }) => text)
     .join('');
 
-describe('addresses', () => {
-  test.each(['/v1beta', '/v1'])('under %s, a model with slashes and a colon in every spelling', async (prefix) => {
-    const model = `team/model:8b-${prefix.slice(1)}`;
-    const stage = await scene.stage({ type: chat.type, model });
-    for (const name of [model, encodeURIComponent(model), `models/${model}`, `models/models/${model}`]) {
-      for (const slash of ['', '/']) {
-        stage.script(chat.whole(SAID));
-        const response = await send(stage, `${prefix}/models/${name}:generateContent${slash}`);
-        const answer = (await response.json()) as Answer;
-        expect(response.status).toBe(200);
-        expect(answer).toMatchObject({ modelVersion: model, usageMetadata: { totalTokenCount: 18 } });
-        expect(textOf([answer])).toBe('Grüße aus 日本');
+describe('paths', () => {
+  test.each(['/v1beta', '/v1'])(
+    "under %s, with slashes and a colon in the model's name in every spelling",
+    async (prefix) => {
+      const model = `team/model:8b-${prefix.slice(1)}`;
+      const stage = await scene.stage({ type: chat.type, model });
+      for (const name of [model, encodeURIComponent(model), `models/${model}`, `models/models/${model}`]) {
+        for (const slash of ['', '/']) {
+          stage.script(chat.whole(SAID));
+          const response = await send(stage, `${prefix}/models/${name}:generateContent${slash}`);
+          const answer = (await response.json()) as Answer;
+          expect(response.status).toBe(200);
+          expect(answer).toMatchObject({ modelVersion: model, usageMetadata: { totalTokenCount: 18 } });
+          expect(textOf([answer])).toBe('Grüße aus 日本');
+        }
       }
-    }
-    expect(await stage.settled()).toHaveLength(8);
-  });
+      expect(await stage.settled()).toHaveLength(8);
+    },
+  );
 
-  test('an action nobody knows, a model nobody has, no body: in the words of the format', async () => {
+  test('an unknown action, an unknown model and a missing body give errors of the format', async () => {
     const stage = await scene.stage();
     const cases: [string, number, string][] = [
       [`${stage.model}:predict`, 404, 'NOT_FOUND'],
@@ -69,7 +72,7 @@ describe('addresses', () => {
   });
 });
 
-test('a key in each of its places; the bearer wins', async () => {
+test('the key can be in each of its places, and a bearer token has precedence', async () => {
   const stage = await scene.stage({ type: chat.type });
   const { key } = stage.caller;
   const path = `/v1beta/models/${stage.model}:generateContent`;
@@ -90,7 +93,7 @@ test('a key in each of its places; the bearer wins', async () => {
 });
 
 for (const vendor of [VENDOR, chat]) {
-  describe(`streams before ${vendor.type}`, () => {
+  describe(`streams with ${vendor.type}`, () => {
     const start = async () => {
       const { type, upstreamModel } = vendor;
       const stage = await scene.stage({ type, upstreamModel });
@@ -120,7 +123,7 @@ for (const vendor of [VENDOR, chat]) {
   });
 }
 
-test("its own provider is asked at its own address, with the provider's key and the client's own body", async () => {
+test("its own provider is called on its own path, with the provider's key and the client's body", async () => {
   const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
   stage.script(VENDOR.whole(SAID), VENDOR.stream(SAID));
   const body = { contents: CONTENTS, safety_settings: [{ category: 'X', threshold: 'BLOCK_NONE' }], odd: 1.0 };
@@ -139,7 +142,7 @@ test("its own provider is asked at its own address, with the provider's key and 
   await stage.settled();
 });
 
-test('an image by an address of this machine is refused where the provider takes none, in words that help', async () => {
+test('an image by URL is refused with a helpful message if the provider accepts none', async () => {
   const stage = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
   const image = { type: 'image_url', image_url: { url: 'http://127.0.0.1/cat.png' } };
   const request = { model: stage.model, messages: [{ role: 'user', content: [image] }] };
@@ -150,7 +153,7 @@ test('an image by an address of this machine is refused where the provider takes
   expect(await stage.settled()).toEqual([]);
 });
 
-test('tokens are counted for any model, and nothing is sent or charged for it', async () => {
+test('tokens are counted for any model, without sending or charging anything', async () => {
   const stage = await scene.stage({ type: chat.type });
   const response = await send(stage, `/v1/models/${stage.model}:countTokens`);
   expect(((await response.json()) as Answer).totalTokens).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** Errors that say what would be right: the nearest model, how a provider is switched on, where a body stops being JSON. */
+/** Errors that help: the nearest model, how to enable a provider, where a body is invalid JSON. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 
@@ -21,7 +21,7 @@ async function refused(body: string, path = '/v1/chat/completions'): Promise<{ s
   return { status: response.status, message: error.message };
 }
 
-test('an unknown model is told the nearest name, and how to switch a provider on where only the sandbox is', async () => {
+test('an unknown model gets the nearest name, and how to enable a provider if there is only the sandbox', async () => {
   const near = await refused(JSON.stringify({ model: 'Sandbox-chta', messages: [{ role: 'user', content: 'x' }] }));
   expect(near.status).toBe(404);
   expect(near.message).toContain('Did you mean `sandbox-chat`?');
@@ -31,7 +31,7 @@ test('an unknown model is told the nearest name, and how to switch a provider on
 });
 
 test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/completions', '/v1/embeddings', '/v1/rerank'])(
-  '%s says where a body stops being JSON, and that an empty one is empty',
+  '%s gives the position of invalid JSON, and says if the body is empty',
   async (path) => {
     const broken = await refused('{\n  "model": "x",\n}', path);
     expect(broken).toMatchObject({ status: 400, message: expect.stringContaining('line 3, column 1') });
@@ -41,19 +41,19 @@ test.each(['/v1/chat/completions', '/v1/messages', '/v1/responses', '/v1/complet
   },
 );
 
-test('beyond 1 MiB, where another thread parses, a body says the same', async () => {
+test('above 1 MiB, where a worker parses, the message is the same', async () => {
   const text = 'x'.repeat(2 * 1024 * 1024);
   const broken = await refused(`{\n  "model": "x",\n  "prompt": "${text}",\n}`);
   expect(broken.message).not.toContain('xxx');
   expect(broken).toMatchObject({
     status: 400,
-    message: expect.stringContaining('It stops being JSON at line 4, column 1.'),
+    message: expect.stringContaining('It is invalid at line 4, column 1.'),
   });
   const cut = await refused(`{"model": "${text}`);
   expect(cut).toMatchObject({ status: 400, message: expect.stringContaining(`line 1, column ${12 + text.length}`) });
 });
 
-test('an installation without models says how to switch a provider on', async () => {
+test('an installation without models says how to enable a provider', async () => {
   const empty = await startGateway({ environment: { MODELPORT_SANDBOX: 'off' } });
   try {
     const headers = { authorization: `Bearer ${empty.apiKey}`, 'anthropic-version': '2023-06-01' };
@@ -76,7 +76,7 @@ test('an installation without models says how to switch a provider on', async ()
   }
 });
 
-test('a model for embeddings on chat is told its endpoint', async () => {
+test('an embedding model in a chat request names its endpoint', async () => {
   const body = JSON.stringify({ model: 'sandbox-embed', messages: [{ role: 'user', content: 'x' }] });
   expect(await refused(body)).toMatchObject({ status: 400, message: expect.stringContaining('POST /v1/embeddings') });
 });

@@ -1,4 +1,4 @@
-/** A provider's reply that names places nobody asked for costs one call, not the process. */
+/** A provider's reply with absurd indexes fails one call, not the process. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, wholeAnswer } from '../chat-answers.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
@@ -33,7 +33,7 @@ const asks: { [format: string]: (stage: Stage, stream: boolean) => Promise<Respo
   responses: (stage, stream) => stage.post('/v1/responses', { model: stage.model, input: 'Say hello.', stream }),
 };
 
-/** The same reply with this index in its first choice. */
+/** The reply with this index in its first choice. */
 function answerAt(index: unknown, stream: boolean): Answer {
   if (!stream) {
     const { json } = wholeAnswer('Hello') as { json: { choices: object[] } };
@@ -50,7 +50,7 @@ function answerAt(index: unknown, stream: boolean): Answer {
 for (const [format, ask] of Object.entries(asks)) {
   describe(format, () => {
     for (const index of [50_000_000, -1]) {
-      test(`a choice with index ${index} is the provider's failure, and nothing is charged`, async () => {
+      test(`a choice with index ${index} is an upstream failure without a charge`, async () => {
         const stage = await scene.stage();
         stage.script(answerAt(index, false));
         const response = await ask(stage, false);
@@ -63,7 +63,7 @@ for (const [format, ask] of Object.entries(asks)) {
       });
     }
 
-    test('in the middle of a stream it breaks the stream off, and what was delivered is charged', async () => {
+    test('in the middle of a stream it ends the stream with an error, and what was delivered is charged', async () => {
       const stage = await scene.stage();
       stage.script(answerAt(50_000_000, true));
       const response = await ask(stage, true);

@@ -1,4 +1,4 @@
-/** Images asked for by their address: kept for a time where clients know the way, data URLs where they do not. */
+/** Images requested as URLs: stored for a time if the public URL is known, otherwise data URLs. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -28,13 +28,13 @@ async function asked(stage: Stage, more: object = {}) {
   return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
 }
 
-/** Whoever knows an address needs nothing else. */
+/** Knowing the URL is enough. */
 function open(address: string, headers: { [name: string]: string } = {}): Promise<Response> {
   expect(address).toStartWith(`${PUBLIC}/files/image_`);
   return fetch(address.replace(PUBLIC, scene.gateway.url), { headers });
 }
 
-test('bytes of a provider of the same format: addresses that anybody may open, in whole and in part', async () => {
+test('bytes from a provider of the same format become URLs that anybody can read, in whole and in part', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   stage.script({ json: { created: 5, data: [{ b64_json: PNG, revised_prompt: 'One' }, { b64_json: PNG }] } });
   const { status, headers, body } = await asked(stage, { n: 2 });
@@ -58,7 +58,7 @@ test('bytes of a provider of the same format: addresses that anybody may open, i
 test.each([
   ['a stream of base64', `data:image/png;base64,${PNG}`],
   ['one with parameters', `data:image/png;name=cat.png;base64,${PNG}`],
-])('a data URL from a provider is no address: %s', async (_what, url) => {
+])('a data URL from a provider does not count as a URL: %s', async (_what, url) => {
   const stage = await drawing('openai', 'dall-e-3');
   stage.script({ json: { created: 5, data: [{ url, revised_prompt: 'One' }] }, repeat: true });
   const [image] = (await asked(stage)).body.data;
@@ -71,7 +71,7 @@ test.each([
   expect(await stage.settled()).toHaveLength(2);
 });
 
-test('bytes of providers of other formats, of models that draw in conversations, of several calls', async () => {
+test('images from other formats, from chat models, and from several calls become URLs', async () => {
   const inlineData = { mimeType: 'image/png', data: PNG };
   const vendors: [string, string, object, number][] = [
     ['stability', 'stable-image-core', { image: PNG, finish_reason: 'SUCCESS' }, 3],
@@ -95,7 +95,7 @@ test('bytes of providers of other formats, of models that draw in conversations,
   }
 });
 
-test("a provider's own addresses pass; without a word for it images come as the model gives them", async () => {
+test("a provider's own URLs pass, and without a requested form images come as the model returns them", async () => {
   const stage = await drawing('openai-compatible', 'm');
   const url = 'https://images.test/1.png';
   stage.script({ json: { created: 1, data: [{ url }] } }, { json: { created: 1, data: [{ b64_json: PNG }] } });
@@ -104,7 +104,7 @@ test("a provider's own addresses pass; without a word for it images come as the 
   await stage.settled();
 });
 
-test('a name that is none, or whose time is over, leads nowhere', async () => {
+test('an invalid or expired name is 404', async () => {
   const random = '0'.repeat(32);
   const over = (1000).toString(36).padStart(9, '0');
   const coming = (Date.now() + 9e9).toString(36).padStart(9, '0');
@@ -114,7 +114,7 @@ test('a name that is none, or whose time is over, leads nowhere', async () => {
   }
 });
 
-test('where it cannot be kept the image is given as a data URL, and charged', async () => {
+test('if the image cannot be stored it is returned as a data URL and charged', async () => {
   const own = await startScene({
     environment: {
       MODELPORT_PUBLIC_URL: PUBLIC,

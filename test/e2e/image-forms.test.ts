@@ -1,4 +1,4 @@
-/** Images to change that go out in a form: as the files they came as, and parted by what no client can know. */
+/** Input images sent as a form: as the files they arrived as, with boundaries that clients cannot guess. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { type FormPart, formBoundary, readForm } from '../../src/dialects/wire/multipart.ts';
 import { formBytes } from '../form-bytes.ts';
@@ -30,7 +30,7 @@ function partsSent(entry: JournalEntry | undefined): FormPart[] {
   return readForm(Buffer.from(entry?.form ?? '', 'latin1'), boundary ?? 'none');
 }
 
-test('OpenAI is sent files as files, and what came in JSON in JSON', async () => {
+test('OpenAI gets uploads as files, and JSON input as JSON', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   stage.script(DRAWN, DRAWN, DRAWN);
   const form = new FormData();
@@ -56,7 +56,7 @@ test('OpenAI is sent files as files, and what came in JSON in JSON', async () =>
 test.each([
   ['openai-compatible', 'image-x'],
   ['stability', 'sd3.5-large'],
-])('%s: no bytes smuggles a field, whatever its sender knows', async (type, upstreamModel) => {
+])('%s: bytes of a file cannot inject a field', async (type, upstreamModel) => {
   const stage = await drawing(type, upstreamModel);
   const drawn = type === 'stability' ? { json: { image: PNG, finish_reason: 'SUCCESS' } } : DRAWN;
   stage.script({ ...drawn, repeat: true });

@@ -1,4 +1,4 @@
-/** Images and speech out of conversations, over the sandbox and before a provider: each door, whole and streamed, and what it costs. */
+/** Images and speech requested in chat, with the sandbox and a provider: each format, streaming and non-streaming, and the cost. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -44,8 +44,8 @@ async function post(stage: Stage, path: string, body: object): Promise<Response>
   return response;
 }
 
-describe('a chat-style image (2.6)', () => {
-  test('whole: markdown in the content, the asked shape, the price of one', async () => {
+describe('an image in chat', () => {
+  test('non-streaming: Markdown in the content, the requested size, the price of one image', async () => {
     const stage = await scene.stage();
     const more = { extra_body: { google: { image_config: { aspect_ratio: '16:9', image_size: '1K' } } } };
     const response = await post(stage, '/v1/chat/completions', request(more));
@@ -59,7 +59,7 @@ describe('a chat-style image (2.6)', () => {
     expect([nanoCost(call), call.usage]).toEqual([PER_IMAGE, expect.objectContaining({ images: 1 })]);
   });
 
-  test('streamed: the same content', async () => {
+  test('streaming: the same content', async () => {
     const stage = await scene.stage();
     const chunks = await events(await post(stage, '/v1/chat/completions', request({ stream: true })));
     const content = chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
@@ -67,14 +67,14 @@ describe('a chat-style image (2.6)', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('several: each at its price', async () => {
+  test('several images: each at its price', async () => {
     const stage = await scene.stage();
     const reply: Body = await (await post(stage, '/v1/chat/completions', request({ n: 3 }))).json();
     expect(reply.choices).toHaveLength(3);
     expect(nanoCost(await stage.settledCall())).toBe(3n * PER_IMAGE);
   });
 
-  test('a shape that is none: 400, nothing charged', async () => {
+  test('an invalid size: 400, nothing charged', async () => {
     const stage = await scene.stage();
     const response = await stage.post('/v1/chat/completions', request({ image_config: { aspect_ratio: 'wide' } }));
     expect(response.status).toBe(400);
@@ -105,7 +105,7 @@ describe('Format C', () => {
     },
   );
 
-  test('speech, as samples', async () => {
+  test('speech as samples', async () => {
     const stage = await scene.stage();
     const generationConfig = {
       responseModalities: ['AUDIO'],
@@ -119,7 +119,7 @@ describe('Format C', () => {
   });
 });
 
-describe('from the other doors', () => {
+describe('from other formats', () => {
   test('Responses: an image is an item of its own', async () => {
     const stage = await scene.stage();
     const reply: Body = await (await post(stage, '/v1/responses', { model: 'sandbox-image', input: 'A cat' })).json();
@@ -127,7 +127,7 @@ describe('from the other doors', () => {
     expect(pixels(item.result)).toBe('1024x1024');
   });
 
-  test('Messages: an image is markdown', async () => {
+  test('Messages: an image is Markdown', async () => {
     const stage = await scene.stage();
     const body = { model: 'sandbox-image', max_tokens: 100, messages: [{ role: 'user', content: 'A cat' }] };
     const reply: Body = await (await post(stage, '/v1/messages', body)).json();
@@ -135,7 +135,7 @@ describe('from the other doors', () => {
   });
 });
 
-describe('speech on chat', () => {
+describe('speech in chat', () => {
   const speech = (format: string, more: object = {}) => ({
     model: 'sandbox-chat',
     messages: [{ role: 'user', content: 'Hello' }],
@@ -144,7 +144,7 @@ describe('speech on chat', () => {
     ...more,
   });
 
-  test('whole: a WAV with its words and its end of life', async () => {
+  test('non-streaming: a WAV with transcript and expiry', async () => {
     const stage = await scene.stage();
     const reply: Body = await (await post(stage, '/v1/chat/completions', speech('wav'))).json();
     const { audio, content } = reply.choices[0].message;
@@ -154,7 +154,7 @@ describe('speech on chat', () => {
     expect(Buffer.from(audio.data, 'base64').toString('latin1', 0, 4)).toBe('RIFF');
   });
 
-  test('streamed: samples in pieces', async () => {
+  test('streaming: samples in pieces', async () => {
     const stage = await scene.stage();
     const chunks = await events(await post(stage, '/v1/chat/completions', speech('pcm16', { stream: true })));
     const pieces = chunks.flatMap((chunk) => chunk.choices[0]?.delta.audio ?? []);
@@ -163,7 +163,7 @@ describe('speech on chat', () => {
     expect(Buffer.from(pieces.map(({ data = '' }) => data).join(''), 'base64').length).toBeGreaterThan(10_000);
   });
 
-  test('from a provider that speaks samples: a WAV for a client that asks for one', async () => {
+  test('from a provider that returns samples: a WAV for a client that requests one', async () => {
     const stage = await scene.stage({ type: 'google', upstreamModel: 'gemini-2.5-flash-preview-tts' });
     const inlineData = { mimeType: 'audio/L16;codec=pcm;rate=24000', data: Buffer.alloc(48).toString('base64') };
     const usageMetadata = { promptTokenCount: 3, candidatesTokenCount: 9, totalTokenCount: 12 };

@@ -1,4 +1,4 @@
-/** Providers that are asked for images in formats of their own: where, with what, and work that is asked after until it is done. */
+/** Image providers with formats of their own: URL, request, and tasks that are polled until finished. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -21,7 +21,7 @@ async function ask(stage: Stage, more: object = {}) {
   return { status: response.status, body };
 }
 
-test('Imagen: more images than it draws at once are several calls', async () => {
+test('Imagen: more images than it generates at once are several calls', async () => {
   const stage = await drawing('google', 'imagen-4.0-generate-001');
   const predictions = (count: number) => ({
     json: { predictions: Array.from({ length: count }, () => ({ bytesBase64Encoded: PNG, mimeType: 'image/png' })) },
@@ -39,7 +39,7 @@ test('Imagen: more images than it draws at once are several calls', async () => 
 describe('DashScope', () => {
   const url = 'https://images.test/1.png';
 
-  test('draws at once', async () => {
+  test('generates at once', async () => {
     const stage = await drawing('dashscope', 'qwen-image');
     stage.script({ json: { output: { choices: [{ message: { role: 'assistant', content: [{ image: url }] } }] } } });
     expect((await ask(stage)).body.data).toEqual([{ url }]);
@@ -51,7 +51,7 @@ describe('DashScope', () => {
     json: { output: { task_id: 't-1', task_status, ...more } },
   });
 
-  test('or as a task that is asked after: through a hiccup, to the end', async () => {
+  test('or as a task that is polled through a temporary failure to the end', async () => {
     const stage = await drawing('dashscope', 'wan2.2-t2i-flash');
     stage.script(
       state('PENDING'),
@@ -71,7 +71,7 @@ describe('DashScope', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   }, 60_000);
 
-  test('one that fails is charged for nothing', async () => {
+  test('a task that fails is not charged', async () => {
     const stage = await drawing('dashscope', 'wan2.2-t2i-flash');
     stage.script(state('PENDING'), state('FAILED', { code: 'DataInspectionFailed', message: 'Not that.' }));
     const { status, body } = await ask(stage);
@@ -79,7 +79,7 @@ describe('DashScope', () => {
     expect((await stage.settledCall()).cost).toBe('0');
   }, 60_000);
 
-  test('a client that leaves ends the asking', async () => {
+  test('a client that disconnects ends the polling', async () => {
     const stage = await drawing('dashscope', 'wan2.2-t2i-flash');
     stage.script(state('PENDING'), { ...state('RUNNING'), repeat: true });
     const leaving = new AbortController();
@@ -95,7 +95,7 @@ describe('DashScope', () => {
   }, 60_000);
 });
 
-test('Stability: a form, and an image a call', async () => {
+test('Stability gets a form, and one request per image', async () => {
   const stage = await drawing('stability', 'stable-image-core');
   stage.script({ json: { image: PNG, finish_reason: 'SUCCESS' }, repeat: true });
   expect((await ask(stage, { n: 2 })).body.data).toEqual([{ b64_json: PNG }, { b64_json: PNG }]);
@@ -105,7 +105,7 @@ test('Stability: a form, and an image a call', async () => {
   expect(first?.headers.accept).toBe('application/json');
 });
 
-test('Seedream: images are changed where they are drawn', async () => {
+test('Seedream edits images on the endpoint that generates them', async () => {
   const stage = await drawing('volcengine', 'doubao-seedream-4-0-250828');
   stage.script({ json: { created: 1, data: [{ url: 'https://images.test/1.png', size: '2048x2048' }] } });
   expect((await ask(stage, { image: `data:image/png;base64,${PNG}`, size: '2K' })).status).toBe(200);
@@ -119,7 +119,7 @@ test('Seedream: images are changed where they are drawn', async () => {
   });
 });
 
-describe('what each is asked, in JSON', () => {
+describe('JSON requests of each provider', () => {
   const url = 'https://images.test/1.png';
   const data = `data:image/png;base64,${PNG}`;
   const rows: [string, string, object, string, object, string][] = [
@@ -200,7 +200,7 @@ describe('what each is asked, in JSON', () => {
     ['google', 'imagen-4.0-generate-001'],
   ];
   test.each(anew)(
-    '%s %s draws anew: an image to change is refused, nothing sent, nothing charged',
+    '%s %s only generates new images: an edit is refused, nothing sent, nothing charged',
     async (type, upstreamModel) => {
       const stage = await drawing(type, upstreamModel);
       const response = await stage.post('/v1/images/edits', { model: stage.model, prompt: 'A cat', image: data });
@@ -209,7 +209,7 @@ describe('what each is asked, in JSON', () => {
     },
   );
 
-  test('a model that draws one at a time is asked as often as images are wanted, in order', async () => {
+  test('a model that generates one image per call is called for each image, in order', async () => {
     const stage = await drawing('openai', 'dall-e-3');
     const urls = [1, 2, 3].map((number) => `https://images.test/${number}.png`);
     stage.script(...urls.map((one) => ({ json: { created: 1, data: [{ url: one }] } })));
@@ -218,7 +218,7 @@ describe('what each is asked, in JSON', () => {
     expect(nanoCost(await stage.settledCall())).toBe(3n * PER_IMAGE);
   });
 
-  test('of several images one held back: the others come, and they alone are charged', async () => {
+  test('if one of several images is blocked, the others are returned and charged', async () => {
     const stage = await drawing('xai', 'grok-imagine-image');
     stage.script({
       json: { data: [{ url }, { url: '', respect_moderation: false }], usage: { cost_in_usd_ticks: 2 } },
@@ -227,14 +227,14 @@ describe('what each is asked, in JSON', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('one image of several that fails fails the call, charged for nothing', async () => {
+  test('if one of several images fails, the call fails without a charge', async () => {
     const stage = await drawing('openai', 'dall-e-3');
     stage.script({ json: { created: 1, data: [{ url }] } }, { status: 500, json: {} });
     expect((await ask(stage, { n: 2 })).status).toBe(502);
     expect((await stage.settledCall()).cost).toBe('0');
   });
 
-  test('DashScope: sizes of each family, and a change by description', async () => {
+  test('DashScope: sizes of each model family, and an edit by description', async () => {
     const output = { output: { choices: [{ message: { role: 'assistant', content: [{ image: url }] } }] } };
     const sizes: [string, string, string][] = [
       ['qwen-image-max', '1024x1024', '1328*1328'],

@@ -1,4 +1,7 @@
-/** Images: both shapes, edits as JSON and as a form, streams with sketches, every door of a model that draws, bad requests, money. */
+/**
+ * Images: both request formats, edits as JSON and as a form, streams with partial images, image models in every format, invalid requests,
+ * costs.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
@@ -62,8 +65,8 @@ function pixels(base64: string): string {
 
 const cat = (more: object = {}) => ({ model: 'sandbox-image', prompt: 'A cat', ...more });
 
-describe('over the sandbox', () => {
-  test('the flat shape: images of the asked size, each at its price', async () => {
+describe('with the sandbox', () => {
+  test('the flat request format: images of the requested size, each at its price', async () => {
     const stage = await scene.stage();
     const { status, headers, body } = await ask(stage, GENERATE, cat({ size: '640x256', n: 3 }));
     expect(status).toBe(200);
@@ -76,7 +79,7 @@ describe('over the sandbox', () => {
     expect([nanoCost(call), call.usage]).toEqual([3n * PER_IMAGE, expect.objectContaining({ images: 3 })]);
   });
 
-  test('the nested shape', async () => {
+  test('the nested request format', async () => {
     const stage = await scene.stage();
     const content = [{ text: 'A cat' }, { image: `data:image/png;base64,${PNG}` }];
     const nested = {
@@ -90,14 +93,14 @@ describe('over the sandbox', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('as an address where one is asked for', async () => {
+  test('as a URL if requested', async () => {
     const stage = await scene.stage();
     const { body } = await ask(stage, GENERATE, cat({ response_format: 'url', size: '64x64' }));
     expect(pixels(body.data[0].url.replace('data:image/png;base64,', ''))).toBe('64x64');
     expect(body.data[0].b64_json).toBeUndefined();
   });
 
-  test('an edit, as a form and as JSON, from bytes and from an address', async () => {
+  test('an edit as a form and as JSON, from bytes and from a URL', async () => {
     const stage = await scene.stage();
     const form = new FormData();
     form.set('model', 'sandbox-image');
@@ -118,7 +121,7 @@ describe('over the sandbox', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('a stream: sketches first, then the image', async () => {
+  test('a stream: partial images first, then the image', async () => {
     const stage = await scene.stage();
     const response = await send(stage, GENERATE, cat({ stream: true, partial_images: 2, size: '256x256' }));
     expect(response.headers.get('content-type')).toContain('text/event-stream');
@@ -134,7 +137,7 @@ describe('over the sandbox', () => {
   });
 });
 
-describe('what is refused: nothing sent, nothing charged', () => {
+describe('invalid requests: nothing sent, nothing charged', () => {
   const wrong: [string, object, string, string][] = [
     ['no prompt', { prompt: undefined }, 'prompt', 'invalid_request'],
     ['no model', { model: undefined }, 'model', 'invalid_request'],
@@ -159,7 +162,7 @@ describe('what is refused: nothing sent, nothing charged', () => {
     for (const call of await stage.settled()) expect(call.cost).toBe('0');
   });
 
-  test('an edit of nothing, a form that breaks off, an image too large', async () => {
+  test('an edit without an image, an incomplete form, and an image that is too large', async () => {
     const stage = await scene.stage();
     expect((await ask(stage, EDIT, cat())).body.error.param).toBe('image');
     const boundary = 'xyz';
@@ -183,7 +186,7 @@ describe('what is refused: nothing sent, nothing charged', () => {
     expect(await stage.settled()).toEqual([]);
   });
 
-  test('more than its own model allows, at every door; a model may allow more than others', async () => {
+  test("more images than the model's maximum are refused in every format, and a model may have a larger maximum", async () => {
     const stage = await scene.stage(drawing({ maxImages: 2 }));
     const { model } = stage;
     const messages = [{ role: 'user', content: 'A cat' }];
@@ -205,7 +208,7 @@ describe('what is refused: nothing sent, nothing charged', () => {
     expect(nanoCost(await generous.settledCall())).toBe(12n * PER_IMAGE);
   });
 
-  test('a model that does not draw', async () => {
+  test('a model that does not generate images', async () => {
     const stage = await scene.stage();
     const { status, body } = await ask(stage, GENERATE, cat({ model: 'sandbox-chat' }));
     expect([status, body.error.param]).toEqual([400, 'model']);
@@ -216,8 +219,8 @@ const IMAGE_PRICE = { perImage: 0.002 };
 const drawing = (more: object) => ({ kind: 'image' as const, price: IMAGE_PRICE, ...more });
 const answer = (...data: object[]): Answer => ({ json: { created: 1_790_000_000, data, unknown: 7 } });
 
-describe('before a provider of this format', () => {
-  test('bytes pass both ways', async () => {
+describe('with a provider of this format', () => {
+  test('bytes pass in both directions', async () => {
     const stage = await scene.stage(drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' }));
     stage.script(answer({ b64_json: PNG, unknown: true }));
     const { body } = await ask(stage, GENERATE, cat({ model: stage.model, new_member: { a: 1.5 } }));
@@ -228,7 +231,7 @@ describe('before a provider of this format', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('an edit of a form client reaches one provider as JSON, one of a JSON client another as a form', async () => {
+  test("a form client's edit reaches one provider as JSON, and a JSON client's edit reaches another as a form", async () => {
     const form = new FormData();
     const stage = await scene.stage(drawing({ type: 'xai', upstreamModel: 'grok-imagine-image' }));
     stage.script(answer({ b64_json: PNG }));
@@ -248,7 +251,7 @@ describe('before a provider of this format', () => {
     expect(other.journal()[0]?.headers['content-type']).toStartWith('multipart/form-data; boundary=');
   });
 
-  test('an address is fetched for a client that asks for bytes, and passed on to others', async () => {
+  test('a URL is fetched for a client that requests bytes, and passed on to others', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     stage.script(answer({ url: address }), answer({ url: address }));
     const inHand = await ask(stage, GENERATE, cat({ model: stage.model, response_format: 'b64_json' }));
@@ -256,14 +259,14 @@ describe('before a provider of this format', () => {
     expect((await ask(stage, GENERATE, cat({ model: stage.model }))).body.data).toEqual([{ url: address }]);
   });
 
-  test('fewer images than asked for: fewer charged', async () => {
+  test('fewer images than requested: fewer charged', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     stage.script(answer({ b64_json: PNG }, { b64_json: PNG }));
     expect((await ask(stage, GENERATE, cat({ model: stage.model, n: 4 }))).body.data).toHaveLength(2);
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('images handed over have their price where the model says so, at every door', async () => {
+  test('input images have a price if the model defines one, in every format', async () => {
     const price = { perImage: 0.002, perInputImage: 0.0005 };
     const stage = await scene.stage({ kind: 'image', price, type: 'openai', upstreamModel: 'gpt-image-1.5' });
     stage.script(...Array<Answer>(3).fill(answer({ b64_json: PNG })));
@@ -281,7 +284,7 @@ describe('before a provider of this format', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE + 1_000_000n, PER_IMAGE + 500_000n]);
   });
 
-  test('size and quality have their price: as asked for, or as the provider says it chose', async () => {
+  test('the price depends on size and quality: as requested, or as reported by the provider', async () => {
     const perImage = [
       { size: '1024x1024', price: 0.04 },
       { size: '1024x1024', quality: 'high', price: 0.17 },
@@ -302,7 +305,7 @@ describe('before a provider of this format', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual(asked.map(([, , cost]) => cost));
   });
 
-  test('a refusal is the client’s, a failure costs nothing', async () => {
+  test('a refusal is the client’s error, and a failure is not charged', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     const error = {
       message: 'Not that.',
@@ -333,8 +336,8 @@ const geminiImage = (): Answer => ({
   },
 });
 
-describe('a model that draws from any of its doors', () => {
-  test('one that draws in conversations, asked for images: several are several conversations', async () => {
+describe('an image model in every format', () => {
+  test('a chat model with images: several images are several conversations', async () => {
     const stage = await scene.stage(drawing({ type: 'google', upstreamModel: 'gemini-2.5-flash-image' }));
     stage.script(geminiImage(), geminiImage());
     const { status, headers, body } = await ask(stage, GENERATE, cat({ model: stage.model, n: 2, size: '1600x900' }));
@@ -348,7 +351,7 @@ describe('a model that draws from any of its doors', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('one that only draws, asked in a conversation: its last image is what is changed', async () => {
+  test('an image-only model in a conversation edits the last image', async () => {
     const stage = await scene.stage(drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' }));
     stage.script(answer({ b64_json: PNG }));
     const messages = [
@@ -367,7 +370,7 @@ describe('a model that draws from any of its doors', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('the same through generateContent, from an address, streamed', async () => {
+  test('the same through generateContent, from a URL, streaming', async () => {
     const stage = await scene.stage(drawing({ type: 'openai-compatible' }));
     stage.script(answer({ url: address }));
     const contents = [{ role: 'user', parts: [{ text: 'A cat' }] }];

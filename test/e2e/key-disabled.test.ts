@@ -1,4 +1,4 @@
-/** A key is disabled while a call of its is under way: that call goes on and is charged, the next one is refused. */
+/** A key is disabled during a call: the call continues and is charged, and the next one is refused. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
@@ -13,7 +13,7 @@ afterAll(() => scene.close(), 30_000);
 test.each([
   ['a key', (key: string) => `/keys/${key}/disable`],
   ['an account', (_: string, account: string) => `/accounts/${account}/disable`],
-])('%s disabled in mid-stream', async (_, path) => {
+])('a key disabled by %s during a stream', async (_, path) => {
   const stage = await scene.stage();
   const { account } = stage.caller;
   const { id, key } = await scene.gateway.admin<{ id: string; key: string }>('POST', '/keys', { account, name: 'k' });

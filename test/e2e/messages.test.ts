@@ -1,4 +1,4 @@
-/** What only the messages format has: its keys, its version header, its errors, its counting, as its users meet them. */
+/** What only the messages format has: its keys, version header, errors and token counting. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -26,8 +26,8 @@ async function send(stage: Stage, headers: { [name: string]: string }, more: obj
   return { status: response.status, headers: response.headers, body: (await response.json()) as Reply };
 }
 
-describe('who calls', () => {
-  test('by x-api-key, by bearer token; the bearer wins', async () => {
+describe('the caller', () => {
+  test('can use x-api-key or a bearer token, which has precedence', async () => {
     const stage = await scene.stage({ type: chat.type });
     const { key } = stage.caller;
     stage.script(chat.whole({ texts: ['Hi'] }), chat.whole({ texts: ['Hi'] }), chat.whole({ texts: ['Hi'] }));
@@ -43,7 +43,7 @@ describe('who calls', () => {
     await stage.settled();
   });
 
-  test('without a version: 400 that names the header; without a key that comes first', async () => {
+  test('without a version gets a 400 that names the header; a missing key is reported first', async () => {
     const stage = await scene.stage();
     const none = await send(stage, { 'x-api-key': stage.caller.key });
     expect(none.status).toBe(400);
@@ -51,7 +51,7 @@ describe('who calls', () => {
     expect((await send(stage, {})).status).toBe(401);
   });
 
-  test('errors are of the format, with the id of the request', async () => {
+  test("errors have the format's form with the request id", async () => {
     const stage = await scene.stage();
     const { status, headers, body } = await send(stage, { 'x-api-key': 'sk-wrong', ...VERSION });
     expect(status).toBe(401);
@@ -60,7 +60,7 @@ describe('who calls', () => {
   });
 });
 
-describe('before its own provider', () => {
+describe('with its own provider', () => {
   test.each([
     ['anthropic-version', '2026-10-21', '2026-10-21'],
     ['vendor1-version', '2023-06-01', '2023-06-01'],
@@ -84,7 +84,7 @@ describe('before its own provider', () => {
     await stage.settled();
   });
 
-  test('members that only it has arrive there, and are reported elsewhere', async () => {
+  test('members that only this format has reach its provider, and are reported for others', async () => {
     const own = await scene.stage({ type: VENDOR.type, upstreamModel: VENDOR.upstreamModel });
     own.script(VENDOR.whole({ texts: ['Hi'] }));
     const more = { context_management: { edits: [] } };
@@ -104,7 +104,7 @@ describe('before its own provider', () => {
   });
 });
 
-test('tokens are counted for any model, and nothing is sent or charged for it', async () => {
+test('tokens are counted for any model, without sending or charging anything', async () => {
   const stage = await scene.stage({ type: chat.type });
   const headers = { 'x-api-key': stage.caller.key, ...VERSION };
   const { status, body } = await send(stage, headers, { max_tokens: undefined }, '/v1/messages/count_tokens');

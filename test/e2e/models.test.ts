@@ -1,4 +1,4 @@
-/** Model lists in the shapes of three families, and errors of paths nobody serves. */
+/** Model lists in three formats, and errors of unknown paths. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
-describe('model lists in three shapes', () => {
+describe('model lists in three formats', () => {
   const list = async (stage: Stage, path: string, headers: { [name: string]: string }) => {
     const response = await fetch(`${scene.gateway.url}${path}`, { headers });
     return {
@@ -18,7 +18,7 @@ describe('model lists in three shapes', () => {
     };
   };
 
-  test('the same set of names, letter for letter', async () => {
+  test('contain the same names exactly', async () => {
     const stage = await scene.stage({ model: 'vendor/Model-With.Case' });
     const { key } = stage.caller;
     const bearer = { authorization: `Bearer ${key}` };
@@ -48,7 +48,7 @@ describe('model lists in three shapes', () => {
     }
   });
 
-  test("a wrong key is a 401 on every path, in that path's shape, and never echoed", async () => {
+  test("a wrong key is a 401 on every path, in the path's error format, and never repeated", async () => {
     for (const path of ['/v1/models', '/v1/models/x', '/v1/chat/completions', '/v1/completions', '/v1/balance']) {
       const method = path.includes('completions') ? 'POST' : 'GET';
       const response = await fetch(`${scene.gateway.url}${path}`, {
@@ -63,7 +63,7 @@ describe('model lists in three shapes', () => {
     }
   });
 
-  test('an unknown path is 404, a wrong method 405, as JSON', async () => {
+  test('an unknown path is 404 and a wrong method 405, as JSON', async () => {
     const authorization = `Bearer ${scene.gateway.apiKey}`;
     for (const [method, path, status] of [
       ['GET', '/v1/nothing', 404],

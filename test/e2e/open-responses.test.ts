@@ -1,4 +1,7 @@
-/** Open Responses' compliance cases, each event and body held against the published schema: on the sandbox and before providers of every format. */
+/**
+ * The Open Responses compliance cases, each event and body checked against the published schema, with the sandbox and providers of every
+ * format.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { faultsOfEvent, faultsOfResponse, type ResponseObject, type StreamEvent } from '../open-responses/schema.ts';
 import type { Said } from '../said.ts';
@@ -27,9 +30,9 @@ interface Case {
   name: string;
   request: object;
   stream?: true;
-  /** What the provider's model says. */
+  /** The output of the provider's model. */
   said: Said;
-  /** Of what type one of the items must be. */
+  /** The expected type of one item. */
   item: 'message' | 'function_call';
 }
 
@@ -126,7 +129,7 @@ const CASES: readonly Case[] = [
 
 const UPSTREAMS: readonly (VendorName | 'sandbox')[] = ['sandbox', 'chat', 'messages', 'gemini', 'responses'];
 
-describe.each(UPSTREAMS)('before %s', (name) => {
+describe.each(UPSTREAMS)('with %s', (name) => {
   test.each(CASES)('$name', async ({ request, stream = false, said, item }) => {
     const vendor = name === 'sandbox' ? undefined : VENDORS[name];
     const stage = await scene.stage(vendor && { type: vendor.type, upstreamModel: vendor.upstreamModel });
@@ -143,7 +146,7 @@ describe.each(UPSTREAMS)('before %s', (name) => {
   });
 });
 
-/** The response in the last event of a stream, in which every event is as it must be, and in its place. */
+/** The response in the last event of a stream whose events are all valid and in order. */
 function finalOf(text: string, item: Case['item']): ResponseObject {
   const events = text
     .split(/\r?\n/)

@@ -1,4 +1,4 @@
-/** The public description says what is there: its examples fit its schemas, and the sandbox answers them as it says. */
+/** The OpenAPI document is correct: its examples match its schemas, and the sandbox answers them as documented. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { type ApiDocument, type Content, faultsOf, operationsOf } from '../openapi/document.ts';
@@ -18,7 +18,7 @@ afterAll(async () => {
   await gateway?.stop();
 });
 
-/** `undefined` where all is well, so that a failure shows what is wrong with what. */
+/** `undefined` without faults, so that a failure shows the details. */
 const listed = (faults: { [place: string]: string[] }) =>
   Object.fromEntries(Object.entries(faults).filter(([, found]) => found.length > 0));
 
@@ -28,7 +28,7 @@ const faultsIn = (content: { [type: string]: Content } = {}) =>
   );
 
 describe('the document', () => {
-  test('names every operation once, under a tag that it describes', () => {
+  test('names every operation once, under a described tag', () => {
     const operations = operationsOf(document);
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -37,7 +37,7 @@ describe('the document', () => {
     expect(document.servers.length).toBeGreaterThan(0);
   });
 
-  test('describes the body of whatever takes one, and gives an example of it', () => {
+  test('describes every request body, with an example', () => {
     const without = operationsOf(document)
       .filter(({ method }) => method === 'POST' || method === 'PUT' || method === 'PATCH')
       .filter(({ operation: { requestBody } }) => {
@@ -51,7 +51,7 @@ describe('the document', () => {
     );
   });
 
-  test('gives an example of every answer in JSON', () => {
+  test('has an example of every JSON response', () => {
     const without = operationsOf(document)
       .filter(({ operation: { responses } }) => {
         const json = responses['200']?.content?.['application/json'];
@@ -61,7 +61,7 @@ describe('the document', () => {
     expect(without.toSorted()).toEqual(['getDescription', ...Object.keys(REFUSED)].toSorted());
   });
 
-  test('has schemas that its examples fit, with no member that they do not describe', () => {
+  test('has schemas that its examples match, without undocumented members', () => {
     const faults: { [place: string]: string[] } = {};
     for (const { operation } of operationsOf(document)) {
       faults[`${operation.operationId} request`] = faultsIn(operation.requestBody?.content);
@@ -71,7 +71,7 @@ describe('the document', () => {
     expect(listed(faults)).toEqual({});
   });
 
-  test('says which errors each family has', () => {
+  test('documents the errors of each family', () => {
     const families = operationsOf(document).map(({ path, operation: { responses } }) => [path, responses['4XX']?.$ref]);
     expect(families).toContainEqual(['/v1/chat/completions', '#/components/responses/OpenAiError']);
     expect(families).toContainEqual(['/v1/messages', '#/components/responses/AnthropicError']);
@@ -81,7 +81,7 @@ describe('the document', () => {
 });
 
 describe('the sandbox', () => {
-  test('answers every example with success', () => {
+  test('succeeds for every example', () => {
     const failed = ran.filter(({ status, operation }) => status >= 300 && !REFUSED[operation.operationId]);
     expect(
       failed.map(({ operation, status, body, type }) => ({ id: operation.operationId, status, type, body })),
@@ -90,7 +90,7 @@ describe('the sandbox', () => {
     expect(refused.toSorted()).toEqual(Object.keys(REFUSED).toSorted());
   });
 
-  test('answers as the description says, errors too', () => {
+  test('answers as documented, also with errors', () => {
     const faults: { [place: string]: string[] } = {};
     for (const { operation, status, body, type } of ran) {
       if (body === undefined) continue;
@@ -102,7 +102,7 @@ describe('the sandbox', () => {
     expect(listed(faults)).toEqual({});
   });
 
-  test('streams where the description says so, events as it describes them', () => {
+  test('streams where documented, with the documented events', () => {
     const faults: { [place: string]: string[] } = {};
     const streams = ran.filter(({ events }) => events);
     for (const { operation, events = [] } of streams) {

@@ -1,9 +1,9 @@
-/** The operator's own address: the admin API and the metrics are there alone, under names that are the operator's. */
+/** The operator's own address: only it serves the admin API and the metrics, under the operator's host names. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { request } from 'node:http';
 import { freePort, startGateway } from '../gateway-process.ts';
 
-/** The status of a request that names this host. */
+/** The status of a request with this host header. */
 function statusAs(host: string, port: number, path: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const options = { host: '127.0.0.1', port, path, headers: { host, authorization: `Bearer ${key}` } };
@@ -32,7 +32,7 @@ describe.each([['1'], ['2']])('with %s processes', (processes) => {
     await (await started).gateway.stop();
   });
 
-  test('serves the admin API and the metrics there, and not on the main address', async () => {
+  test('the admin API and the metrics are served there, and not on the main address', async () => {
     const { gateway, port, main } = await started;
     const { adminKey, apiKey } = gateway;
     for (const path of ['/admin/v1/accounts', '/metrics']) {
@@ -46,7 +46,7 @@ describe.each([['1'], ['2']])('with %s processes', (processes) => {
     expect(gateway.log()).toContain(`The admin API and the metrics are on http://127.0.0.1:${port}`);
   }, 60_000);
 
-  test('and answers under the operator’s names alone', async () => {
+  test('only the operator’s host names are accepted', async () => {
     const { gateway, port } = await started;
     const named = (host: string) => statusAs(host, port, '/admin/v1/accounts', gateway.adminKey);
     for (const host of [

@@ -1,4 +1,4 @@
-/** Tools that run at the provider, as clients of each format meet them: refused without a price, charged by one; and the modes of a video. */
+/** Provider tools in each format: refused without a price, charged by it; and video modes. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS } from '../vendor-answers.ts';
@@ -32,7 +32,7 @@ const RESPONSE = {
   usage: { input_tokens: 1000, output_tokens: 1000, total_tokens: 2000 },
 };
 
-test('searches that a response shows are charged, though its usage does not count them', async () => {
+test('searches in a response are charged even if its usage does not count them', async () => {
   const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price: PRICE });
   stage.script({ json: RESPONSE });
   const body = { model: stage.model, input: 'Hi', tools: [{ type: 'web_search' }] };
@@ -44,7 +44,7 @@ test('searches that a response shows are charged, though its usage does not coun
   expect(call).toMatchObject({ cost: '0.022' });
 });
 
-test("Anthropic's searches are charged and bounded, its fetches are not charged", async () => {
+test("Anthropic's searches are charged and limited, its fetches are not charged", async () => {
   const stage = await scene.stage({ type: 'anthropic', upstreamModel: 'claude-opus-4-5', price: PRICE });
   const { json } = VENDORS.messages.whole({ texts: ['Hi'] }) as { json: object };
   const usage = {
@@ -67,7 +67,7 @@ test("Anthropic's searches are charged and bounded, its fetches are not charged"
   await stage.settled();
 });
 
-test('the search of a chat, which nobody reports, is charged once', async () => {
+test('the search of a chat, which no provider reports, is charged once', async () => {
   const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-4o-search-preview', price: PRICE });
   stage.script(
     VENDORS.chat.whole({ texts: ['Hi'], tokens: { input: 1000, cachedInput: 0, output: 1000, reasoning: 0 } }),
@@ -90,7 +90,7 @@ test('without a price it is refused by name, and nothing is held or sent', async
   expect(stage.journal()).toEqual([]);
 });
 
-test('images that a tool makes are bounded, and all of them held for', async () => {
+test('images that a tool generates are limited, and all of them held for', async () => {
   const price = { input: 1, output: 1, perImage: 0.1 };
   const stage = await scene.stage({ type: 'openai', upstreamModel: 'gpt-6', price, amount: '0.15' });
   stage.script({ json: RESPONSE });
@@ -107,7 +107,7 @@ test('images that a tool makes are bounded, and all of them held for', async () 
   await rich.settled();
 });
 
-test("Kling's modes: the plain one by the usual price, others by their own or not at all", async () => {
+test("Kling's modes: the standard one has the usual price, others need their own", async () => {
   const perSecond = [
     { quality: 'std', price: 0.05 },
     { quality: 'pro', price: 0.1 },

@@ -1,4 +1,4 @@
-/** What only the Responses format has: its settings, what its provider keeps, its way of breaking off, as its users meet them. */
+/** What only the Responses format has: its settings, stored responses, and its errors in streams. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { VENDORS, type Vendor } from '../vendor-answers.ts';
@@ -22,7 +22,7 @@ interface Reply {
 }
 
 test.each([VENDOR, chat, messages, gemini])(
-  'a reply that is not kept here cannot be gone on from: $type',
+  'a response that is not stored here cannot be continued: $type',
   async (vendor) => {
     const stage = await stageFor(vendor);
     const request = { model: stage.model, input: 'Go on', previous_response_id: 'resp_1' };
@@ -36,7 +36,7 @@ test.each([VENDOR, chat, messages, gemini])(
 );
 
 test.each([{ background: true }, { conversation: 'conv_1' }])(
-  'what is not served is said by name: %j',
+  'unsupported members are refused by name: %j',
   async (more) => {
     const stage = await stageFor(VENDOR);
     const response = await stage.post('/v1/responses', { model: stage.model, input: 'Go on', ...more });
@@ -47,7 +47,7 @@ test.each([{ background: true }, { conversation: 'conv_1' }])(
   },
 );
 
-test('a text alone is an input; usage has the names of both specifications', async () => {
+test('a plain text is an input, and usage has the member names of both specifications', async () => {
   const stage = await stageFor(chat);
   stage.script(chat.whole(SAID));
   const response = await stage.post('/v1/responses', { model: stage.model, input: 'Hi', store: true });
@@ -63,7 +63,7 @@ test('a text alone is an input; usage has the names of both specifications', asy
   await stage.settled();
 });
 
-test('a stream that breaks off says so and never completes', async () => {
+test('a stream that fails says so and never completes', async () => {
   for (const vendor of [VENDOR, chat]) {
     const stage = await stageFor(vendor);
     const answer = vendor.stream({ texts: ['one ', 'two ', 'three'] });

@@ -1,4 +1,4 @@
-/** The sandbox behind the gateway: what one caller asks of it touches no other, and it makes way for real providers. */
+/** The sandbox in the gateway: one caller's requests do not affect another's, and real providers replace it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-process.ts';
 
@@ -19,14 +19,14 @@ const ask = (prompt: string, more: object = {}) =>
     body: JSON.stringify({ model: 'sandbox-chat', messages: [{ role: 'user', content: prompt }], ...more }),
   });
 
-test('failures that one caller asks for leave the next call alone', async () => {
+test('a failure that one caller requests does not affect the next call', async () => {
   for (const status of [429, 503, 500]) {
     for (let i = 0; i < 6; i++) expect((await ask(`[[fail ${status}]]`)).ok).toBe(false);
     expect((await ask('Hello')).status).toBe(200);
   }
 });
 
-test('a reply ends at the model’s ceiling, and costs no more than was held', async () => {
+test('a reply ends at the model’s token limit, and costs at most the hold', async () => {
   const reply = (await (await ask('[[long 999999]]')).json()) as {
     choices: { finish_reason: string }[];
     usage: { completion_tokens: number };
@@ -35,7 +35,7 @@ test('a reply ends at the model’s ceiling, and costs no more than was held', a
   expect(reply.usage.completion_tokens).toBe(4096);
 });
 
-test('a message without content and data that is not base64 are refused in every format', async () => {
+test('a message without content and invalid base64 are refused in every format', async () => {
   const inline = { contents: [{ parts: [{ inlineData: { mimeType: 'image/png', data: '%%%' } }] }] };
   const response = await fetch(`${gateway.url}/v1beta/models/sandbox-chat:generateContent`, {
     method: 'POST',
@@ -52,7 +52,7 @@ test.each([
   ['beside a provider', { OPENAI_API_KEY: 'sk-none' }, false],
   ['beside a provider, where it is told to be on', { OPENAI_API_KEY: 'sk-none', MODELPORT_SANDBOX: 'on' }, true],
   ['where it is told to be off', { MODELPORT_SANDBOX: 'off' }, false],
-])('%s its models are offered or not', async (_what, environment, isOffered) => {
+])('%s: its models are offered or not', async (_what, environment, isOffered) => {
   const other = await startGateway({ environment: { MODELPORT_SANDBOX: '', ...environment } });
   try {
     const models = await fetch(`${other.url}/v1/models`, { headers: { authorization: `Bearer ${other.apiKey}` } });

@@ -1,4 +1,4 @@
-/** What a scenario is, and what those of the list share: tools, images, the words for the end of a turn. */
+/** The type of a scenario, and parts that scenarios share: tools, images, finish reasons. */
 import { expect } from 'bun:test';
 import type { Client, Conversation, ConversationView, FilePart, Format, TurnView } from '../clients/formats-client.ts';
 import type { Said } from '../said.ts';
@@ -10,24 +10,24 @@ export interface Seen {
   format: Format;
   vendor: VendorName;
   view: ConversationView;
-  /** The requests as the provider had them, one for each turn. */
+  /** The requests to the provider, one per turn. */
   sent: Sent[];
 }
 
 export interface Scenario {
   name: string;
   ask: Partial<Conversation>;
-  /** The provider's reply of each turn. */
+  /** The provider's reply for each turn. */
   says: readonly Said[];
-  /** The providers where it is told apart; all unless told. */
+  /** The providers for which it runs; all by default. */
   vendors?: readonly VendorName[];
-  /** Who cannot ask so, with the reason. */
+  /** Clients that cannot do this, with the reason. */
   cannot?: { readonly [client in Client]?: string };
-  /** What our user must see and the provider must have had; the turns' usage and the charge are looked at for all. */
+  /** Checks what the user sees and what the provider received. Usage and charge of the turns are always checked. */
   check(seen: Seen): void;
 }
 
-/** What a client speaks. */
+/** The format of each client. */
 export const FORMAT_OF: { readonly [client in Client]: Format } = {
   chat: 'chat',
   messages: 'messages',
@@ -79,7 +79,7 @@ export const PDF = 'JVBERi0xLjQKJSVFT0YK';
 export const SOUND: FilePart = { type: 'audio', mediaType: 'audio/wav', data: 'UklGRiQAAABXQVZF' };
 export const IMAGE: FilePart = { type: 'image', mediaType: 'image/png', data: PNG };
 
-/** What providers' own schema dialects differ in: references, several types, enumerations. */
+/** Schema features that differ between providers: references, several types, enumerations. */
 export const MANY_PARTS = {
   type: 'object',
   properties: {
@@ -121,7 +121,7 @@ export function partsOf<Type extends SentPart['type']>(sent: Sent | undefined, t
   return parts.filter((part): part is Extract<SentPart, { type: Type }> => part.type === type);
 }
 
-/** Every result names the call it answers, whatever ids the provider's format asks for. */
+/** Every result names its call, whatever ids the provider's format requires. */
 export function assertMatched(sent: Sent | undefined): void {
   const calls = partsOf(sent, 'call').map(({ id }) => id);
   const results = partsOf(sent, 'result').map(({ id }) => id);
@@ -129,7 +129,7 @@ export function assertMatched(sent: Sent | undefined): void {
   expect(new Set(calls).size).toBe(calls.length);
 }
 
-/** The AI SDK wraps them for Google in an object of its own. */
+/** For Google the AI SDK wraps them in an object. */
 export function assertResults(sent: Sent | undefined, ...texts: string[]): void {
   const results = partsOf(sent, 'result');
   expect(results).toHaveLength(texts.length);
@@ -142,5 +142,5 @@ export function assertCalls(turn: TurnView | undefined, ...calls: (typeof CALLS.
   );
 }
 
-/** Libraries that show no reasoning. */
+/** Libraries that do not show reasoning. */
 export const hidesReasoning = (client: Client) => client === 'ai-chat';

@@ -1,4 +1,4 @@
-/** What every official library does before every provider: one list, each with what its user sees and what the provider is asked. */
+/** What every official library does with every provider: for each scenario, what the user sees and what the provider receives. */
 import { expect } from 'bun:test';
 import { CLIENTS } from '../clients/formats-client.ts';
 import { SEAL } from '../vendor-answers.ts';
@@ -109,7 +109,7 @@ export const SCENARIOS: readonly Scenario[] = [
       assertMatched(last);
       for (const each of sent) expect(each.thinks).toBe(true);
       if (vendor === 'chat') return;
-      // The provider's proofs come back to it, each in its turn.
+      // The provider's signatures return to it, each in its turn.
       const seals = (last?.turns ?? []).map(({ parts }) =>
         parts.flatMap((part) => ('seal' in part ? [part.seal] : [])),
       );
@@ -124,7 +124,7 @@ export const SCENARIOS: readonly Scenario[] = [
     check({ format, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
       assertCalls(view.turns[0], CALLS.weather, CALLS.time);
-      // Google's own format leaves them away.
+      // Google's own format omits them.
       if (format !== 'gemini') {
         const ids = (view.turns[0]?.calls ?? []).map(({ id }) => id);
         expect(new Set(ids).size).toBe(2);
@@ -178,7 +178,7 @@ export const SCENARIOS: readonly Scenario[] = [
       expect(textsOf(view)).toEqual(['', 'Unknown.']);
       const [result] = partsOf(sent[1], 'result');
       expect(result?.text).toContain('no such place');
-      // Only these two formats can say it, and each to the other; the AI SDK says it to Google as a text.
+      // Only these two formats can express it, each for the other; the AI SDK sends it to Google as text.
       const isSaid = format === 'messages' || client === 'gemini';
       const isHeard = vendor === 'messages' || vendor === 'gemini';
       if (isSaid && isHeard) expect(result?.failed).toBe(true);
@@ -201,7 +201,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const [result] = partsOf(sent[1], 'result');
       expect(result?.text).toContain('see');
       const { images = 0 } = result ?? {};
-      // Chat has no place for it: a message of the user's follows.
+      // Chat has no place for it, so a user message follows.
       if (vendor === 'chat') expect(partsOf(sent[1], 'image')).toMatchObject([IMAGE]);
       else expect(images + partsOf(sent[1], 'image').length).toBe(1);
     },
@@ -223,7 +223,7 @@ export const SCENARIOS: readonly Scenario[] = [
     check({ vendor, view, sent }) {
       expect(textsOf(view)).toEqual(['', 'Both.']);
       const types = sent[1]?.turns.at(-1)?.parts.flatMap(({ type }) => (type === 'text' ? [] : type));
-      // Where results are texts alone the images follow them all: each result right behind the calls.
+      // If results can only be text, images follow all of them: each result comes directly after the calls.
       if (vendor === 'chat') expect(types).toEqual(['result', 'result', 'image', 'image']);
       expect(types?.slice(0, 2)).toEqual(['result', 'result']);
       assertMatched(sent[1]);
@@ -310,7 +310,7 @@ export const SCENARIOS: readonly Scenario[] = [
       check({ client, view, sent }) {
         if (choice === 'auto' || choice === 'none') expect(textsOf(view)).toEqual(['Well.']);
         else assertCalls(view.turns[0], CALLS.time);
-        // These two leave their tools away instead.
+        // These two omit their tools instead.
         const leavesAway = choice === 'none' && (client === 'ai-messages' || client === 'ai-gemini');
         if (leavesAway && sent[0]?.choice === undefined) expect(sent[0]?.tools).toEqual([]);
         else expect(sent[0]?.choice ?? 'auto').toEqual(choice);

@@ -1,4 +1,4 @@
-/** Providers' credentials at rest: nothing on the disk shows them, a wrong key is a sentence, a running gateway lives through a rotation. */
+/** Providers' credentials on disk: never readable, a wrong key is an error, and a running gateway continues during a rotation. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ async function credentialSent(): Promise<string | null | undefined> {
 
 const onDisk = () => readdirSync(folder).filter((name) => statSync(join(folder, name)).isFile());
 
-test('a credential is used, and is in no file, answer or log', async () => {
+test('a credential is used, and is in no file, response or log', async () => {
   expect(await credentialSent()).toBe(`Bearer ${CANARY}`);
   for (const name of onDisk()) expect(readFileSync(join(folder, name)).includes(CANARY) ? name : '').toBe('');
   for (const path of ['/providers', '/audit'])
@@ -53,17 +53,17 @@ test('a credential is used, and is in no file, answer or log', async () => {
   expect(gateway.log()).not.toContain(key);
 });
 
-test('a rotation changes the key, and a gateway that runs goes on', async () => {
+test('a rotation changes the key, and a running gateway continues', async () => {
   const before = readFileSync(join(folder, 'secret.key'), 'utf8');
   const rotating = spawnModelport(['secrets', 'rotate', '--json'], {
     MODELPORT_URL: gateway.url,
     MODELPORT_ADMIN_KEY: gateway.adminKey,
   });
   expect(await rotating.exited).toBe(0);
-  expect(JSON.parse(rotating.log())).toEqual({ 'providers encrypted anew': 1, 'key of': 'the key file' });
+  expect(JSON.parse(rotating.log())).toEqual({ 'providers re-encrypted': 1, 'key of': 'the key file' });
   expect(readFileSync(join(folder, 'secret.key'), 'utf8')).not.toBe(before);
   expect(onDisk()).not.toContain('secret.key.previous');
-  // Something changes, so that it reads its providers anew.
+  // A change makes it read its providers again.
   const settings = {
     name: 'other',
     type: 'openai-compatible',
@@ -75,7 +75,7 @@ test('a rotation changes the key, and a gateway that runs goes on', async () => 
   expect(gateway.log()).not.toContain('could not be looked after');
 }, 60_000);
 
-test('a start without the key is one sentence', async () => {
+test('a start without the key is an error', async () => {
   await gateway.stop('keep');
   renameSync(join(folder, 'secret.key'), join(folder, 'elsewhere'));
   const environment = { PORT: String(await freePort()), MODELPORT_DATA_DIR: folder };

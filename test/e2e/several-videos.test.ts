@@ -1,4 +1,4 @@
-/** `n` on videos: n are made, held for and paid for, and all of them are listed wherever the task is read. */
+/** `n` for videos: n videos are generated, held for and charged, and all are listed wherever the task is read. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, startScene } from '../scene.ts';
 import { authorized, FILM, SECOND_PRICE, vendorVideo, videoAnswer, watch } from '../videos.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
-test('two are ordered one by one, and read at every door', async () => {
+test('two videos are ordered one by one, and can be read in every format', async () => {
   const stage = await scene.stage({ type: 'openai', kind: 'video', price: SECOND_PRICE });
   const { url } = scene.gateway;
   for (const id of ['vid_a', 'vid_b']) {

@@ -1,4 +1,4 @@
-/** Models that speak, asked in conversations: whatever their price is, and billed as on the endpoint for speech. */
+/** Speech models used in chat: whatever their price, billed as on the speech endpoint. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Scene, type Stage, startScene } from '../scene.ts';
 
@@ -39,7 +39,7 @@ interface Generated {
   usageMetadata: { totalTokenCount: number };
 }
 
-test('generateContent with AUDIO speaks, in samples, for what speech costs', async () => {
+test('generateContent with AUDIO returns samples at the price of speech', async () => {
   const stage = await scene.stage();
   const response = await generate(stage, SANDBOX);
   expect(response.status).toBe(200);
@@ -55,7 +55,7 @@ test('generateContent with AUDIO speaks, in samples, for what speech costs', asy
   expect(Number(first?.cost)).toBeGreaterThan(0);
 });
 
-test('streamGenerateContent speaks piece by piece', async () => {
+test('streamGenerateContent returns speech in pieces', async () => {
   const stage = await scene.stage();
   const response = await generate(stage, SANDBOX, 'streamGenerateContent?alt=sse');
   const chunks = (await response.text())
@@ -70,7 +70,7 @@ test('streamGenerateContent speaks piece by piece', async () => {
   expect(chunks.at(-1)?.candidates[0]?.finishReason).toBe('STOP');
 });
 
-test('chat with modalities speaks, whole and as a stream', async () => {
+test('chat with modalities returns speech, non-streaming and streaming', async () => {
   const stage = await scene.stage();
   const whole = (await (await converse(stage, SANDBOX)).json()) as {
     choices: { message: { audio: { id: string; data: string } }; finish_reason: string }[];
@@ -86,7 +86,7 @@ test('chat with modalities speaks, whole and as a stream', async () => {
   expect(stream).toEndWith('data: [DONE]\n\n');
 });
 
-test('a provider is sent a request for speech: the text, the voice, how it is to audio', async () => {
+test('the provider gets a speech request: text, voice and style instructions', async () => {
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
   const audio = Buffer.from('the audio of it all');
   stage.script({ bytes: audio, headers: { 'content-type': 'audio/pcm' } });
@@ -107,7 +107,7 @@ test('a provider is sent a request for speech: the text, the voice, how it is to
   expect(Number((await stage.settledCall()).cost)).toBe((15 * TEXT.length) / 1_000_000);
 });
 
-test('another provider’s voice is replaced, and what cannot be spoken is named', async () => {
+test('another provider’s voice is replaced, and unsupported members are named', async () => {
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
   stage.script({ bytes: Buffer.from('audio'), headers: { 'content-type': 'audio/pcm' } });
   const response = await generate(stage, stage.model, 'generateContent', 'Puck');
@@ -115,7 +115,7 @@ test('another provider’s voice is replaced, and what cannot be spoken is named
   expect(stage.journal()[0]?.body).toMatchObject({ voice: 'alloy' });
 });
 
-test('speech that nobody asked for is refused before it costs anything', async () => {
+test('speech that was not requested is refused without a charge', async () => {
   const stage = await scene.stage();
   const silent = await stage.post('/v1/chat/completions', {
     model: SANDBOX,

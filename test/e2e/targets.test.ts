@@ -1,4 +1,4 @@
-/** Time limits on the way to a target, and which failures lead to the next one. */
+/** Time limits of a target, and which failures lead to the next one. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { costOf, nanoCost, type Scene, startScene } from '../scene.ts';
@@ -14,7 +14,7 @@ afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
 describe('time limits and targets', () => {
-  test('a connection that is never accepted ends in the connect limit', async () => {
+  test('a connection that is never accepted fails by the connect limit', async () => {
     const deaf = await startDeafListener();
     try {
       if (!deaf.deaf) return console.warn('this system accepts every connection: the connect limit is not tried');
@@ -42,7 +42,7 @@ describe('time limits and targets', () => {
     });
   }
 
-  test('the next target answers where the first fails before the first byte: one call, one charge', async () => {
+  test('the next target answers if the first fails before the first byte, with one call and one charge', async () => {
     const faults: Answer[] = [
       wholeAnswer('x', { fault: { before: 'headers', does: 'reset' } }),
       errorAnswer(503, 'overloaded'),

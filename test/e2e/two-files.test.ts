@@ -1,4 +1,4 @@
-/** Two files of providers and models on one database: whoever starts last wins, and says whose prices it changed. */
+/** Two configuration files on one database: the last start wins, and reports whose prices it changed. */
 import { describe, expect, test } from 'bun:test';
 import { ENGINES } from '../engines.ts';
 import { type GatewayProcess, type GatewaySetup, startGateway } from '../gateway-process.ts';
@@ -19,7 +19,7 @@ interface Line {
 
 const WARN = 40;
 
-/** What a start has said of its file. */
+/** The log lines of a start about its file. */
 function saidOf(gateway: GatewayProcess): Line[] {
   const lines = gateway.log().split('\n');
   return lines.flatMap((line) => (line.startsWith('{') && line.includes('"file":') ? [JSON.parse(line) as Line] : []));
@@ -36,11 +36,11 @@ const newestChange = async (gateway: GatewayProcess) =>
   (await gateway.admin<{ data: AuditView[] }>('GET', '/audit?subject=m&limit=1')).data[0];
 
 describe.each(ENGINES)('two files over $name', (engine) => {
-  test('the second says what it changed, on record and in the log, and whose it undid', async () => {
+  test('the second file reports its changes in audit and log, and whose changes it reverted', async () => {
     const { settings, tamper } = await engine.freshDatabase();
     const environment = {
       MODELPORT_LOG_LEVEL: 'info',
-      // Machines that share a database share the key of what is encrypted in it.
+      // Machines that share a database share its encryption key.
       MODELPORT_SECRET_KEY: 'a key that both gateways are started with',
       ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
     };
@@ -63,7 +63,7 @@ describe.each(ENGINES)('two files over $name', (engine) => {
     expect(changed?.msg).toContain('maxOutputTokens 100 -> 200');
     expect(changed).toMatchObject({ file: 'modelport.yaml', model: 'm' });
     expect(warned).toMatchObject({ level: WARN, otherFingerprint: firstPrint });
-    expect(warned?.msg).toContain(`undid what modelport.yaml (${firstPrint}) set for model "m"`);
+    expect(warned?.msg).toContain(`reverted what modelport.yaml (${firstPrint}) set for model "m"`);
     expect(warned?.msg).toContain('runs');
     expect(record).toMatchObject({
       actor: expect.stringMatching(/^file modelport\.yaml /),
@@ -82,7 +82,7 @@ describe.each(ENGINES)('two files over $name', (engine) => {
       ),
     ]);
 
-    // Long after the last process with the other file has gone, a change is a change.
+    // Long after the last process with the other file has ended, a change causes no warning.
     await tamper('UPDATE audits SET at = at - 3600000');
     await tamper('UPDATE config_files SET seen_at = seen_at - 3600000');
     const later = await startWith(DEAR);

@@ -1,4 +1,4 @@
-/** Sounds of many megabytes through the running gateway: to the byte, to every target, without being held in memory. */
+/** Audio files of many megabytes through the running gateway: complete for every target, without being held in memory. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -31,7 +31,7 @@ async function uploaded({ caller, model }: Stage, audio: Buffer, signal?: AbortS
   });
 }
 
-test('every target is sent all of it; nothing is left of it on the disk', async () => {
+test('every target gets the complete file, and nothing stays on disk', async () => {
   const stage = await stageOf(2);
   stage.script({ status: 503, json: { error: { message: 'busy' } } });
   stage.scriptTarget(1, { json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
@@ -42,7 +42,7 @@ test('every target is sent all of it; nothing is left of it on the disk', async 
   for (const { form = '', headers } of sent) {
     expect(Number(headers['content-length'])).toBe(form.length);
     expect(form.includes('whisper-x')).toBe(true);
-    // The whole, by its place in the form: a comparison that prints both would print megabytes.
+    // The position of the whole file in the form: a comparison would print megabytes on failure.
     expect(form.includes(SOUND.toString('latin1'))).toBe(true);
   }
   const call = await stage.settledCall();
@@ -51,7 +51,7 @@ test('every target is sent all of it; nothing is left of it on the disk', async 
   expect(readdirSync(scene.gateway.dataFolder).filter((name) => name.startsWith('modelport_upload_'))).toEqual([]);
 });
 
-test('a target that refuses before it has read all of it is heard', async () => {
+test('an early refusal of a target, before it has read everything, is used', async () => {
   const stage = await stageOf();
   stage.script({ status: 400, json: { error: { message: 'No such model.', type: 'invalid_request_error' } } });
   const response = await uploaded(stage, SOUND);
@@ -60,7 +60,7 @@ test('a target that refuses before it has read all of it is heard', async () => 
   expect((await stage.settledCall()).cost).toBe('0');
 });
 
-test('who leaves while sending is charged nothing and holds nothing', async () => {
+test('a client that disconnects while sending is not charged, and nothing stays held', async () => {
   const stage = await stageOf();
   const left = new AbortController();
   const endless = new ReadableStream({
@@ -82,7 +82,7 @@ test('who leaves while sending is charged nothing and holds nothing', async () =
   expect(stage.journal()).toEqual([]);
 });
 
-test('more than the largest body is refused as it comes', async () => {
+test('a body above the maximum size is refused while it arrives', async () => {
   const stage = await stageOf();
   const form = new FormData();
   form.set('file', new Blob([SOUND, SOUND, SOUND, SOUND, SOUND, SOUND]), 'audio.mp3');

@@ -1,4 +1,4 @@
-/** Every recorded stream in OpenAI's format goes through the running gateway byte for byte, but for the model's name. */
+/** Every recorded stream in OpenAI's format passes through the gateway byte for byte, except the model's name. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { hasFixtures, type RecordedCase, recordedCases, replyBytes, requestBytes } from '../fixtures.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
@@ -22,7 +22,7 @@ function chunksOf(recorded: RecordedCase): Chunk[] {
   return lines.filter((line) => line.startsWith('data: {')).map((line) => JSON.parse(line.slice(6)));
 }
 
-/** What the gateway mends on purpose is no longer the provider's bytes: two finishes, empty ids, entries without index, sums that do not add up. */
+/** What the gateway normalizes differs from the provider's bytes: two finish reasons, empty ids, entries without index, wrong sums. */
 function isWellFormed(recorded: RecordedCase): boolean {
   if (JSON.stringify(recorded.native_sdk ?? {}).includes('FAIL')) return false;
   const finished = new Set<number>();
@@ -49,7 +49,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => scene.close(), 30_000);
 
-/** Asks as the recorded request does, and for usage, so that nothing has to be held back. */
+/** Sends the recorded request, asking for usage, so that nothing is withheld. */
 function requestFor(recorded: RecordedCase, model: string): object {
   const bytes = requestBytes(recorded);
   const asked = bytes ? JSON.parse(Buffer.from(bytes).toString()) : {};
@@ -66,7 +66,7 @@ async function relayed(stage: Stage, recorded: RecordedCase, chunking: Chunking)
   return response.text();
 }
 
-/** The recording with the public name in the place of the provider's, the only thing that may differ. */
+/** The recording with the public model name, the only allowed difference. */
 function renamed(recorded: RecordedCase, model: string): string {
   const text = Buffer.from(replyBytes(recorded)).toString();
   const names = new Set(chunksOf(recorded).map((chunk) => chunk.model ?? ''));
@@ -81,7 +81,7 @@ function renamed(recorded: RecordedCase, model: string): string {
   return result.includes('data: [DONE]') ? result : `${result}data: [DONE]\n\n`;
 }
 
-describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
+describe.skipIf(!hasFixtures)('recorded streams pass byte for byte', () => {
   test('there are recordings of many providers', () => {
     expect(SOUND.length).toBeGreaterThan(50);
   });
@@ -102,7 +102,7 @@ describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
   }
 
   test(
-    'what is mended is mended alike, however it is cut',
+    'normalized replies do not depend on the splitting',
     () =>
       sideBySide(
         MENDED,
@@ -121,7 +121,7 @@ describe.skipIf(!hasFixtures)('recorded streams, byte for byte', () => {
   );
 });
 
-/** Where the provider did not say what was used, the client that asked is told what it is billed: in a chunk of its own, the last. */
+/** If the provider reported no usage, a client that asked for it gets the billed usage in a last chunk of its own. */
 function withoutBill(text: string, recorded: RecordedCase): string {
   if (chunksOf(recorded).some(({ usage }) => usage)) return text;
   const billed = /data: \{[^\n]*"choices":\[\],"usage":\{[^\n]*\n\n(?=data: \[DONE\]\n\n$)/;
@@ -129,7 +129,7 @@ function withoutBill(text: string, recorded: RecordedCase): string {
   return text.replace(billed, '');
 }
 
-/** Names and ids that differ from call to call by intention. */
+/** Names and ids that always differ. */
 function withoutOurs(text: string, model: string): string {
   return text.replaceAll(model, 'model').replaceAll(/"id":"[^"]*"/g, '"id":""');
 }

@@ -1,4 +1,4 @@
-/** Vertex AI behind the running gateway: tokens, Gemini and Claude, failures; and what all clouds' rows keep. */
+/** Vertex AI with the running gateway: tokens, Gemini and Claude, failures; and what rows of clouds keep. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { type Scene, startScene } from '../scene.ts';
@@ -26,7 +26,7 @@ describe('Vertex AI', () => {
     usageMetadata: { promptTokenCount: 2, candidatesTokenCount: 1, totalTokenCount: 3 },
   };
 
-  test('a token is fetched once and opens the door for every call', async () => {
+  test('a token is fetched once and used for every call', async () => {
     scene.upstream.script('/token-1', { json: { access_token: 'ya29.fetched', expires_in: 3600 } });
     const stage = await scene.stage({
       type: 'vertex',
@@ -46,7 +46,7 @@ describe('Vertex AI', () => {
     );
   });
 
-  test('Claude goes by rawPredict, its version in the body, its betas in the header', async () => {
+  test('Claude uses rawPredict, with the version in the body and betas in the header', async () => {
     const message = {
       id: 'msg_1',
       type: 'message',
@@ -83,7 +83,7 @@ describe('Vertex AI', () => {
     expect(other?.body).not.toHaveProperty('model');
   });
 
-  test('a token that is not to be had fails the attempt: 502 alone, the next target otherwise, and no word of the key', async () => {
+  test('if no token can be fetched the attempt fails: 502 alone, otherwise the next target, without a word of the key', async () => {
     scene.upstream.script('/token-2', { json: { error: 'invalid_grant' }, status: 400, repeat: true });
     const credential = account(2);
     const alone = await scene.stage({ type: 'vertex', upstreamModel: 'gemini-2.5-flash', credential });
@@ -121,7 +121,7 @@ describe('Vertex AI', () => {
   });
 });
 
-test('a provider written again by the admin API keeps its credential, unless its provider changes', async () => {
+test('a provider saved again by the admin API keeps its credential, unless its type changes', async () => {
   const { gateway } = scene;
   const row = {
     name: 'kept',

@@ -1,4 +1,7 @@
-/** Video tasks over aimock, which plays Sora, Veo, Seedance, Grok Imagine and OpenRouter's videos: created at foreign doors, made, kept, paid for. */
+/**
+ * Video tasks with aimock, which imitates Sora, Veo, Seedance, Grok Imagine and OpenRouter's videos: created in other formats, generated,
+ * stored, charged.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
@@ -36,7 +39,7 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
 type Body = any;
 
-/** Each provider is reached by doors that are not its own. */
+/** Each provider is used through formats other than its own. */
 const DOORS = {
   openai: {
     path: '/v1/videos',
@@ -71,7 +74,7 @@ const VENDORS: {
 }[] = [
   { name: 'sora', type: 'openai', path: '/v1', doors: ['openai', 'kling'], ...SECONDS },
   { name: 'veo', type: 'google', path: '/v1beta', doors: ['openai', 'jimeng'], ...SECONDS },
-  // Billed by what the provider says of its tokens.
+  // Billed by the tokens that the provider reports.
   {
     name: 'seedance',
     type: 'volcengine',
@@ -80,7 +83,7 @@ const VENDORS: {
     price: { output: 4 },
     cost: 435_600_000n,
   },
-  // Billed by what it says of the video's length.
+  // Billed by the length that the provider reports.
   { name: 'grok', type: 'xai', path: '/v1', doors: ['openai', 'kling'], price: SECOND_PRICE, cost: 600_000_000n },
   { name: 'openrouter', type: 'openrouter', path: '/api/v1', doors: ['plain', 'jimeng'], ...SECONDS },
 ];

@@ -1,4 +1,4 @@
-/** Videos kept in an S3-compatible bucket: stored there, read with `Range`, removed with their task. */
+/** Videos in an S3-compatible bucket: stored, read with `Range`, removed with their task. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Bucket, startBucket } from '../bucket.ts';
 import { type Scene, startScene } from '../scene.ts';
@@ -24,10 +24,10 @@ afterAll(async () => {
   await bucket.close();
 }, 60_000);
 
-/** Of several parts. */
+/** Several parts. */
 const FILM = Buffer.alloc(11 << 20, 'a video of its own kind ');
 
-test('stored in parts, read in whole and in part, removed', async () => {
+test('a video is stored in parts, read in whole and in part, and removed', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
   const video = { bytes: FILM, headers: { 'content-type': 'video/mp4' } };
   stage.script(vendorVideo('queued'), vendorVideo('completed'), video);
@@ -53,7 +53,7 @@ test('stored in parts, read in whole and in part, removed', async () => {
   expect(bucket.objects.size).toBe(0);
 }, 60_000);
 
-test('a bucket that fails for a while holds the video up, and loses nothing', async () => {
+test('a bucket that fails temporarily delays the video and loses nothing', async () => {
   const stage = await scene.stage({ type: 'sandbox', kind: 'video', upstreamModel: 'm', price: SECOND_PRICE });
   const video = { bytes: FILM.subarray(0, 1000), headers: { 'content-type': 'video/mp4' } };
   const finished = [vendorVideo('completed'), video];

@@ -1,4 +1,4 @@
-/** Providers of videos with formats of their own, scripted: each reached by a door that is not its own, its video kept and paid for as it says. */
+/** Scripted video providers with formats of their own: each used through another format, its video stored and charged by its report. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import type { Answer } from '../upstream/answer.ts';
@@ -14,7 +14,7 @@ const LONG_MS = 60_000;
 const json = (body: object): Answer => ({ json: body });
 const minimax = (body: object) => json({ ...body, base_resp: { status_code: 0, status_msg: 'success' } });
 
-/** What each says from start to end, and the seconds it is paid for where five are asked for. */
+/** The answers of each provider from start to end, and the seconds charged for an order of five. */
 const VENDORS: { type: string; model: string; says(video: string): Answer[]; seconds: number; asked: RegExp[] }[] = [
   {
     type: 'kling',
@@ -98,7 +98,7 @@ describe.concurrent('from start to end', () => {
       expect(Buffer.from(await content.arrayBuffer()).equals(FILM)).toBe(true);
       const sent = stage.journal().map(({ method, path }) => `${method} ${path}`);
       expect(sent).toEqual(asked.map((one) => expect.stringMatching(one)));
-      // Its video is at an address for everybody: no key goes there.
+      // Its video has a public URL: no key is sent there.
       const [fetched] = scene.upstream.journal(`/video/${stage.model}`);
       expect(fetched?.headers.authorization).toBeUndefined();
       expect(nanoCost(await stage.settledCall())).toBe(BigInt(seconds) * 100_000_000n);
@@ -106,7 +106,7 @@ describe.concurrent('from start to end', () => {
     90_000,
   );
 
-  test('a provider that stops what waits, and no more: deleted it is a conflict, and it is made and paid for', async () => {
+  test('a provider that only cancels waiting tasks: deleting a running one is a conflict, and it is generated and charged', async () => {
     const stage = await scene.stage({
       type: 'dashscope',
       kind: 'video',

@@ -1,4 +1,4 @@
-/** Jimeng's tasks over a provider that verifies each signature: created at every door, made, kept and paid for. */
+/** Jimeng's tasks with a provider that verifies signatures: created in every format, generated, stored, charged. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
 import { VOLCENGINE, verifySignature } from '../signature-v4.ts';
@@ -12,7 +12,7 @@ interface Asked {
   body: { [member: string]: unknown };
 }
 
-/** A service that knows one secret, and makes whatever is asked for within three looks. */
+/** A service that knows one secret and finishes every task within three polls. */
 function startJimeng() {
   const asked: Asked[] = [];
   const looks = new Map<string, number>();
@@ -120,7 +120,7 @@ describe.concurrent('signed and verified', () => {
     90_000,
   );
 
-  test('what did not pass its checks has failed in its words, and costs nothing', async () => {
+  test("a task that fails the provider's checks has its error and is not charged", async () => {
     const stage = await jimengStage();
     const submit = '/jimeng/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
     const created = await stage.post(submit, { req_key: stage.model, prompt: 'Something forbidden' });
@@ -133,7 +133,7 @@ describe.concurrent('signed and verified', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test("a secret that is not the provider's is the operator's reportError, in no provider's words", async () => {
+  test("a secret other than the provider's is reported to the operator, without the provider's words", async () => {
     const stage = await jimengStage('AKLTexample:another-secret');
     const refused = await stage.post('/v1/videos', { model: stage.model, prompt: 'A cat' });
     expect(refused.status).toBe(502);

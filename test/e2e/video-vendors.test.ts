@@ -1,4 +1,4 @@
-/** Video tasks over a scripted provider that misbehaves: what the client sees, what was asked upstream, what was paid. */
+/** Video tasks with a scripted faulty provider: what the client sees, what is sent upstream, what is charged. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { refusingUrl } from '../upstream/scripted-upstream.ts';
@@ -15,11 +15,11 @@ const videoStage = (more = {}) =>
 const create = (stage: Stage, more = {}) =>
   stage.post('/v1/videos', { model: stage.model, prompt: 'A cat', seconds: '4', ...more });
 const created = async (stage: Stage) => ((await (await create(stage)).json()) as VideoView).id;
-/** The first look comes within six seconds, the next within seven more. */
+/** The first poll is within six seconds, the next within seven more. */
 const LONG_MS = 60_000;
 
-describe.concurrent('while it is made', () => {
-  test('words nobody has heard mean that it goes on; progress never falls; the video is kept', async () => {
+describe.concurrent('a task in progress', () => {
+  test('continues after an unknown status, its progress never decreases, and the video is stored', async () => {
     const stage = await videoStage();
     stage.script(
       vendorVideo('queued'),
@@ -44,7 +44,7 @@ describe.concurrent('while it is made', () => {
     expect(sent.every(({ headers }) => headers.authorization?.startsWith('Bearer sk-upstream-secret'))).toBe(true);
   }, 90_000);
 
-  test('a task that its provider has forgotten has failed, and costs nothing', async () => {
+  test('fails without a charge if its provider does not know it any more', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), { status: 404, json: { error: { message: 'no such video' } }, repeat: true });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
@@ -52,7 +52,7 @@ describe.concurrent('while it is made', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test('a provider that fails for a while is waited for', async () => {
+  test('survives temporary failures of its provider', async () => {
     const stage = await videoStage();
     const broken = { status: 500, json: { error: { message: 'broken' } } };
     stage.script(vendorVideo('queued'), broken, broken, vendorVideo('completed'), videoAnswer);
@@ -61,7 +61,7 @@ describe.concurrent('while it is made', () => {
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
   }, 90_000);
 
-  test('a link that has expired is asked for anew', async () => {
+  test('requests a new link after one has expired', async () => {
     const stage = await videoStage();
     const at = (link: string) =>
       vendorVideo('completed', { url: `${scene.upstream.url}/links/${stage.model}/${link}` });
@@ -71,12 +71,12 @@ describe.concurrent('while it is made', () => {
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
     expect(last.status).toBe('completed');
     const [old] = scene.upstream.journal(`/links/${stage.model}/old`);
-    // A link is for everybody: the provider's key does not go there.
+    // The link is public: the provider's key is not sent there.
     expect(old?.headers.authorization).toBeUndefined();
     expect(nanoCost(await stage.settledCall())).toBe(400_000_000n);
   }, 90_000);
 
-  test('a result larger than is kept has failed, and costs nothing', async () => {
+  test('fails without a charge if its result is too large', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), vendorVideo('completed'), { ...videoAnswer, bytes: Buffer.alloc(5000) });
     const { last } = await watch(scene.gateway.url, stage, await created(stage), undefined, LONG_MS);
@@ -84,7 +84,7 @@ describe.concurrent('while it is made', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   }, 90_000);
 
-  test("a failure in the provider's words", async () => {
+  test("fails with the provider's message", async () => {
     const stage = await videoStage();
     stage.script(
       vendorVideo('queued'),
@@ -96,8 +96,8 @@ describe.concurrent('while it is made', () => {
   }, 90_000);
 });
 
-describe('at its start', () => {
-  test('an image in a form is the file of the form upstream; one beyond the bound is refused, and nothing is held', async () => {
+describe('the start of a task', () => {
+  test('sends an image of a form as a file; an image that is too large is refused, and nothing is held', async () => {
     const stage = await videoStage();
     stage.script(vendorVideo('queued'), vendorVideo('failed'));
     const send = (bytes: number) => {
@@ -120,7 +120,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ cost: '0' });
   }, 90_000);
 
-  test("the provider's refusal is the client's, and nothing is held or charged", async () => {
+  test("passes the provider's refusal on, and nothing is held or charged", async () => {
     const stage = await videoStage({ targets: 2 });
     stage.script({ status: 400, json: { error: { message: 'Bad prompt.', code: 'bad_prompt', param: 'prompt' } } });
     const answer = await create(stage);
@@ -130,7 +130,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'refused', cost: '0' });
   });
 
-  test('a target that fails or is not there is passed over', async () => {
+  test('skips a target that fails or cannot be reached', async () => {
     const stage = await videoStage({
       baseUrls: [`${await refusingUrl()}/v1`, `${scene.upstream.url}/busy/v1`, `${scene.upstream.url}/takes/v1`],
     });
@@ -149,7 +149,7 @@ describe('at its start', () => {
     ['a reset', { fault: { before: 'headers', does: 'reset' } } as const],
     ['a 504', { status: 504, text: 'gateway timeout' }],
     ['an answer without an id', { json: { object: 'video' } }],
-  ])('%s: nobody knows whether it was started, so nobody starts it again', async (_, reply) => {
+  ])('%s: it is unknown whether the task was started, so it is not started again', async (_, reply) => {
     const stage = await videoStage({ targets: 2 });
     stage.script(reply);
     stage.scriptTarget(1, vendorVideo('queued'));
@@ -160,7 +160,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   });
 
-  test('asked for again by its own key, a start in doubt is the task that was given up', async () => {
+  test('repeated with its idempotency key after an unknown result returns the abandoned task', async () => {
     const stage = await videoStage();
     stage.script({ status: 504 });
     const again = () =>
@@ -177,7 +177,7 @@ describe('at its start', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', cost: '0' });
   });
 
-  test('a provider is asked by the key that it was started with, of several', async () => {
+  test('polls with the credential that started the task, of several', async () => {
     const stage = await videoStage();
     const provider = `p-${stage.model.replace('model-', '')}-0`;
     const baseUrl = `${scene.upstream.url}/${stage.model.replace('model-', '')}/t0/v1`;

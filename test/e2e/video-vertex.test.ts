@@ -1,4 +1,4 @@
-/** Veo on Vertex AI, created at foreign doors: its token is fetched, its video comes in the answer or lies in a bucket. */
+/** Veo on Vertex AI, created in other formats: its token is fetched, and its video is in the response or in a bucket. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
@@ -52,7 +52,7 @@ describe.concurrent('Veo on Vertex AI', () => {
       stage.script(working, working, done);
       const body = { model_name: stage.model, prompt: 'A cat', duration: '8', image: 'iVBORw0KGgo=', mode: 'x' };
       const created = await stage.post('/kling/v1/videos/image2video', body);
-      // Kling's own word is told to Kling alone.
+      // Kling's own member is sent to Kling only.
       expect(created.headers.get('x-modelport-warnings')).toContain('`mode` was dropped');
       const { task_id: id } = (await created.json()) as { task_id: string };
       expect((await watch(scene.gateway.url, stage, id, undefined, LONG_MS)).last.status).toBe('completed');
@@ -78,7 +78,7 @@ describe.concurrent('Veo on Vertex AI', () => {
     90_000,
   );
 
-  test('what it filtered has failed, and costs nothing', async () => {
+  test('a filtered video fails without a charge', async () => {
     const stage = await vertexStage('filtered');
     const response = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['Filtered for a reason.'] };
     stage.script({ json: { name: OPERATION } }, { json: { name: OPERATION, done: true, response } });

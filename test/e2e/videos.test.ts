@@ -1,4 +1,4 @@
-/** Video tasks at every door, over the sandbox's real videos: created at one, read at any other. */
+/** Video tasks in every format with the sandbox's real videos: created in one, read in any other. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
 import { authorized, SECOND_PRICE, type VideoView, watch } from '../videos.ts';
@@ -27,7 +27,7 @@ const members = { prompt: SOON, seconds: '2', size: '128x96' };
 // biome-ignore lint/suspicious/noExplicitAny: each door has a body of its own.
 type Body = any;
 
-/** Where each door takes a request, and where in the answer the id is. */
+/** The path of each format, and where its response contains the id. */
 const DOORS: { name: string; path: string; body(model: string): object; id(body: Body): string }[] = [
   { name: '/v1/videos', path: '/v1/videos', body: (model) => ({ ...members, model }), id: ({ id }) => id },
   {
@@ -56,9 +56,9 @@ const DOORS: { name: string; path: string; body(model: string): object; id(body:
   })),
 ];
 
-describe('every door', () => {
+describe('every format', () => {
   test.each(DOORS)(
-    'created at $name, read at any',
+    'created as $name, read in any format',
     async ({ path, body, id: idIn }) => {
       const stage = await sandboxStage();
       const created = await stage.post(path, body(stage.model));
@@ -94,7 +94,7 @@ describe('every door', () => {
     60_000,
   );
 
-  test('a form: its files are images, numbers are texts, what nobody knows joins metadata', async () => {
+  test('a form has images as files and numbers as text, and unknown fields join metadata', async () => {
     const stage = await sandboxStage();
     const form = new FormData();
     for (const [name, value] of Object.entries({ ...members, model: stage.model, mood: 'calm', seconds: '3' }))
@@ -112,7 +112,7 @@ describe('every door', () => {
     expect(nanoCost(await stage.settledCall())).toBe(300_000_000n);
   }, 60_000);
 
-  test('without a length the default of its provider is made and paid', async () => {
+  test("without a length the provider's default is generated and charged", async () => {
     const stage = await sandboxStage();
     const video = (await (await stage.post('/v1/videos', { model: stage.model, prompt: SOON })).json()) as VideoView;
     expect(video.seconds).toBe('4');
@@ -121,7 +121,7 @@ describe('every door', () => {
   }, 60_000);
 });
 
-describe('refused, with nothing held and nothing on record but refusals', () => {
+describe('refused orders: nothing held, and only refusals recorded', () => {
   const wrong: [string, object, string][] = [
     ['a size that is none', { size: 'large' }, 'size'],
     ['a length that is none', { seconds: 'long' }, 'seconds'],
@@ -159,7 +159,7 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
     expect(answer.status).toBe(400);
   });
 
-  test('vendor-b without Action, without Version, with an Action nobody knows', async () => {
+  test('vendor-b without Action, without Version, or with an unknown Action', async () => {
     const stage = await sandboxStage();
     for (const [query, param] of [
       ['Version=2022-08-31', 'Action'],
@@ -172,7 +172,7 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
     }
   });
 
-  test('more than the account has', async () => {
+  test('an order above the balance', async () => {
     const stage = await sandboxStage({ amount: '0.15' });
     const answer = await stage.post('/v1/videos', { ...members, model: stage.model });
     expect(answer.status).toBe(402);
@@ -180,8 +180,8 @@ describe('refused, with nothing held and nothing on record but refusals', () => 
   });
 });
 
-describe('tasks belong to who made them', () => {
-  test("somebody else's id is nobody's at every door", async () => {
+describe('tasks belong to their account', () => {
+  test("another account's id is not found in any format", async () => {
     const stage = await sandboxStage();
     const stranger = await sandboxStage();
     const video = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
@@ -201,7 +201,7 @@ describe('tasks belong to who made them', () => {
     await stage.settledCall();
   }, 60_000);
 
-  test('the same idempotency key is the same task; with another request it is a conflict', async () => {
+  test('the same idempotency key returns the same task; with another request it is a conflict', async () => {
     const stage = await sandboxStage();
     const create = (body: object) =>
       fetch(`${scene.gateway.url}/v1/videos`, {
@@ -218,7 +218,7 @@ describe('tasks belong to who made them', () => {
     expect(paid).toHaveLength(1);
   }, 60_000);
 
-  test('listed newest first, page by page; removed, it is gone with its file', async () => {
+  test('tasks are listed newest first, page by page; a removed task is gone with its file', async () => {
     const stage = await sandboxStage();
     const ids: string[] = [];
     for (let made = 0; made < 3; made++) {
@@ -250,11 +250,11 @@ describe('tasks belong to who made them', () => {
   }, 60_000);
 });
 
-describe('made anew', () => {
+describe('remixes', () => {
   const remix = (stage: Stage, id: string, body: object) => stage.post(`/v1/videos/${id}/remix`, body);
   const errorOf = async (answer: Response) => ({ status: answer.status, ...((await answer.json()) as Body).error });
 
-  test('by its prompt alone, once the first is finished', async () => {
+  test('use only a new prompt, after the first video is finished', async () => {
     const stage = await sandboxStage();
     const request = { ...members, prompt: 'A cat [[delay 1000]]', model: stage.model, metadata: { mood: 'calm' } };
     const { id } = (await (await stage.post('/v1/videos', request)).json()) as VideoView;
@@ -281,7 +281,7 @@ describe('made anew', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([200_000_000n, 200_000_000n]);
   }, 60_000);
 
-  test('of a provider that cannot it is refused, and costs nothing', async () => {
+  test('are refused without a charge if the provider does not support them', async () => {
     const stage = await scene.stage({ type: 'kling', kind: 'video', price: SECOND_PRICE });
     const task = (more: object) => ({ json: { code: 0, data: { task_id: '1', task_status: 'submitted', ...more } } });
     scene.upstream.script(`/kling-video/${stage.model}`, { bytes: Buffer.from('video') });
@@ -296,7 +296,7 @@ describe('made anew', () => {
   }, 60_000);
 });
 
-test('a video in parts: the beginning, the middle, the end, beyond it', async () => {
+test('parts of a video: the beginning, the middle, the end, beyond the end', async () => {
   const stage = await sandboxStage();
   const { id } = (await (await stage.post('/v1/videos', { ...members, model: stage.model })).json()) as VideoView;
   expect((await get(stage, `/v1/videos/${id}/content`)).status).toBe(404);
@@ -326,7 +326,7 @@ test('a video in parts: the beginning, the middle, the end, beyond it', async ()
   expect((await get(stage, `${path}?variant=thumbnail`)).status).toBe(400);
 }, 60_000);
 
-describe('what its provider cannot be told', () => {
+describe('what a provider cannot express', () => {
   const ask = (stage: Stage, more: object, headers: { [name: string]: string } = {}) =>
     fetch(`${scene.gateway.url}/v1/videos`, {
       method: 'POST',
@@ -334,7 +334,7 @@ describe('what its provider cannot be told', () => {
       body: JSON.stringify({ ...members, model: stage.model, ...more }),
     });
 
-  test('is named in the answer of its creation', async () => {
+  test('is named in the response to the order', async () => {
     const stage = await sandboxStage();
     const lossy = await ask(stage, { fps: 30 });
     expect(lossy.status).toBe(200);
@@ -347,7 +347,7 @@ describe('what its provider cannot be told', () => {
     expect(await stage.settled()).toHaveLength(2);
   }, 60_000);
 
-  test("and so is one provider's own word before another", async () => {
+  test("includes another provider's own members", async () => {
     const stage = await sandboxStage();
     const body = {
       model_name: stage.model,
@@ -365,7 +365,7 @@ describe('what its provider cannot be told', () => {
     expect(await stage.settled()).toHaveLength(1);
   }, 60_000);
 
-  test('is refused where the client wants all of it told, and nothing is charged', async () => {
+  test('is refused in strict mode without a charge', async () => {
     const stage = await sandboxStage();
     const response = await ask(stage, { fps: 30 }, { 'x-modelport-strict': 'true' });
     expect(response.status).toBe(400);

@@ -1,6 +1,6 @@
 /**
- * What Open Responses 2.3.0 demands of responses and of the events of a stream, written down from the published specification
- * (openresponses.org): the members that must be there and their types. Others may stand beside them.
+ * The schema of Open Responses 2.3.0 for responses and stream events, written from the published specification (openresponses.org):
+ * required members and their types. Other members are allowed.
  */
 import { type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -9,7 +9,7 @@ const text = Type.String();
 const whole = Type.Integer();
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const oneOf = (...words: string[]) => Type.Enum(words);
-/** By its `type`. */
+/** A schema for this `type`. */
 const typed = (type: string, members: { [member: string]: TSchema } = {}) =>
   Type.Object({ type: Type.Literal(type), ...members });
 
@@ -75,7 +75,7 @@ const RESPONSE = Type.Object({
     format: Type.Union([
       typed('text'),
       typed('json_object'),
-      // The specification types `schema` as null, where every server repeats the schema that it was given.
+      // The specification has `schema` as null here, but every server repeats the given schema.
       typed('json_schema', { name: text, description: orNull(text), strict: Type.Boolean() }),
     ]),
     verbosity: Type.Optional(oneOf('low', 'medium', 'high')),
@@ -114,7 +114,7 @@ const place = { item_id: text, output_index: whole };
 const inPiece = { ...place, content_index: whole };
 const inSummary = { ...place, summary_index: whole };
 
-/** The members of each event beside `type` and `sequence_number`. */
+/** The members of each event besides `type` and `sequence_number`. */
 const EVENTS: { readonly [type: string]: { [member: string]: TSchema } } = {
   ...Object.fromEntries(
     ['created', 'queued', 'in_progress', 'completed', 'failed', 'incomplete'].map((word) => [
@@ -158,7 +158,7 @@ const events = new Map(
   Object.entries(EVENTS).map(([type, members]) => [type, Compile(typed(type, { sequence_number: whole, ...members }))]),
 );
 
-/** What is wrong with a response; empty where nothing is. */
+/** The faults of a response; empty if there are none. */
 export function faultsOfResponse(body: unknown): string[] {
   return response.Check(body)
     ? []

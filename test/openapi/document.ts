@@ -1,4 +1,4 @@
-/** The description as a client reads it: its operations, its schemas with their references resolved, and what does not fit them. */
+/** The OpenAPI document as a client reads it: operations, schemas with resolved references, and validation. */
 import { Compile } from 'typebox/compile';
 import type { Json } from '../../src/canonical/json.ts';
 
@@ -58,7 +58,7 @@ export function operationsOf({ paths }: ApiDocument): PlacedOperation[] {
 
 const PREFIX = '#/components/schemas/';
 
-/** The schema with what it refers to in the place of the references. Throws where one leads nowhere. */
+/** The schema with its references resolved. Throws if a reference does not exist. */
 export function resolved(document: ApiDocument, schema: Schema): Schema {
   const { $ref, ...others } = schema;
   if ($ref !== undefined) {
@@ -76,7 +76,7 @@ export function resolved(document: ApiDocument, schema: Schema): Schema {
   return inner;
 }
 
-/** What of the value does not fit the schema, or is not described by it; nothing where all is well. */
+/** What of the value does not match the schema or is not described by it; empty if there are no faults. */
 export function faultsOf(document: ApiDocument, schema: Schema, value: Json): string[] {
   const whole = resolved(document, schema);
   const check = Compile(whole as never);
@@ -93,7 +93,7 @@ function undescribed(schema: Schema, value: Json, path: string): string[] {
   }
   if (typeof value !== 'object' || value === null) return [];
   const fitting = objectsOf(schema, value);
-  // An object of which nothing is said holds what it likes.
+  // An object schema without properties allows everything.
   if (fitting.some((one) => !one.properties || one.additionalProperties === true)) return [];
   return Object.entries(value).flatMap(([member, inner]) => {
     const found: Schema[] = fitting.flatMap(({ properties = {} }) => properties[member] ?? []);
@@ -107,7 +107,7 @@ function itemsOf(schema: Schema): Schema | undefined {
   return all.length > 1 ? { anyOf: all } : all[0];
 }
 
-/** Of a choice those that the value fits. */
+/** Of alternatives those that the value matches. */
 function objectsOf(schema: Schema, value: Json): Schema[] {
   if (!schema.anyOf) return [schema];
   const fitting = schema.anyOf.filter((one) => Compile(one as never).Check(value));

@@ -1,4 +1,4 @@
-/** Does what the description's examples say, one operation after the other, as a client that has read it. */
+/** Runs the examples of the OpenAPI document, one operation after another. */
 import type { Json, JsonObject } from '../../src/canonical/json.ts';
 import type { GatewayProcess } from '../gateway-process.ts';
 import { type ApiDocument, operationsOf, type PlacedOperation } from './document.ts';
@@ -6,19 +6,19 @@ import { type ApiDocument, operationsOf, type PlacedOperation } from './document
 export interface Ran extends PlacedOperation {
   status: number;
   type: string;
-  /** Of an answer in JSON. */
+  /** Of a JSON response. */
   body?: Json;
   /** Of a stream. */
   events?: Json[];
 }
 
-/** Refused on purpose: what they need is not made by an example. */
+/** Operations that are expected to be refused, because no example creates what they need. */
 export const REFUSED: { readonly [id: string]: string } = {
   cancelResponse: 'no response is made in the background',
   settleDispute: 'no call is disputed',
 };
 
-/** What others need goes last. */
+/** Operations that remove what others need run last. */
 const LAST = new Set(['deleteResponse', 'deleteVideo', 'deleteProvider', 'deleteModel', 'deleteKey']);
 
 const VIDEO_TIMEOUT_MS = 60_000;
@@ -27,13 +27,13 @@ export async function readDocument({ url }: GatewayProcess): Promise<ApiDocument
   return (await (await fetch(`${url}/openapi.json`)).json()) as ApiDocument;
 }
 
-/** Every operation once, and once more as a stream where it has one. */
+/** Runs every operation once, and again as a stream if it has one. */
 export async function runOperations(gateway: GatewayProcess, document: ApiDocument): Promise<Ran[]> {
   const client = new Client(gateway, await gateway.newCaller('100.00'));
   const all = operationsOf(document);
   const isLast = ({ operation }: PlacedOperation) => LAST.has(operation.operationId);
   const deletions = all.filter(isLast);
-  // A provider goes after its models.
+  // A provider is deleted after its models.
   deletions.sort(
     (a, b) =>
       Number(a.operation.operationId === 'deleteProvider') - Number(b.operation.operationId === 'deleteProvider'),
@@ -52,7 +52,7 @@ function hasStream({ operation: { responses } }: PlacedOperation): boolean {
   return 'text/event-stream' in (responses['200']?.content ?? {});
 }
 
-/** What an answer is needed for: the parameter that later paths take from it, by what they begin with. */
+/** What a response provides: parameters of later paths, by the beginning of the path. */
 const MAKERS: { readonly [id: string]: (made: JsonObject) => { [place: string]: string } } = {
   createResponse: ({ id }) => ({ '/v1/responses/': String(id) }),
   createVideo: ({ id }) =>
@@ -79,7 +79,7 @@ class Client {
     const { operation } = placed;
     if (operation.operationId === 'getVideoContent') await this.#untilVideo();
     let response = await this.#ask(placed, asStream);
-    // What goes on by itself is asked for again.
+    // A request that continues in the background is repeated.
     for (; response.status === 202; response = await this.#ask(placed, asStream)) await Bun.sleep(100);
     const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
     const ran = { ...placed, status: response.status, type };
@@ -122,7 +122,7 @@ class Client {
     if (json) {
       if (json.example === undefined) return {};
       const body = { ...(json.example as JsonObject) };
-      // A code is redeemed once.
+      // A code can be redeemed only once.
       if (body.code !== undefined) body.code = await this.#newCode();
       if (asStream && operation.operationId === 'createSpeech') body.stream_format = 'sse';
       else if (asStream && !path.includes('Content')) body.stream = true;
@@ -166,7 +166,7 @@ class Client {
     return place === undefined ? undefined : this.#made[place];
   }
 
-  /** Resolves with its address once the video is finished. */
+  /** Resolves with its URL when the video is finished. */
   async #untilVideo(): Promise<string> {
     const address = `${this.#gateway.url}/v1/video/generations/${this.#made['/v1/video/']}`;
     for (const deadline = Date.now() + VIDEO_TIMEOUT_MS; Date.now() < deadline; ) {

@@ -1,4 +1,7 @@
-/** Command-line agents do an errand through the gateway with a model of another provider's format: a file is written, every call is billed. */
+/**
+ * Command-line agents perform a task through the gateway with a model of another provider's format: a file is written, and every call is
+ * billed.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +15,12 @@ import type { Sent } from '../vendor-requests.ts';
 const TEXT = 'Grüße aus 日本\n';
 const TASK = 'Write a file hello.txt with a greeting, then say that it is done.';
 
-/** The tools that write a file, by their names at each agent, and how they are called. */
+/** The tools that write a file, by their names in each agent, and their arguments. */
 const WRITERS: { readonly [tool: string]: (file: string) => object } = {
   Write: (file) => ({ file_path: file, content: TEXT }),
   write_file: (file) => ({ file_path: file, content: TEXT }),
   exec_command: (file) => ({ cmd: `printf '${TEXT}' > ${file}` }),
-  // A program in a tool that takes free text, out of a group of tools.
+  // A program in a custom tool of a tool group.
   functions__exec: (file) => ({
     input: `text(JSON.stringify(await tools.exec_command({cmd: "printf '${TEXT.replace('\n', '\\\\n')}' > ${file}"})))`,
   }),
@@ -64,7 +67,7 @@ async function runErrand(agent: AgentName, vendor: VendorName, way: Way): Promis
     const { code, output, webSockets } = await runAgent(errand, folder);
     expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(DONE) });
     expect(readFileSync(file, 'utf8')).toBe(TEXT);
-    // The first answer of 426 sends it to plain HTTP for good.
+    // The first 426 makes it use HTTP from then on.
     expect(webSockets).toBe(triesWebSockets ? 1 : 0);
     const calls = await stage.settled();
     expect(calls.length).toBe(model.sent.length);
@@ -81,7 +84,7 @@ async function runErrand(agent: AgentName, vendor: VendorName, way: Way): Promis
 
 const partsOf = (sent: Sent | undefined) => (sent?.turns ?? []).flatMap(({ parts }) => parts);
 
-/** The last request: the call with its result, and the proof of the thinking behind it, whether the agent handed it back or not. */
+/** The last request has the call with its result, and the signature of its reasoning, whether or not the agent sent it back. */
 function assertGoesOn(sent: Sent | undefined, vendor: VendorName): void {
   const parts = partsOf(sent);
   const call = parts.find(({ type }) => type === 'call');

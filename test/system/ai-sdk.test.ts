@@ -1,4 +1,4 @@
-/** The AI SDK at every door that is no conversation, over the sandbox and over providers that are scripted. */
+/** The AI SDK with all kinds other than chat, with the sandbox and scripted providers. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -31,7 +31,7 @@ interface Embedded {
   usage: { tokens: number };
 }
 
-test('embed and embedMany: the same vectors one by one, together, and by Google’s format', async () => {
+test('embed and embedMany return the same vectors one by one, together, and in Google’s format', async () => {
   const stage = await scene.stage();
   const one = await asked<Embedded>(stage, 'ai embed', 'sandbox-embed', { value: TEXTS[0] });
   const many = await asked<Embedded>(stage, 'ai embedMany', 'sandbox-embed', { values: TEXTS });
@@ -46,7 +46,7 @@ test('embed and embedMany: the same vectors one by one, together, and by Google�
   for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBeGreaterThan(0n);
 });
 
-test('rerank: the best first, as many as asked for', async () => {
+test('rerank returns the best first, as many as requested', async () => {
   const stage = await scene.stage();
   const { ranking } = await asked<{ ranking: { originalIndex: number; document: string }[] }>(
     stage,
@@ -61,7 +61,7 @@ test('rerank: the best first, as many as asked for', async () => {
   expect(await stage.settled()).toHaveLength(1);
 });
 
-test('generateSpeech, and transcribe what it spoke', async () => {
+test('generateSpeech works, and its output can be transcribed', async () => {
   const stage = await scene.stage();
   const spoken = await asked<{ type: string; base64: string }>(stage, 'ai generateSpeech', 'sandbox-speech', {
     text: 'two words',
@@ -77,7 +77,7 @@ test('generateSpeech, and transcribe what it spoke', async () => {
   expect(await stage.settled()).toHaveLength(2);
 });
 
-test('its own format of speech is MP3: Gemini’s later models pack it, and are heard', async () => {
+test("the SDK's speech format MP3 works with Gemini’s later models", async () => {
   const stage = await scene.stage({
     type: 'google',
     kind: 'speech',
@@ -100,7 +100,7 @@ test('its own format of speech is MP3: Gemini’s later models pack it, and are 
   expect(nanoOf((await stage.settledCall()).cost)).toBe(3000n + 20n * 12_000n);
 });
 
-test('a model it cannot have is an error of its own kind', async () => {
+test("an unavailable model throws the SDK's own error type", async () => {
   const stage = await scene.stage();
   expect(asked(stage, 'ai embed', 'sandbox-chat', { value: 'x' })).rejects.toThrow('400');
   expect(asked(stage, 'ai rerank', 'nobody-knows', { documents: ['a'], query: 'b' })).rejects.toThrow('404');

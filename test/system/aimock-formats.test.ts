@@ -1,4 +1,7 @@
-/** Every official library over aimock in each format it speaks: calm, and dropping, garbling, disconnecting and limiting at random. */
+/**
+ * Every official library with aimock in each of its formats: without faults, and with random drops, malformed data, disconnects and rate
+ * limits.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import {
@@ -30,7 +33,7 @@ const WEATHER = {
   description: 'The weather at a place.',
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
 };
-/** Where it serves each format. */
+/** The path of each format. */
 const PATHS: { readonly [vendor in VendorName]: string } = {
   chat: '/v1',
   messages: '/v1',
@@ -69,7 +72,7 @@ function talk(stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'c
 for (const vendor of FORMATS) {
   describe(`aimock as ${vendor}`, () => {
     test(
-      'calm: text and a tool, whole and streamed',
+      'without faults: text and a tool, non-streaming and streaming',
       () =>
         sideBySide(
           CLIENTS,
@@ -80,7 +83,7 @@ for (const vendor of FORMATS) {
               const said = await talk(stage, { client, stream, prompt: 'Say hello.' });
               expect(said.error).toBeUndefined();
               expect(said.turns).toMatchObject([{ text: TEXT }]);
-              // It says of a call that something else ended its turn, which the AI SDK takes at its word.
+              // It gives another finish reason for a tool call, which the AI SDK follows.
               if (client === 'ai-gemini' && vendor === 'gemini') continue;
               const called = await talk(stage, { client, stream, tools: [WEATHER], prompt: 'What is the weather?' });
               expect(called.error).toBeUndefined();
@@ -98,21 +101,21 @@ for (const vendor of FORMATS) {
       60_000,
     );
 
-    test('wild: every call ends well or in an error, and only what was delivered is charged', async () => {
+    test('with faults: every call succeeds or fails with an error, and only delivered output is charged', async () => {
       let failed = 0;
       const rounds = CLIENTS.flatMap((client) => Array.from({ length: ROUNDS }, (_, round) => ({ client, round })));
       await sideBySide(
         rounds,
         ({ client, round }) => `${client}, ${round}`,
         async ({ client, round }) => {
-          // A target of one's own for each call: failures in a row would let it rest.
+          // A separate target for each call: repeated failures would start a cooldown.
           const stage = await stageAt(vendor, wild);
           const { error, turns } = await talk(stage, { client, stream: round % 2 === 0, prompt: 'Say hello.' });
           if (error) failed++;
           else expect(turns).toMatchObject([{ text: TEXT }]);
           const call = await stage.settledCall();
           expect(call.outcome === 'ok').toBe(error === undefined);
-          // It reports no tokens in the younger formats: what it reports is what is charged.
+          // It reports no tokens in these formats, or those that are charged.
           expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
         },
       );

@@ -1,4 +1,4 @@
-/** The official libraries at the doors of vectors and audio over aimock, calm and wild. */
+/** The official libraries for embeddings and audio with aimock, without and with faults. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
@@ -78,7 +78,7 @@ test('speech, transcriptions and translations', async () => {
   expect(await heard.settled()).toHaveLength(3);
 });
 
-test('an upstream that drops, garbles, disconnects and limits has a spare behind it: every call is answered and charged once', async () => {
+test('with a second target behind a faulty upstream every call is answered and charged once', async () => {
   const stage = await stageAt('embed', { input: 1 }, wild, calm);
   const file = Buffer.alloc(600_000, 1).toString('base64');
   const heard = await stageAt('transcription', { perSecond: 0.001 }, wild, calm);

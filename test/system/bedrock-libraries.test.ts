@@ -1,4 +1,4 @@
-/** Every official library, and the AI SDK over each, in a loop of tools with a thinking model behind Converse: nothing of a turn is lost. */
+/** Every official library, and the AI SDK for each, in a tool loop with a reasoning model behind Converse: nothing of a turn is lost. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { CLIENTS, type Client, type FormatsClient, startFormatsClient } from '../clients/formats-client.ts';
 import { packEvent } from '../event-stream.ts';
@@ -12,7 +12,7 @@ const WEATHER = {
   description: 'The weather at a place.',
   schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
 };
-/** Libraries that take no thinking out of a chat completion, and so cannot hand it back. */
+/** Libraries that read no reasoning from a chat completion, and so cannot send it back. */
 const HIDES_THINKING: readonly Client[] = ['ai-chat'];
 
 let scene: Scene;
@@ -25,7 +25,7 @@ afterAll(async () => {
   await scene.close();
 }, 60_000);
 
-/** A block as the provider holds it, and the deltas that it streams as. */
+/** A block as the provider stores it, and its deltas in a stream. */
 interface Block {
   whole: object;
   start?: object;
@@ -72,8 +72,8 @@ function answer(stream: boolean, stopReason: string, blocks: readonly Block[]): 
   };
 }
 
-describe.each(CLIENTS.map((client) => [client] as const))('%s before Converse', (client) => {
-  test.each([[false], [true]])('a loop of tools, parallel calls and thinking; streamed: %p', async (stream) => {
+describe.each(CLIENTS.map((client) => [client] as const))('%s with Converse', (client) => {
+  test.each([[false], [true]])('a tool loop with parallel calls and reasoning works; streaming: %p', async (stream) => {
     const stage = await scene.stage({
       type: 'bedrock',
       credential: 'api-key',
@@ -116,7 +116,7 @@ describe.each(CLIENTS.map((client) => [client] as const))('%s before Converse', 
     const [, own, results] = again?.messages ?? [];
     const uses = [called('tooluse_A1', 'Ōsaka').whole, called('tooluse_B2', 'Oslo').whole];
     expect(own?.content.slice(-3)).toEqual([{ text: 'Looking.' }, ...uses]);
-    // Its proof goes back to the provider by whatever way the client's format has, or by the gateway's own memory.
+    // Its signature returns to the provider through the client's format, or from the gateway's signature store.
     expect(own?.content[0]).toEqual(thought('Two places.').whole);
     expect(results?.content).toMatchObject(
       ['tooluse_A1', 'tooluse_B2'].map((toolUseId) => ({ toolResult: { toolUseId } })),

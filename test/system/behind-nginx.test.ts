@@ -1,4 +1,4 @@
-/** Behind a real nginx with its defaults: what clients are told reaches them. */
+/** Behind a real nginx with default settings, clients get the gateway's responses. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -63,7 +63,7 @@ const chat = (path: string, body: string | Uint8Array<ArrayBuffer>) =>
     body,
   });
 
-test.skipIf(!nginx)('an upload of 70 MB is told that it is too large, however nginx passes it on', async () => {
+test.skipIf(!nginx)('an upload of 70 MB gets the error that it is too large, however nginx passes it on', async () => {
   for (const path of Array(5).fill(['', '/streamed', '/kept']).flat()) {
     const response = await chat(path, Buffer.alloc(70_000_000, 'x'));
     expect([path, response.status]).toEqual([path, 413]);
@@ -71,7 +71,7 @@ test.skipIf(!nginx)('an upload of 70 MB is told that it is too large, however ng
   }
 });
 
-test.skipIf(!nginx)('calls and streams over HTTP/1.0 and 1.1', async () => {
+test.skipIf(!nginx)('calls and streams work over HTTP/1.0 and 1.1', async () => {
   for (const path of ['', '/streamed', '/kept']) {
     for (const stream of [false, true]) {
       const messages = [{ role: 'user', content: 'Hello!' }];
@@ -82,7 +82,7 @@ test.skipIf(!nginx)('calls and streams over HTTP/1.0 and 1.1', async () => {
   }
 });
 
-test.skipIf(!nginx)('no spelling of the admin API passes a rule for its prefix', async () => {
+test.skipIf(!nginx)('no spelling of the admin API passes an nginx rule for its prefix', async () => {
   const headers = { authorization: `Bearer ${gateway.adminKey}` };
   for (const path of [
     '/admin/v1/accounts',

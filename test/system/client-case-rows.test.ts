@@ -1,4 +1,4 @@
-/** The table of cases is whole: every number once, every test that it names exists, and every test that names a case is in it. */
+/** The table of client cases is complete: unique numbers, existing tests, and a row for every test that names a case. */
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ test('every case has its row', () => {
   }
 });
 
-test('every test that a row names exists', () => {
+test('every test named by a row exists', () => {
   const missing = CLIENT_CASES.flatMap(({ id, shownBy }) =>
     shownBy
       .filter(([file, words]) => !sourceOf(file).includes(words))
@@ -26,7 +26,7 @@ test('every test that a row names exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('every case that a test names refers to it', () => {
+test('every case named by a test refers to that test', () => {
   const file = 'test/system/client-cases.test.ts';
   const named = new Set([...sourceOf(file).matchAll(/['"`]case (\d+):/g)].map(([, id]) => Number(id)));
   expect(named.size).toBeGreaterThan(10);

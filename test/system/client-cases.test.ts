@@ -1,4 +1,4 @@
-/** What clients are known to stumble over, case by case: the order of a stream's events, ids, proofs, efforts, errors within a stream. */
+/** Known problems of clients, case by case: the order of stream events, ids, signatures, efforts, errors within a stream. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type Conversation, FORMATS, type FormatsClient, startFormatsClient } from '../clients/formats-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
@@ -30,7 +30,7 @@ const talk = (stage: Stage, asked: Partial<Conversation> & Pick<Conversation, 'c
 // biome-ignore lint/suspicious/noExplicitAny: events of four formats, looked into freely.
 type Payload = any;
 
-/** The payloads of a stream asked for by plain HTTP. */
+/** The payloads of a stream requested by plain HTTP. */
 async function payloads(stage: Stage, path: string, body: object): Promise<Payload[]> {
   const headers = { authorization: `Bearer ${stage.caller.key}`, 'anthropic-version': '2023-06-01' };
   const response = await fetch(scene.gateway.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -65,7 +65,7 @@ describe('the order of events', () => {
         expect(start.message.usage.input_tokens).toBeGreaterThan(0);
         const starts = events.filter(({ type }) => type === 'content_block_start');
         expect(starts.map(({ index }) => index)).toEqual(starts.map((_, index) => index));
-        // A proof that has no place of its own travels in a block that nobody reads.
+        // A signature without a place of its own is in a block that clients ignore.
         const blocks = starts
           .map(({ content_block: block }) => block.type)
           .filter((type) => type !== 'redacted_thinking');

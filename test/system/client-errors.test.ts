@@ -1,4 +1,6 @@
-/** Every refusal and failure as each official library throws it, whole and streamed: its class, its status, a readable sentence; and the charge. */
+/**
+ * Every refusal and failure as each official library throws it, non-streaming and streaming: class, status, readable message, and charge.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   CLIENTS,
@@ -16,7 +18,7 @@ import type { Answer } from '../upstream/answer.ts';
 import { VENDORS, type VendorName } from '../vendor-answers.ts';
 
 const MOST_BYTES = 20_000;
-/** Long enough for a machine under load, short enough to wait for. */
+/** Long enough for a busy machine, short enough to wait for. */
 const PATIENCE = {
   MODELPORT_CONNECT_TIMEOUT_MS: '3000',
   MODELPORT_HEADERS_TIMEOUT_MS: '3000',
@@ -24,7 +26,7 @@ const PATIENCE = {
 };
 
 let scene: Scene;
-/** A gateway that fills silence after 100 ms; `scene` has answered every failure with its status by the time it would. */
+/** A gateway with keep-alives after 100 ms. In `scene` every failure is answered with its status before the first keep-alive. */
 let quick: Scene;
 let libraries: FormatsClient;
 beforeAll(async () => {
@@ -57,7 +59,7 @@ function newStage(vendor: VendorName, more: StageSetup = {}, where = scene): Pro
   return where.stage({ type, upstreamModel, ...more });
 }
 
-/** A key of the stage's account with limits of its own. */
+/** A key of the stage's account with its own limits. */
 async function keyWith({ caller }: Stage, limits: object): Promise<string> {
   const body = { account: caller.account, name: 'limited', ...limits };
   return (await scene.gateway.admin<{ key: string }>('POST', '/keys', body)).key;
@@ -84,7 +86,7 @@ const ANTHROPIC_CLASSES: typeof CLASSES = {
   504: 'GatewayTimeoutError',
 };
 
-/** The exception of a client for a status. */
+/** The exception class of a client for a status. */
 function classOf(client: Client, status: number): string {
   if (client.startsWith('ai-')) return 'APICallError';
   if (client === 'gemini') return 'ApiError';
@@ -95,13 +97,13 @@ function classOf(client: Client, status: number): string {
 interface Condition {
   name: string;
   status: number;
-  /** The type word of the messages format. */
+  /** The error type of the messages format. */
   type: string;
   message: RegExp;
-  /** What is asked otherwise; a limited key is made here. */
+  /** What differs in the request; a limited key is made here. */
   ask?(stage: Stage, client: Client): Partial<Conversation> | Promise<Partial<Conversation>>;
   stage?: StageSetup;
-  /** What each provider answers; where there is none, nothing may arrive there. */
+  /** The provider's answers; without them nothing may arrive there. */
   answer?(vendor: VendorName): Answer;
 }
 
@@ -193,7 +195,7 @@ const CONDITIONS: readonly Condition[] = [
     message: /minute/,
     ask: async (stage) => {
       const apiKey = await keyWith(stage, { requestsPerMinute: 1 });
-      // It takes the minute's only place.
+      // It uses the only request of the minute.
       stage.script(VENDORS.chat.error(400, 'no'));
       await talk(stage, { client: 'chat', stream: false, apiKey });
       return { apiKey };

@@ -1,6 +1,6 @@
 /**
- * The wall clock of one real process jumps an hour ahead for a moment, beside another on the same database whose clock is right. The
- * clock is turned from outside, by libfaketime (Debian: apt-get install faketime); monotonic time goes on as it is.
+ * The wall clock of one process jumps an hour ahead for a moment, next to another process on the same database. libfaketime changes the
+ * clock (Debian: apt-get install faketime); monotonic time is not changed.
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ async function post(gateway: GatewayProcess, key: string, stream = false) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-/** Its own clock, as it dates its calls. */
+/** Its own clock, as used for its calls. */
 async function seenBy(gateway: GatewayProcess, is: (now: number) => boolean): Promise<void> {
   for (const end = performance.now() + 15_000; performance.now() < end; await Bun.sleep(50)) {
     const { headers } = await fetch(`${gateway.url}/v1/models`, { headers: { authorization: 'Bearer none' } });
@@ -70,7 +70,7 @@ async function seenBy(gateway: GatewayProcess, is: (now: number) => boolean): Pr
 }
 
 test.skipIf(!LIBRARY)(
-  'a clock that jumps ahead blocks no key, opens no limit, ends nobody’s call and takes no lease',
+  'a clock that jumps ahead blocks no key, resets no limit, ends no other process’s call and takes no lease',
   async () => {
     const limited = await steady.newCaller();
     const { key } = await jumpy.admin<{ key: string }>('POST', '/keys', {
@@ -90,11 +90,11 @@ test.skipIf(!LIBRARY)(
     turn(HOUR_MS);
     await seenBy(jumpy, (now) => now > Date.now() + HOUR_MS / 2);
     for (let call = 0; call < 3; call++) statuses.push((await post(jumpy, key)).status);
-    // A window that turned with the clock would let five more in.
+    // A window that followed the clock would admit five more.
     const during = await post(jumpy, key);
     expect([...statuses, during.status]).toEqual([200, 200, 200, 200, 200, 429]);
     expect((await fetch(`${jumpy.url}/ready`)).status).toBe(200);
-    // Both have looked for the leases of the dead meanwhile.
+    // Both have checked the leases of dead processes meanwhile.
     await Bun.sleep(2500);
     turn(0);
     await seenBy(jumpy, (now) => now < Date.now() + 60_000);
@@ -114,7 +114,7 @@ test.skipIf(!LIBRARY)(
 );
 
 test.skipIf(!LIBRARY)(
-  'what was spent on the true day is not forgotten by a clock that was a day ahead',
+  'spending on the true day is kept although a clock was a day ahead',
   async () => {
     const caller = await steady.newCaller();
     const { key, id } = await jumpy.admin<{ key: string; id: string }>('POST', '/keys', {
@@ -138,7 +138,7 @@ test.skipIf(!LIBRARY)(
     expect((await spend()).status).toBe(200);
     const now = await spent();
     expect(Number(now.total)).toBeCloseTo(3 * Number(before.total), 12);
-    // Of the wrong day at most what was spent there counts beside the true one's.
+    // At most what was spent on the wrong day counts in addition.
     expect(Number(now.day)).toBeGreaterThanOrEqual(2 * Number(before.day) - 1e-12);
     expect(Number(now.day)).toBeLessThanOrEqual(3 * Number(before.day) + 1e-12);
     expect(await jumpy.verify()).toMatchObject({ ok: true, holds: 0 });

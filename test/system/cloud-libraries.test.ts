@@ -1,4 +1,4 @@
-/** What the gateway sends to a cloud is what the cloud's own library sends for the same call: both ask the same scripted upstream. */
+/** What the gateway sends to a cloud equals what the cloud's own library sends for the same call: both call the same scripted upstream. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
@@ -29,13 +29,13 @@ afterAll(async () => {
 }, 60_000);
 
 interface Sent {
-  /** Below the address that was configured. */
+  /** Below the configured URL. */
   path: string;
   body: unknown;
   entry: JournalEntry;
 }
 
-/** What the library sends, and what it makes of the answer. */
+/** What the library sends, and what it returns for the answer. */
 async function direct({ call, at, request }: CloudCall, answer: Answer): Promise<Sent & { reply: unknown }> {
   const prefix = `/direct-${++last}`;
   scene.upstream.script(`${prefix}/`, answer);
@@ -64,7 +64,7 @@ async function through(setup: StageSetup, path: string, request: object, answer:
   });
   expect(response.status).toBe(200);
   await response.arrayBuffer();
-  // The scene's addresses end in a version of their own.
+  // The scene's URLs end with a version of their own.
   const prefix = /^\/[^/]+\/t0\/v1/.exec(stage.journal()[0]?.path ?? '')?.[0] ?? '';
   return sentOf(stage.journal(), prefix);
 }
@@ -145,7 +145,7 @@ describe('the AWS SDK', () => {
     tool_choice: 'required',
   };
 
-  test('Converse: path, body and a signature that verifies', async () => {
+  test('Converse: equal path and body, and a valid signature', async () => {
     const sdk = await direct({ call: 'converse', request: { modelId: NOVA, ...conversation } }, { json: CONVERSED });
     const ours = await through(bedrock(NOVA), '/v1/chat/completions', chat, { json: CONVERSED });
     expect(ours.path).toBe(sdk.path);
@@ -154,7 +154,7 @@ describe('the AWS SDK', () => {
     assertSigned(ours);
   });
 
-  test('an inference profile by its ARN stands in the path as the SDK writes it', async () => {
+  test('an inference profile by ARN is in the path as the SDK writes it', async () => {
     const modelId = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123';
     const request = { modelId, messages: [{ role: 'user', content: [{ text: 'Hello' }] }] };
     const sdk = await direct({ call: 'converse', request }, { json: CONVERSED });
@@ -169,7 +169,7 @@ describe('the AWS SDK', () => {
     assertSigned(ours);
   });
 
-  test('an API key goes as a bearer token', async () => {
+  test('an API key is sent as a bearer token', async () => {
     const key = 'bedrock-api-key-1234567890';
     const request = { modelId: NOVA, messages: [{ role: 'user', content: [{ text: 'Hello' }] }] };
     const sdk = await direct({ call: 'converse', at: { url: '', key }, request }, { json: CONVERSED });
@@ -183,7 +183,7 @@ describe('the AWS SDK', () => {
     expect(sdk.entry.headers.authorization).toBe(ours.entry.headers.authorization);
   });
 
-  test.skipIf(!hasFixtures)('ConverseStream: the same request, and the recordings are what the SDK reads', async () => {
+  test.skipIf(!hasFixtures)('ConverseStream: an equal request, and recordings are read as by the SDK', async () => {
     const recorded = recordedCases('bedrock-converse').find(
       ({ stream, features }) => stream && features.includes('tool-results-in-request'),
     );
@@ -202,7 +202,7 @@ describe('the AWS SDK', () => {
     expect((sdk.reply as { events: object[] }).events.length).toBeGreaterThan(3);
   });
 
-  test('what Nova thinks with, and a schema for the answer where the model keeps to one', async () => {
+  test("Nova's reasoning, and structured output for models that support it", async () => {
     const thinking = {
       additionalModelRequestFields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: 'low' } },
     };
@@ -254,14 +254,14 @@ const MESSAGE = {
 const ASKED = { max_tokens: 100, system: 'Be brief.', messages: [{ role: 'user', content: 'Hello' }] };
 
 describe("Anthropic's libraries for clouds", () => {
-  /** Each cloud's documents name a version of their own; the libraries send the one they speak themselves. */
+  /** Each cloud documents its own version; the libraries send theirs. */
   const unversioned = (body: unknown) => {
     const { anthropic_version, ...others } = body as { anthropic_version?: string };
     expect(anthropic_version).toBeString();
     return others;
   };
 
-  test('Bedrock: path, body, signature', async () => {
+  test('Bedrock: equal path, body and signature', async () => {
     const request = { model: CLAUDE, ...ASKED };
     const sdk = await direct({ call: 'anthropic bedrock', request }, { json: MESSAGE });
     const ours = await through(bedrock(CLAUDE), '/v1/messages', ASKED, { json: MESSAGE });
@@ -272,7 +272,7 @@ describe("Anthropic's libraries for clouds", () => {
     assertSigned(ours);
   });
 
-  test('Vertex AI: path, body, token; the betas stay in the header', async () => {
+  test('Vertex AI: equal path, body and token; betas stay in the header', async () => {
     const model = 'claude-sonnet-4-5@20250929';
     const at = { url: '', key: 'ya29.token', project: 'my-project', location: 'us-east5' };
     const sdk = await direct({ call: 'anthropic vertex', at, request: { model, ...ASKED } }, { json: MESSAGE });
@@ -316,7 +316,7 @@ describe("Google's libraries", () => {
     expect(ours.entry.headers.authorization).toBe(sdk.entry.headers.authorization);
   });
 
-  test('the express mode: no project, the key in a header', async () => {
+  test('express mode: no project, the key in a header', async () => {
     const key = 'AIzaSyExample-Example';
     const sdk = await direct(
       { call: 'genai express', at: { url: '', key }, request: { model: 'gemini-2.5-flash', contents } },
@@ -333,7 +333,7 @@ describe("Google's libraries", () => {
     expect(sdk.entry.headers['x-goog-api-key']).toBe(key);
   });
 
-  test("a service account's token is asked for as the library asks", async () => {
+  test("a service account's token is requested as by the library", async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const { reply } = await libraries.run({ call: 'google token', request: { email: 'a@p', key, keyId: 'key-1' } });
@@ -348,7 +348,7 @@ describe("Google's libraries", () => {
       return { ...claims, lives: exp - iat };
     };
     expect(claimsOf(form.assertion)).toEqual(claimsOf(theirs.form.assertion));
-    // Which of the account's keys it was, Google's documents let one say; the library leaves it out.
+    // Google's documentation allows the key's id; the library omits it.
     expect(decodeProtectedHeader(form.assertion ?? '')).toEqual({
       ...decodeProtectedHeader(theirs.form.assertion ?? ''),
       kid: 'key-1',

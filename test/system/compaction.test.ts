@@ -1,4 +1,4 @@
-/** `client.responses.compact` of the official library: on a provider that compacts, and on those whose model is asked for a summary. */
+/** `client.responses.compact` of the official library: with a provider that compacts, and with models that are asked for a summary. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type ForgetfulClient, type ResponsesView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { type Scene, type Stage, startScene } from '../scene.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 }, 60_000);
 
 const NAMES = Object.keys(VENDORS) as VendorName[];
-/** Those without an endpoint for it. */
+/** Formats without an endpoint for it. */
 const ASKED = ['chat', 'messages', 'gemini'] as const;
 const SUMMARY = 'Ada lives in Oslo, where it is sunny.';
 const stageOf = (name: VendorName) =>
@@ -45,7 +45,7 @@ async function compacted(stage: Stage, request: object): Promise<NonNullable<Res
   return result!;
 }
 
-/** What the provider of OpenAI's own endpoint answers. */
+/** The answer of OpenAI's own endpoint. */
 const ITEM = { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAA-of-the-provider' };
 const TURN = {
   id: 'msg_1',
@@ -68,7 +68,7 @@ const NATIVE: Answer = {
 describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
   const vendor = VENDORS[name];
 
-  test('the turns of the user stay, all else is in an item that any provider can be gone on with', async () => {
+  test("the user's turns stay, and everything else is in an item that any provider can continue", async () => {
     const stage = await stageOf(name);
     stage.script(vendor.whole({ texts: [SUMMARY] }));
     const reply = await compacted(stage, { model: stage.model, input: CONVERSATION, instructions: 'Be brief.' });
@@ -86,7 +86,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
     const item = reply.output.at(-1)!;
     expect(item.id).toStartWith('cmp_');
     expect(JSON.stringify(item)).not.toContain('Oslo');
-    // Everything that was said is read by the model, as text.
+    // Everything said is read by the model as text.
     for (const words of [
       'Be brief.',
       'Speak plainly.',
@@ -113,7 +113,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
     }
   });
 
-  test('what was compacted is compacted again, with what a kept response holds', async () => {
+  test('a compacted conversation can be compacted again, with the items of a stored response', async () => {
     const stage = await stageOf(name);
     stage.script(
       vendor.whole({ texts: [SUMMARY] }),
@@ -133,7 +133,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
     await stage.settled();
   });
 
-  test('an answer without a summary is an error that is charged, a refusal one that is not', async () => {
+  test('a reply without a summary is an error that is charged, and a refusal is not charged', async () => {
     const stage = await stageOf(name);
     stage.script(vendor.whole({ texts: [''] }), vendor.error(400, 'The conversation is too long.'));
     const request = { model: stage.model, input: 'How is the weather?' };
@@ -148,7 +148,7 @@ describe.each([...ASKED])('the model of %s is asked for a summary', (name) => {
 });
 
 describe('a provider that compacts', () => {
-  test('is asked itself: its items pass as they are, and come back to it as they are', async () => {
+  test('is called itself: its items pass unchanged and return to it unchanged', async () => {
     const stage = await stageOf('responses');
     stage.script(NATIVE, VENDORS.responses.whole({ texts: ['Hello.'] }));
     const request = { model: stage.model, input: CONVERSATION, instructions: 'Be brief.', prompt_cache_key: 'k' };
@@ -158,7 +158,7 @@ describe('a provider that compacts', () => {
     expect(reply).toMatchObject({ id: 'resp_up', object: 'response.compaction', output: [TURN, ITEM], usage: USAGE });
     expect(reply.usage).toMatchObject({ prompt_tokens: 156, completion_tokens: 190 });
     const [call] = await stage.settled();
-    // 100 tokens in, 56 from the cache, 190 out.
+    // 100 input tokens, 56 of them cached, 190 output tokens.
     expect(call).toMatchObject({ cost: '0.000888', upstreamDialect: 'openai-responses-compact' });
 
     const input = [...reply.output, { role: 'user', content: 'Go on.' }];
@@ -167,7 +167,7 @@ describe('a provider that compacts', () => {
     await stage.settled();
   });
 
-  test('is sent a summary of ours as what it says', async () => {
+  test("gets the gateway's own summary as text", async () => {
     const [chat, stage] = [await stageOf('chat'), await stageOf('responses')];
     chat.script(VENDORS.chat.whole({ texts: [SUMMARY] }));
     const { output } = await compacted(chat, { model: chat.model, input: 'How is the weather?' });
@@ -178,7 +178,7 @@ describe('a provider that compacts', () => {
     await Promise.all([chat.settled(), stage.settled()]);
   });
 
-  test.each([...ASKED])('cannot be read by %s: without its item another question would be answered', async (name) => {
+  test.each([...ASKED])('an item that %s cannot read is refused, because the answer would ignore it', async (name) => {
     const stage = await stageOf(name);
     const input = [{ role: 'user', content: 'Hi' }, ITEM, { role: 'user', content: 'Go on.' }];
     for (const method of ['create', 'compact']) {
@@ -217,7 +217,7 @@ test.each([
     { status: 404, param: 'previous_response_id' },
   ],
   [{ input: 7 }, { status: 400, param: 'input' }],
-])('what cannot be compacted is refused in words of the format: %j', async (request, error) => {
+])('invalid compactions get errors of the format: %j', async (request, error) => {
   const stage = await stageOf('chat');
   expect((await ask(stage, 'compact', { model: stage.model, ...request })).error).toMatchObject(error);
   expect(stage.journal()).toEqual([]);

@@ -1,4 +1,4 @@
-/** Text completions: recorded ones pass through, and a chat-only model answers them too. */
+/** Text completions: recorded ones pass through, and chat-only models support them too. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const OPENAI = { type: 'openai', upstreamModel: 'gpt-3.5-turbo-instruct' };
 
-/** As many prompts and choices as the recording's own request asked for: no provider may send more. */
+/** As many prompts and choices as in the recorded request: a provider must not send more. */
 function countsOf(recorded: RecordedCase): { prompt: string[]; n?: number } {
   const { prompt, n } = JSON.parse(Buffer.from(requestBytes(recorded) ?? '{}').toString()) as {
     prompt?: unknown;
@@ -31,7 +31,7 @@ function countsOf(recorded: RecordedCase): { prompt: string[]; n?: number } {
 }
 
 test.skipIf(!hasFixtures)(
-  "recorded replies reach the user as they reach the provider's own",
+  'recorded replies reach the user unchanged',
   async () => {
     for (const recorded of recordedCases('openai-completions')) {
       const stage = await scene.stage(OPENAI);
@@ -69,11 +69,11 @@ test.skipIf(!hasFixtures)(
   60_000,
 );
 
-describe('over a chat-only model', () => {
-  /** A row of the table that speaks chat alone. */
+describe('with a chat-only model', () => {
+  /** A row of the table that supports only chat. */
   const CHAT_ONLY = { type: 'xai', upstreamModel: 'grok-2' };
 
-  test('a prompt becomes a user turn, its answer a text, whole and streamed', async () => {
+  test('a prompt becomes a user turn and its answer a text, non-streaming and streaming', async () => {
     const stage = await scene.stage(CHAT_ONLY);
     stage.script(wholeAnswer(' there was a bridge.'), streamAnswer([' there was', ' a bridge.']));
     const request = { model: stage.model, prompt: 'Once upon a time', max_tokens: 40, temperature: 0.5 };
@@ -90,7 +90,7 @@ describe('over a chat-only model', () => {
     for (const call of await stage.settled()) expect(nanoCost(call)).toBe(costOf(USED));
   });
 
-  test('several prompts: several upstream calls, flat choices, one call, the sum charged', async () => {
+  test('several prompts are several upstream calls, choices in one list, one call, the sum charged', async () => {
     const stage = await scene.stage(CHAT_ONLY);
     stage.script({ ...wholeAnswer('answer'), repeat: true });
     const request = { model: stage.model, prompt: ['One', 'Two', 'Three'], echo: true };
@@ -104,7 +104,7 @@ describe('over a chat-only model', () => {
     expect(nanoCost(await stage.settledCall())).toBe(3n * costOf(USED));
   });
 
-  test('token ids cannot be told: a 400 that names the member, nothing sent', async () => {
+  test('token ids are not supported: a 400 that names the member, nothing sent', async () => {
     const stage = await scene.stage(CHAT_ONLY);
     const view = await client.run({
       way: 'completion',
@@ -116,7 +116,7 @@ describe('over a chat-only model', () => {
   });
 });
 
-test('members out of range or of the wrong type are named, before anything is sent', async () => {
+test('mistyped or out-of-range members are named before anything is sent', async () => {
   const stage = await scene.stage(OPENAI);
   const wrong: [object, string][] = [
     [{ prompt: undefined }, 'prompt'],

@@ -1,4 +1,4 @@
-/** SQLite on a disk that fills up under load: calls are refused before anything is sent, and go on when there is module again. */
+/** SQLite on a disk that fills up under load: calls are refused before anything is sent, and work again when there is space. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -18,7 +18,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes until nothing fits any more. */
+/** Writes until the disk is full. */
 function fillUp(path: string): void {
   const page = new Uint8Array(4096);
   const file = openSync(path, 'w');
@@ -35,7 +35,7 @@ const WORKERS = 8;
 const WITHIN_MS = 30_000;
 
 describe.skipIf(!isMounted)('a full disk', () => {
-  test('refuses calls, loses nothing, and is got over', async () => {
+  test('refuses calls, loses nothing, and recovers', async () => {
     const upstream = await startScriptedUpstream();
     upstream.script('/', wholeAnswer('Hello', { repeat: true }));
     const gateway = await startGateway({
@@ -85,7 +85,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
       }
       return answer;
     };
-    // What the log had left over for smaller writes is used up.
+    // The log's reserved space for smaller writes is used up.
     fillUp(join(folder, 'ballast'));
     const notReady = await readyIs(503);
     expect(notReady).toEqual({ status: 503, body: { status: 'not ready', reasons: ["The database's disk is full."] } });

@@ -1,4 +1,4 @@
-/** The programs in the documents, run against a gateway: TypeScript with the official libraries, Python where they are installed. */
+/** Runs the programs in the documents with a gateway: TypeScript with the official libraries, Python if installed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Embeddings and rerank through the running gateway, by the official libraries and by plain HTTP. */
+/** Embeddings and reranking through the running gateway, with the official libraries and plain HTTP. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures } from '../fixtures.ts';
@@ -24,7 +24,7 @@ const vectorsAnswer = (vectors: readonly (readonly number[])[], tokens = 5) => (
     usage: { prompt_tokens: tokens, total_tokens: tokens },
   },
 });
-/** Each text's vector says its number, so that order shows. */
+/** Each text's vector contains its number, to check the order. */
 const numbered = (texts: readonly string[]) => texts.map((text) => [Number(text.slice(1)), 1]);
 
 interface Embeddings {
@@ -41,8 +41,8 @@ async function embed(stage: Stage, more: object): Promise<Embeddings> {
 
 const ranked = async (response: Response) => (await response.json()) as { results: object[] };
 
-describe('the official libraries over the sandbox', () => {
-  test('openai: base64, its default, and float are the same vectors; near texts are near', async () => {
+describe('the official libraries with the sandbox', () => {
+  test('openai: base64, its default, and float give the same vectors, and similar texts have similar ones', async () => {
     const stage = await scene.stage();
     const input = ['reset my password', 'resetting a password', 'plum cake'];
     const ask = (more: object) => embed({ ...stage, model: 'sandbox-embed' }, { input, ...more });
@@ -55,7 +55,7 @@ describe('the official libraries over the sandbox', () => {
     expect(await stage.settled()).toHaveLength(3);
   });
 
-  test('genai: one text, several, and the number of dimensions', async () => {
+  test('genai: one text, several texts, and the number of dimensions', async () => {
     const stage = await scene.stage();
     const request = { model: 'sandbox-embed', contents: ['one', 'two'], config: { outputDimensionality: 9 } };
     const { reply } = await client.run({ call: 'genai embedContent', at: at(stage), request });
@@ -64,7 +64,7 @@ describe('the official libraries over the sandbox', () => {
     expect(await stage.settled()).toHaveLength(1);
   });
 
-  test.each(['cohere rerank', 'cohere v2 rerank'] as const)('%s: sorted, the best only', async (call) => {
+  test.each(['cohere rerank', 'cohere v2 rerank'] as const)('%s: sorted, only the best', async (call) => {
     const stage = await scene.stage();
     const documents = ['Plums are fruit.', 'Paris is the capital of France.', 'Berlin is a capital.'];
     const request = { model: 'sandbox-rerank', query: 'capital of France', documents, topN: 2 };
@@ -75,24 +75,24 @@ describe('the official libraries over the sandbox', () => {
   });
 });
 
-describe('texts in batches', () => {
+describe('batches of texts', () => {
   const upstreamOf = (type: string) => scene.stage({ type, kind: 'embed', amount: '10.00' });
   const texts = Array.from({ length: 25 }, (_, index) => `t${index}`);
 
-  test('more than the provider takes go out in pieces and come back in order, one charge', async () => {
+  test("above the provider's maximum they are split, returned in order, and charged once", async () => {
     const stage = await upstreamOf('dashscope');
     for (let from = 0; from < 25; from += 10) stage.script(vectorsAnswer(numbered(texts.slice(from, from + 10)), 7));
     const { data, usage, model } = await embed(stage, { input: texts });
     const bodies = stage.journal().map(({ body }) => body?.input as string[]);
     expect(bodies.map((input) => input.length).sort()).toEqual([10, 10, 5]);
-    // Which piece got which answer is the network's matter: each answer belongs where its question stood.
+    // The order of requests depends on the network, but each answer must be at the place of its question.
     expect(data.map(({ index }) => index)).toEqual(texts.map((_, index) => index));
     expect(model).toBe(stage.model);
     expect(usage.prompt_tokens).toBe(21);
     expect(nanoOf((await stage.settledCall()).cost)).toBe(21_000n);
   });
 
-  test('2,048 texts in one call; one more is refused', async () => {
+  test('2,048 texts in one call are accepted, one more is refused', async () => {
     const stage = await upstreamOf('openai');
     const many = Array.from({ length: 2048 }, (_, index) => `t${index}`);
     stage.script(vectorsAnswer(numbered(many), 2048));
@@ -104,7 +104,7 @@ describe('texts in batches', () => {
     expect(await stage.settled()).toHaveLength(1);
   });
 
-  test('a piece that fails fails the call whole, charged for nothing', async () => {
+  test('a batch that fails makes the whole call fail without a charge', async () => {
     const stage = await upstreamOf('dashscope');
     stage.script(vectorsAnswer(numbered(texts.slice(0, 10))));
     stage.script({ status: 400, json: { error: { message: 'The text is too long.', type: 'invalid_request_error' } } });
@@ -115,7 +115,7 @@ describe('texts in batches', () => {
     expect((await stage.settledCall()).cost).toBe('0');
   });
 
-  test('a reply with a vector too few is no reply', async () => {
+  test('a reply with too few vectors is a failure', async () => {
     const stage = await upstreamOf('openai');
     stage.script(vectorsAnswer([[1, 2]]));
     const response = await stage.post('/v1/embeddings', { model: stage.model, input: ['a', 'b'] });
@@ -148,7 +148,7 @@ describe.skipIf(!hasFixtures)('recorded providers', () => {
     ['cohere', 'rerank-v3_5_orders_documents_by_relevance_and_resolves_them_from_the_request.0.json', '/v2/rerank'],
     ['openrouter', 'rerank-2_5-lite_orders_documents_by_relevance_and_reports_the_exact_.0.json', '/rerank'],
     ['voyage', 'voyage/voyage-reranking.1.json', '/rerank'],
-  ])('%s ranks', async (type, fixture, path) => {
+  ])('%s ranks documents', async (type, fixture, path) => {
     const stage = await scene.stage({ type, kind: 'rerank' });
     stage.script({ fixture }, { fixture });
     const ask = { model: stage.model, query: 'q', documents: ['first', { text: 'second' }] };
@@ -163,7 +163,7 @@ describe.skipIf(!hasFixtures)('recorded providers', () => {
   });
 });
 
-describe('what is wrong is told', () => {
+describe('invalid requests', () => {
   test.each([
     ['/v1/embeddings', { input: '' }, 'input'],
     ['/v1/embeddings', { input: [] }, 'input'],
@@ -184,7 +184,7 @@ describe('what is wrong is told', () => {
     expect(stage.journal()).toEqual([]);
   });
 
-  test('a model of another kind, and one that nobody knows', async () => {
+  test('a model of another kind, and an unknown model', async () => {
     const stage = await scene.stage();
     const wrong = await stage.post('/v1/embeddings', { model: stage.model, input: 'a' });
     expect(wrong.status).toBe(400);
@@ -193,7 +193,7 @@ describe('what is wrong is told', () => {
     expect(await unknown.json()).toMatchObject({ error: { code: 'model_not_found', param: 'model' } });
   });
 
-  test('a failing provider leaves the next target', async () => {
+  test('after a failing provider the next target answers', async () => {
     const stage = await scene.stage({ kind: 'embed', targets: 2 });
     stage.scriptTarget(0, { status: 503, json: { error: { message: 'down' } } });
     stage.scriptTarget(1, vectorsAnswer([[1, 2]], 3));

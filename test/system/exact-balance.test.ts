@@ -1,4 +1,4 @@
-/** Ten thousand calls at once, over four processes, on a balance that covers seven hundred. */
+/** Ten thousand concurrent calls over four processes with a balance for seven hundred. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest } from '../chat-answers.ts';
 import { ENGINES } from '../engines.ts';
@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', (engine) => {
         MODELPORT_LOG_LEVEL: 'error',
         ...(settings.databaseUrl && { DATABASE_URL: settings.databaseUrl }),
       },
-      // Priced by the call, so that what is held is what it costs.
+      // Priced per call, so that the hold equals the cost.
       models: [
         {
           name: 'by-the-call',
@@ -33,7 +33,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await gateway.stop('keep');
   }, 60_000);
 
-  test('exactly those it covers pass, and it ends at nothing', async () => {
+  test('exactly the calls that the balance covers succeed, and it ends at zero', async () => {
     const caller = await gateway.newCaller('0.70');
     const body = JSON.stringify(chatRequest('by-the-call'));
     const headers = { authorization: `Bearer ${caller.key}`, 'content-type': 'application/json' };

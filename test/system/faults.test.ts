@@ -1,4 +1,4 @@
-/** Every way an upstream can fail in the middle of a call: the right error, the right charge, no open hold. */
+/** Every kind of upstream failure during a call: the right error, the right charge, no open hold. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
-describe('before the first byte: a plain HTTP error, nothing charged', () => {
+describe('before the first byte: an HTTP error, nothing charged', () => {
   const cases: { name: string; answer?: Answer; setup?: () => Promise<StageSetup>; status: number; code: string }[] = [
     { name: 'refused', setup: async () => ({ baseUrls: [await refusingUrl()] }), status: 502, code: 'upstream_failed' },
     {
@@ -112,7 +112,7 @@ describe('before the first byte: a plain HTTP error, nothing charged', () => {
     }
   }
 
-  test('the provider refuses the request itself: its status, its words', async () => {
+  test('the provider refuses the request itself: its status and message are passed on', async () => {
     const stage = await scene.stage();
     for (const status of [400, 404, 413, 422]) stage.script(errorAnswer(status, `No, ${status}.`));
     for (const status of [400, 404, 413, 422]) {
@@ -127,7 +127,7 @@ describe('before the first byte: a plain HTTP error, nothing charged', () => {
     ['seconds', () => '7'],
     ['date', () => new Date(Date.now() + 7000).toUTCString()],
   ] as const) {
-    test(`429 with retry-after as ${form}: passed on, and the target rests`, async () => {
+    test(`429 with retry-after as ${form} is passed on, and the target cools down`, async () => {
       const stage = await scene.stage();
       stage.script(errorAnswer(429, 'Slow down', { headers: { 'retry-after': value() } }));
       for (let n = 0; n < 2; n++) {
@@ -142,7 +142,7 @@ describe('before the first byte: a plain HTTP error, nothing charged', () => {
   }
 });
 
-describe('in mid-stream: an error event, no terminator, what was delivered is charged', () => {
+describe('during a stream: an error event, no terminator, the delivered output charged', () => {
   const cases: { name: string; answer: Answer; code: string; texts: number }[] = [
     { name: 'cut between events', answer: { fault: { before: 3, does: 'cut' } }, code: 'upstream_failed', texts: 2 },
     {
@@ -202,7 +202,7 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
     });
   }
 
-  test('a last event that cannot be read and has no blank line behind it', async () => {
+  test('an invalid last event without a blank line after it', async () => {
     const setup = { kind: 'image', type: 'openai', upstreamModel: 'gpt-image-1.5', price: { perImage: 0.002 } };
     const stage = await scene.stage(setup);
     const sketch = { type: 'image_generation.partial_image', partial_image_index: 0, b64_json: 'AAAA' };
@@ -216,7 +216,7 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
     expect(await stage.settledCall()).toMatchObject({ outcome: 'broken', errorCode: 'upstream_failed', cost: '0' });
   });
 
-  test('the whole call takes too long though it never falls silent', async () => {
+  test('a call above the maximum time, although it is never silent', async () => {
     const stage = await scene.stage();
     stage.script(
       streamAnswer(
@@ -231,7 +231,7 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
     expect(stage.journal()[0]?.aborted).toBe(true);
   });
 
-  test('a whole reply cut in its middle is an HTTP error and costs nothing', async () => {
+  test('a non-streaming response cut in the middle is an HTTP error and costs nothing', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('Hello', { fault: { before: 0, inside: 'event', does: 'cut' } }));
     const seen = await whole(stage);
@@ -240,7 +240,7 @@ describe('in mid-stream: an error event, no terminator, what was delivered is ch
   });
 });
 
-describe('strange but complete: relayed, charged as reported', () => {
+describe('unusual but complete replies are relayed and charged as reported', () => {
   const cases: { name: string; answer: Answer }[] = [
     { name: 'gzip', answer: { gzip: true, chunking: { seed: 3 } } },
     { name: 'one byte at a time', answer: { chunking: 'byte' } },
@@ -265,7 +265,7 @@ describe('strange but complete: relayed, charged as reported', () => {
     });
   }
 
-  test('a frame leaves as soon as it came', async () => {
+  test('an event is sent on as soon as it arrives', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(TEXTS, { fault: { before: 2, does: LIMITS.silenceMs - 100 } }));
     const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
@@ -277,14 +277,14 @@ describe('strange but complete: relayed, charged as reported', () => {
     expect((await stage.settledCall()).outcome).toBe('ok');
   });
 
-  test('gzip, whole', async () => {
+  test('gzip, non-streaming', async () => {
     const stage = await scene.stage();
     stage.script(wholeAnswer('Hello', { gzip: true }));
     expect(JSON.stringify((await whole(stage)).body)).toContain('Hello');
     expect(nanoCost(await stage.settledCall())).toBe(costOf(USED));
   });
 
-  test('a line of 64 MiB ends the call within bounds, and the gateway lives on', async () => {
+  test('a line of 64 MiB ends the call within limits, and the gateway continues', async () => {
     const stage = await scene.stage();
     const line = Buffer.alloc(64 * 1024 * 1024, 'a');
     const bytes = Buffer.concat([Buffer.from('data: {"choices":[{"index":0,"delta":{"content":"'), line]);
@@ -308,7 +308,7 @@ function deltasOf(text: string): string {
   return sum;
 }
 
-test('the log names every call, and no prompt, no reply, no secret', () => {
+test('the log has every call, and no prompts, replies or secrets', () => {
   const log = scene.gateway.log();
   expect(log.match(/"msg":"call"/g)?.length ?? 0).toBeGreaterThan(40);
   const telling = log.split('\n').filter((line) => /Say hello|Grüße|sk-upstream-secret/.test(line));

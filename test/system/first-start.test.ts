@@ -1,4 +1,4 @@
-/** The first minutes of a stranger: what a fresh start prints works when pasted; a wrong setting is one sentence. */
+/** The first start: what it prints works when pasted, and an invalid setting is one sentence. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -43,7 +43,7 @@ function inShell(line: string): Promise<{ code: number | null; out: string }> {
 }
 
 describe('the first start', () => {
-  test('prints lines that work when pasted; its keys stand in a file for the owner alone, and nowhere else', async () => {
+  test('prints lines that work when pasted, and its keys are only in a file readable by the owner', async () => {
     const { serving, folder, url } = await freshStart();
     await untilReady(url, serving);
     const printed = serving.log();
@@ -79,7 +79,7 @@ describe('the first start', () => {
     expect(still.status).toBe(200);
   }, 60_000);
 
-  test('takes the keys it is given, and never prints them', async () => {
+  test('uses given keys and never prints them', async () => {
     const given = {
       MODELPORT_API_KEY: 'sk-my-own-0123456789-0123456789',
       MODELPORT_ADMIN_KEY: 'sk-admin-my-own-0123456789',
@@ -95,7 +95,7 @@ describe('the first start', () => {
     expect(existsSync(join(folder, 'first-keys.env'))).toBe(false);
   }, 60_000);
 
-  test('health and readiness are open, the metrics are not', async () => {
+  test('needs no key for health and readiness, but for the metrics', async () => {
     const { serving, url } = await freshStart();
     await untilReady(url, serving);
     for (const path of ['/health', '/ready']) expect((await fetch(url + path)).status).toBe(200);
@@ -103,7 +103,7 @@ describe('the first start', () => {
   }, 60_000);
 });
 
-describe('a wrong setting is one sentence and exit 1', () => {
+describe('exits with 1 and one sentence for an invalid setting', () => {
   const wrong: [string, { [name: string]: string }, RegExp][] = [
     ['a port out of range', { PORT: '99999' }, /PORT/],
     ['a word for a number', { MODELPORT_SILENCE_TIMEOUT_MS: 'soon' }, /MODELPORT_SILENCE_TIMEOUT_MS/],
@@ -123,7 +123,7 @@ describe('a wrong setting is one sentence and exit 1', () => {
     }, 60_000);
   }
 
-  test('a port that is taken', async () => {
+  test('reports a port in use', async () => {
     const { serving, url, folder } = await freshStart();
     await untilReady(url, serving);
     const second = spawnModelport(['serve'], { PORT: new URL(url).port, MODELPORT_DATA_DIR: `${folder}/second` });
@@ -133,12 +133,12 @@ describe('a wrong setting is one sentence and exit 1', () => {
   }, 60_000);
 });
 
-test('what the bundled program starts threads from stands beside it', async () => {
+test('has the worker programs next to the bundled program', async () => {
   const { serving, url } = await freshStart();
   await untilReady(url, serving);
   const root = join(import.meta.dir, '..', '..');
   const sources = [...new Bun.Glob('src/**/*.ts').scanSync(root)].filter(
-    // The fuzzer is no part of the program.
+    // The fuzzer is not part of the program.
     (path) => !path.endsWith('.test.ts') && !path.includes('/fuzz/'),
   );
   const starts = sources.filter((path) =>
@@ -178,7 +178,7 @@ describe('SIGTERM', () => {
     expect(serving.log()).toContain('"msg":"stopping"');
   }, 60_000);
 
-  test('finishes a stream under way, settles it, takes no new call, exits 0', async () => {
+  test('finishes an active stream, settles it, takes no new call, exits with 0', async () => {
     const scene = await startScene();
     try {
       const stage = await scene.stage();
@@ -201,7 +201,7 @@ describe('SIGTERM', () => {
     }
   }, 60_000);
 
-  test('ends what outlasts its bound with an error, settles it, exits 0', async () => {
+  test('ends what exceeds the drain time with an error, settles it, exits with 0', async () => {
     const scene = await startScene({ environment: { MODELPORT_DRAIN_MS: '400' } });
     try {
       const stage = await scene.stage();

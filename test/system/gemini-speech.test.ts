@@ -1,4 +1,7 @@
-/** Speech by Gemini through the running gateway: samples as they come, a WAV or packed audio as asked, billed by the provider's tokens. */
+/**
+ * Gemini's speech through the running gateway: samples as they arrive, WAV or compressed audio as requested, billed by the provider's
+ * tokens.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { nanoOf, type Scene, type Stage, startScene } from '../scene.ts';
@@ -20,7 +23,7 @@ const PATH = '/v1/audio/speech';
 const SAMPLES = Buffer.from(Array.from({ length: 9600 }, (_, place) => (place * 7) % 251));
 const LATER = 'gemini-3.8-flash-tts';
 const EARLIER = 'gemini-2.5-flash-preview-tts';
-/** A token of input costs 1000 nano-USD, one of audio 12,000. */
+/** An input token costs 1000 nano-USD, an audio token 12,000. */
 const PRICE = { input: 1, output: 12 };
 
 const speaker = (upstreamModel: string, more: object = {}) =>
@@ -58,21 +61,24 @@ async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; 
 }
 
 describe('samples', () => {
-  test.each(['byte', 'whole', { seed: 11 }] as const)('cut %p: bare, or in a WAV, to the byte', async (chunking) => {
-    const stage = await speaker(EARLIER);
-    stage.script({ ...streamed(), chunking }, { ...streamed(), chunking });
-    const pcm = await spoken(stage, { response_format: 'pcm' });
-    expect(pcm.type).toBe('audio/pcm');
-    expect(pcm.bytes.equals(SAMPLES)).toBe(true);
-    const wav = await spoken(stage, { response_format: 'wav' });
-    expect(wav.type).toBe('audio/wav');
-    expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
-    expect(wav.bytes.readUInt32LE(24)).toBe(24_000);
-    expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(SAMPLES)).toBe(true);
-    for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(COST);
-  });
+  test.each(['byte', 'whole', { seed: 11 }] as const)(
+    'split by %p: raw or in a WAV, byte for byte',
+    async (chunking) => {
+      const stage = await speaker(EARLIER);
+      stage.script({ ...streamed(), chunking }, { ...streamed(), chunking });
+      const pcm = await spoken(stage, { response_format: 'pcm' });
+      expect(pcm.type).toBe('audio/pcm');
+      expect(pcm.bytes.equals(SAMPLES)).toBe(true);
+      const wav = await spoken(stage, { response_format: 'wav' });
+      expect(wav.type).toBe('audio/wav');
+      expect(wav.bytes.toString('latin1', 0, 4)).toBe('RIFF');
+      expect(wav.bytes.readUInt32LE(24)).toBe(24_000);
+      expect(wav.bytes.subarray(wav.bytes.indexOf('data') + 8).equals(SAMPLES)).toBe(true);
+      for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(COST);
+    },
+  );
 
-  test('as they come: the first are heard while the provider still speaks', async () => {
+  test('as they arrive: the first ones are delivered while the provider still generates', async () => {
     const stage = await speaker(EARLIER);
     stage.script({ ...streamed(), fault: { before: 1, does: 'silence' } });
     const left = new AbortController();
@@ -87,7 +93,7 @@ describe('samples', () => {
     expect(nanoOf(call.cost)).toBeLessThan(COST);
   });
 
-  test('the earlier models are told how to speak in the text, the later ones beside it', async () => {
+  test('earlier models get style instructions in the text, later ones separately', async () => {
     const [earlier, later] = await Promise.all([speaker(EARLIER), speaker(LATER)]);
     for (const stage of [earlier, later]) {
       stage.script(streamed());
@@ -108,7 +114,7 @@ describe('samples', () => {
     });
   });
 
-  test('on Vertex too, in events where those are asked for, another provider’s voice and speed named as lost', async () => {
+  test('on Vertex too, in events if requested, with warnings for another provider’s voice and for speed', async () => {
     const stage = await speaker(EARLIER, { type: 'vertex', credential: 'ya29.token', settings: { project: 'p1' } });
     stage.script(streamed());
     const more = { response_format: 'pcm', stream_format: 'sse', voice: 'alloy', speed: 2 };
@@ -128,7 +134,7 @@ describe('formats', () => {
     ['mp3', 'AUDIO_MP3', 'audio/mpeg'],
     ['opus', 'AUDIO_OGG_OPUS', 'audio/ogg'],
     [undefined, 'AUDIO_MP3', 'audio/mpeg'],
-  ])('%s: the later models pack it themselves, whole', async (format, mimeType, type) => {
+  ])('%s: the later models encode it themselves, in one piece', async (format, mimeType, type) => {
     const stage = await speaker(LATER);
     stage.script(whole(SAMPLES, 'audio/mp3'));
     const audio = await spoken(stage, { ...(format && { response_format: format }) });
@@ -140,7 +146,7 @@ describe('formats', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(COST);
   });
 
-  test('unless one is asked for, the earlier models speak a WAV and say so', async () => {
+  test('without a requested format, the earlier models return a WAV and say so', async () => {
     const stage = await speaker(EARLIER);
     stage.script(streamed());
     const response = await stage.post(PATH, asked(stage));
@@ -153,16 +159,19 @@ describe('formats', () => {
   test.each([
     [EARLIER, 'mp3', 'wav, pcm:'],
     [LATER, 'flac', 'wav, pcm, mp3, opus, ogg, mulaw:'],
-  ])('%s has no %s: told which there are, charged for nothing, nothing sent', async (model, format, known) => {
-    const stage = await speaker(model);
-    const response = await stage.post(PATH, asked(stage, { response_format: format }));
-    expect(response.status).toBe(400);
-    const { error } = (await response.json()) as { error: { message: string; param: string } };
-    expect(error.param).toBe('response_format');
-    expect(error.message).toContain(known);
-    expect(stage.journal()).toEqual([]);
-    expect(await stage.settledCall()).toMatchObject({ cost: '0', outcome: 'refused' });
-  });
+  ])(
+    '%s has no %s: the error lists the supported ones, nothing sent, nothing charged',
+    async (model, format, known) => {
+      const stage = await speaker(model);
+      const response = await stage.post(PATH, asked(stage, { response_format: format }));
+      expect(response.status).toBe(400);
+      const { error } = (await response.json()) as { error: { message: string; param: string } };
+      expect(error.param).toBe('response_format');
+      expect(error.message).toContain(known);
+      expect(stage.journal()).toEqual([]);
+      expect(await stage.settledCall()).toMatchObject({ cost: '0', outcome: 'refused' });
+    },
+  );
 });
 
 test.each([
@@ -175,7 +184,7 @@ test.each([
     },
   ],
   ['an error', { status: 500, json: { error: { code: 500, message: 'internal', status: 'INTERNAL' } } }],
-])('%s lets the next target speak', async (_, answer) => {
+])('after %s the next target answers', async (_, answer) => {
   const stage = await speaker(EARLIER, { targets: 2 });
   stage.script(answer);
   stage.scriptTarget(1, streamed());
@@ -183,7 +192,7 @@ test.each([
   expect((await stage.settledCall()).attempts).toBe(2);
 });
 
-test('the same model answers in Google’s own format, billed the same', async () => {
+test('the same model has the same price in Google’s own format', async () => {
   const stage = await speaker(LATER);
   stage.script(whole(SAMPLES, 'audio/wav'));
   const response = await stage.post(`/v1beta/models/${stage.model}:generateContent`, {
@@ -207,7 +216,7 @@ test('the same model answers in Google’s own format, billed the same', async (
   expect(await bySpeech.settled()).toEqual([]);
 });
 
-test('what breaks off is cut, and charged as heard', async () => {
+test('a failing stream is cut, and charged as delivered', async () => {
   const stage = await speaker(EARLIER);
   stage.script({ ...streamed(), paceMs: 5, fault: { before: 1, does: 'cut' } });
   const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));
@@ -218,7 +227,7 @@ test('what breaks off is cut, and charged as heard', async () => {
   expect(nanoOf(call.cost)).toBeGreaterThan(0n);
 });
 
-test('a text its provider does not have spoken is a refusal', async () => {
+test('a text that its provider blocks is a refusal', async () => {
   const stage = await speaker(EARLIER);
   stage.script({ withoutTerminator: true, events: [{ promptFeedback: { blockReason: 'SAFETY' } }] });
   const response = await stage.post(PATH, asked(stage, { response_format: 'pcm' }));

@@ -1,4 +1,4 @@
-/** Clients that do not read for a while: nothing is lost or doubled, silence of theirs is nobody's failure, and whatever they do then the charge is right. */
+/** Clients that pause reading: nothing is lost or doubled, their pause counts as no failure, and the charge is always right. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
@@ -29,12 +29,12 @@ beforeAll(async () => {
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
-/** More than all buffers on the way hold, packed or not: an event each, of more than goes out in one piece. */
+/** More than all buffers on the way hold, compressed or not: events that are each larger than one write. */
 const LINES = Array.from({ length: 240 }, (_, n) => `${n} ${randomBytes(75_000).toString('base64')}`);
-/** One event that no client's buffer holds. */
+/** One event larger than a client's buffer. */
 const LONG = 'y'.repeat(16_000_000);
 
-/** A client of plain bytes, which reads only while it is told to. */
+/** A raw client that reads only when told to. */
 async function ask(
   stage: Stage,
   more: object = {},
@@ -67,13 +67,13 @@ async function ask(
     socket,
     request,
     until,
-    /** The body of its answer, once it has come whole. */
+    /** The body of its complete answer. */
     bytes,
     body: async () => (await bytes()).toString(),
   };
 }
 
-/** The bodies of all answers in these bytes; throws where one is not framed as it should be. */
+/** The bodies of all answers in these bytes; throws for invalid framing. */
 function unchunked(bytes: Buffer): Buffer {
   const parts: Buffer[] = [];
   let at = bytes.indexOf('\r\n\r\n') + 4;
@@ -125,7 +125,7 @@ const ways: { name: string; setup?: StageSetup; answers: Answer[]; more?: object
 describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
   const used = { input: USED.input * answers.length, output: USED.output * answers.length };
 
-  test('waits for a client longer than its upstream may be silent, and comes whole', async () => {
+  test('waits for a client longer than the upstream silence limit, and arrives completely', async () => {
     const stage = await scene.stage(setup);
     stage.script(...answers);
     const client = await ask(stage, more);
@@ -142,7 +142,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
   }, 60_000);
 
   test.each(['abort', 'drain'] as const)(
-    'whose client leaves while it waits, of a model that would %s',
+    'whose client disconnects during the wait, for a model with policy %s',
     async (how) => {
       const stage = await scene.stage({ ...setup, onDisconnect: how });
       stage.script(...answers);
@@ -154,7 +154,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
       expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
       if (how === 'drain') expect(nanoCost(call)).toBe(costOf(used));
       else expect(call.usage?.source).not.toBe('reported');
-      // The upstream hears of it a moment later than the ledger.
+      // The upstream notices it a moment later than the ledger.
       const deadline = performance.now() + 10_000;
       while (stage.journal().some(({ endedMs }) => !endedMs) && performance.now() < deadline) await Bun.sleep(10);
       expect(stage.journal().map(({ aborted }) => aborted)).toEqual(answers.map(() => how === 'abort'));
@@ -163,7 +163,7 @@ describe.each(ways)('a stream $name', ({ setup, answers, more }) => {
   );
 });
 
-test('audio waits as words do, and comes whole', async () => {
+test('audio waits as text does, and arrives completely', async () => {
   const audio = randomBytes(24_000_000);
   const stage = await scene.stage({ kind: 'speech', price: { perMillionCharacters: 15 } });
   stage.script({ bytes: audio, headers: { 'content-type': 'audio/mpeg' }, chunking: 'whole', ending: 'chunked' });
@@ -174,9 +174,9 @@ test('audio waits as words do, and comes whole', async () => {
   client.socket.destroy();
 }, 60_000);
 
-describe('an upstream that comes to its end while the client does not read', () => {
+describe('an upstream that ends while the client does not read', () => {
   const cut: Answer = { fault: { before: 4, does: 'cut' }, paceMs: 100 };
-  test('in good order: the client finds it whole', async () => {
+  test('normally: the client gets everything', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer([LONG, 'a', 'b'], { paceMs: 100 }));
     const client = await ask(stage);
@@ -189,7 +189,7 @@ describe('an upstream that comes to its end while the client does not read', () 
     client.socket.destroy();
   }, 60_000);
 
-  test('by breaking off: the client is told behind what had come', async () => {
+  test('by a failure: the client gets the error after everything before it', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer([LONG, 'a', 'b'], cut));
     const client = await ask(stage);
@@ -202,7 +202,7 @@ describe('an upstream that comes to its end while the client does not read', () 
   }, 60_000);
 
   test.each(['abort', 'drain'] as const)(
-    'and the client leaves, of a model that would %s',
+    'and the client disconnects, for a model with policy %s',
     async (onDisconnect) => {
       for (const answer of [{ paceMs: 100 }, cut]) {
         const stage = await scene.stage({ onDisconnect });
@@ -219,7 +219,7 @@ describe('an upstream that comes to its end while the client does not read', () 
     60_000,
   );
 
-  test('and the client never reads: it is settled when a whole call may take no longer', async () => {
+  test('and the client never reads: it is settled after the maximum time of a call', async () => {
     const short = await startScene({
       environment: { ...environment, MODELPORT_WHOLE_TIMEOUT_MS: String(SHORT_WHOLE_MS) },
     });
@@ -239,7 +239,7 @@ describe('an upstream that comes to its end while the client does not read', () 
 });
 
 describe('on one connection', () => {
-  test('two streams asked for in one go come one after the other, whole', async () => {
+  test('two pipelined streams arrive one after the other, completely', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(LINES.slice(0, 3)), streamAnswer(['short']));
     const client = await ask(stage);
@@ -252,7 +252,7 @@ describe('on one connection', () => {
     client.socket.destroy();
   }, 60_000);
 
-  test('of HTTP/1.0 a stream goes on until the connection is closed', async () => {
+  test('a stream over HTTP/1.0 continues until the connection is closed', async () => {
     const stage = await scene.stage();
     stage.script(streamAnswer(LINES.slice(0, 3)));
     const client = await ask(stage, {}, 'POST /v1/chat/completions HTTP/1.0');
@@ -264,7 +264,7 @@ describe('on one connection', () => {
   }, 60_000);
 });
 
-test('what keeps a stream open comes within its silences alone, and not after its end', async () => {
+test("keep-alives are sent only during the stream's silence, not after its end", async () => {
   const stage = await scene.stage();
   stage.script(streamAnswer(['one ', 'two'], { fault: { before: 2, does: 1200 } }));
   const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));

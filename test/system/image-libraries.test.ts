@@ -1,4 +1,4 @@
-/** The official libraries' doors to images, over the sandbox, recorded replies and aimock. */
+/** Images with the official libraries: with the sandbox, recorded replies and aimock. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
 import { type ImagesAsked, type ImagesClient, type ImagesView, startImagesClient } from '../clients/images-client.ts';
@@ -49,7 +49,7 @@ function pixels(base64: string): string {
 }
 
 describe('openai', () => {
-  test('draws: the size asked for, several, charged each', async () => {
+  test('generates the requested size and number, each charged', async () => {
     const stage = await drawing();
     const { data, created, usage } = await given(stage, 'openai generate', { prompt: 'A cat', size: '320x256', n: 2 });
     expect(data.map(({ b64_json }: { b64_json: string }) => pixels(b64_json))).toEqual(['320x256', '320x256']);
@@ -58,7 +58,7 @@ describe('openai', () => {
     expect(nanoCost(await stage.settledCall())).toBe(2n * PER_IMAGE);
   });
 
-  test('draws in a stream, sketches first', async () => {
+  test('generates in a stream, with partial images first', async () => {
     const stage = await drawing();
     const events = await given(stage, 'openai generate', {
       prompt: 'A cat',
@@ -81,7 +81,7 @@ describe('openai', () => {
     expect(nanoCost(await stage.settledCall())).toBe(PER_IMAGE);
   });
 
-  test('changes one image, several, one under a mask, in a stream too', async () => {
+  test('edits one image, several, with a mask, and in a stream', async () => {
     const stage = await drawing();
     const one = await given(stage, 'openai edit', { prompt: 'Bluer', images: [PNG], size: '128x128' });
     expect(one.data[0].revised_prompt).toEndWith('[from 1x1, 70 bytes]');
@@ -103,7 +103,7 @@ describe('openai', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, 2n * PER_IMAGE, PER_IMAGE]);
   });
 
-  test('tells a bad request in its own exception', async () => {
+  test('throws its own exception for an invalid request', async () => {
     const stage = await drawing();
     const many = await run(stage, 'openai generate', { prompt: 'A cat', n: 11 });
     expect(many.error).toMatchObject({ class: 'BadRequestError', status: 400, code: 'too_many_images' });
@@ -116,7 +116,7 @@ describe('openai', () => {
     ['openai', 'gpt-image-1-mini', 'envoy-image-generation-basic.json'],
     ['openai', 'gpt-image-2', 'openai/openai-image.json'],
     ['xai', 'grok-imagine-image', 'grok-imagine-image_can_paint_images.0.json'],
-  ])('reads what %s was recorded to answer', async (type, upstreamModel, file) => {
+  ])('reads the recorded answers of %s', async (type, upstreamModel, file) => {
     const stage = await drawing({ type, upstreamModel });
     const recorded = JSON.parse(Buffer.from(replyBytes(recordedCase(file))).toString());
     stage.script({ json: recorded });
@@ -127,7 +127,7 @@ describe('openai', () => {
 });
 
 describe('the AI SDK', () => {
-  test.each(['ai openai', 'ai compatible'] as const)('%s draws and changes images', async (call) => {
+  test.each(['ai openai', 'ai compatible'] as const)('%s generates and edits images', async (call) => {
     const stage = await drawing();
     const more = call === 'ai compatible' ? {} : { maxImagesPerCall: 2 };
     const two = await given(stage, call, { prompt: 'A cat', n: 2, size: '320x256', ...more });
@@ -141,7 +141,7 @@ describe('the AI SDK', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([2n * PER_IMAGE, PER_IMAGE]);
   });
 
-  test('ai google asks in a conversation', async () => {
+  test('ai google requests images in a conversation', async () => {
     const stage = await drawing({ ...SANDBOX, model: 'gemini-sandbox-image' });
     const { images } = await given(stage, 'ai google', { prompt: 'A cat', aspectRatio: '16:9' });
     expect(pixels(images[0].base64)).toBe('1376x768');
@@ -150,7 +150,7 @@ describe('the AI SDK', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('ai openai and ai google of a model that another provider draws', async () => {
+  test('ai openai and ai google use an image model of another provider', async () => {
     const stage = await drawing({ type: 'stability', upstreamModel: 'stable-image-ultra', model: 'gemini-stable' });
     stage.script({ json: { image: PNG, finish_reason: 'SUCCESS' }, repeat: true });
     for (const call of ['ai openai', 'ai google'] as const) {
@@ -165,7 +165,7 @@ describe('genai', () => {
   const imageIn = (parts: { inlineData?: { data: string; mimeType: string } }[]) =>
     parts.find(({ inlineData }) => inlineData)?.inlineData;
 
-  test('draws whole and in a stream', async () => {
+  test('generates non-streaming and streaming', async () => {
     const stage = await drawing();
     const whole = await given(stage, 'genai generate', { contents: 'A cat', config });
     expect(imageIn(whole.parts)?.mimeType).toBe('image/png');
@@ -175,7 +175,7 @@ describe('genai', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE]);
   });
 
-  test('changes an image of the request, and the last one drawn in a conversation', async () => {
+  test('edits an image of the request, and the last generated one of a conversation', async () => {
     const stage = await drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5' });
     stage.script({ json: { created: 1, data: [{ b64_json: PNG }] }, repeat: true });
     const contents = [{ text: 'Bluer' }, { inlineData: { mimeType: 'image/png', data: PNG } }];
@@ -194,7 +194,7 @@ describe('genai', () => {
     expect((await stage.settled()).map(nanoCost)).toEqual([PER_IMAGE, PER_IMAGE, PER_IMAGE]);
   });
 
-  test('generateImages is for Vertex AI alone: the library itself refuses it elsewhere', async () => {
+  test('generateImages works only for Vertex AI: otherwise the library itself refuses it', async () => {
     const stage = await drawing();
     const { error } = await run(stage, 'genai images', { prompt: 'A cat' });
     expect(error?.message).toContain('Vertex');
@@ -202,8 +202,8 @@ describe('genai', () => {
   });
 });
 
-describe('over aimock', () => {
-  test('OpenAI, whole and changed', async () => {
+describe('with aimock', () => {
+  test('OpenAI: generation and edit', async () => {
     const stage = await drawing({ type: 'openai', upstreamModel: 'gpt-image-1.5', baseUrls: [`${aimock.url}/v1`] });
     const { data } = await given(stage, 'openai generate', { prompt: 'generations' });
     expect(data).toEqual([{ b64_json: PNG, revised_prompt: 'A cat, seen from above' }]);

@@ -1,4 +1,4 @@
-/** Kept responses as the official library's users have them: gone on from, looked up, deleted, listed; on any provider's model. */
+/** Stored responses with the official library: continued, read, deleted, listed, with models of any provider. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   type ForgetfulClient,
@@ -33,17 +33,17 @@ async function create(stage: Stage, request: object, stream = false): Promise<Re
   return result;
 }
 
-/** Without what the library's helper for streams adds. */
+/** Without what the library's stream helper adds. */
 const asSent = (value: object): object =>
   JSON.parse(JSON.stringify(value, (name, member) => (name.startsWith('parsed') ? undefined : member))) as object;
 const said = (text: string) => ({ texts: [text] });
-/** A request's own words, as any provider is told them. */
+/** The request body as the provider received it. */
 const bodyText = (stage: Stage) => JSON.stringify(stage.journal().at(-1)?.body);
 
-describe.each(NAMES)('on a model of %s', (name) => {
+describe.each(NAMES)('with a model of %s', (name) => {
   const vendor = VENDORS[name];
 
-  test.each([false, true])('a reply is kept, found, gone on from and deleted; streamed: %p', async (stream) => {
+  test.each([false, true])('a response is stored, read, continued and deleted; streaming: %p', async (stream) => {
     const stage = await stageFor(vendor);
     const answer = stream ? vendor.stream : vendor.whole;
     stage.script(answer(said('My name is Ada.')), answer(said('Ada, as I said.')));
@@ -79,7 +79,7 @@ describe.each(NAMES)('on a model of %s', (name) => {
     await stage.settled();
   });
 
-  test('a tool’s call is answered by its result alone, thinking and all', async () => {
+  test('a tool call is answered by its result alone, including its reasoning', async () => {
     const stage = await stageFor(vendor);
     const call = { id: 'call_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
     stage.script(vendor.whole({ thought: 'Hm.', calls: [call] }), vendor.whole(said('Sunny.')));
@@ -93,17 +93,17 @@ describe.each(NAMES)('on a model of %s', (name) => {
     const told = bodyText(stage);
     expect(told).toContain('Oslo');
     expect(told).toContain('sunny');
-    // The proof is back where it came from; this provider of chat gives none, and takes the thought itself.
+    // The signature is back in its place; this chat provider has none and gets the reasoning itself.
     expect(told).toContain(name === 'chat' ? '"reasoning_content":"Hm."' : SEAL);
     await stage.settled();
   });
 });
 
-test('a chain goes on across providers: what one has proved is not told to another', async () => {
+test('a chain continues across providers, and signatures of one are not sent to another', async () => {
   const stages = await Promise.all(
     (['responses', 'messages', 'gemini', 'chat', 'responses'] as const).map((name) => stageFor(VENDORS[name])),
   );
-  // One account holds the whole chain.
+  // One account owns the whole chain.
   const [owner] = stages as [Stage, ...Stage[]];
   let previous: string | undefined;
   for (const [turn, stage] of stages.entries()) {
@@ -122,13 +122,13 @@ test('a chain goes on across providers: what one has proved is not told to anoth
     for (let at = 0; at < turn; at++) expect(told).toContain(`answer ${at}`);
     expect(told.includes('Z3cxOl')).toBe(false);
   }
-  // Nobody’s proofs but its own came back to the first provider: and its own did not either, for this is another row of it.
+  // The first provider got only its own signatures before; this is another row of it, so it gets none.
   expect(bodyText(stages[4] as Stage)).not.toContain(SEAL);
   const { listed } = await ask(owner, 'inputItems.list', previous ?? '', { order: 'asc' });
   expect(listed?.filter(({ type }) => type === 'message')).toHaveLength(9);
 });
 
-test('items named by their ids are those that were kept', async () => {
+test('items given by id are the stored ones', async () => {
   const stage = await stageFor(VENDORS.messages);
   const call = { id: 'toolu_Abc123Def456', name: 'weather', args: { city: 'Oslo' } };
   stage.script(VENDORS.messages.whole({ calls: [call] }), VENDORS.messages.whole(said('Sunny.')));
@@ -151,7 +151,7 @@ test('items named by their ids are those that were kept', async () => {
   await stage.settled();
 });
 
-test('what an account keeps is not there for another', async () => {
+test('stored responses of one account are not found by another', async () => {
   const stage = await stageFor(VENDORS.chat);
   const other = await stageFor(VENDORS.chat);
   stage.script(VENDORS.chat.whole(said('Mine.')));
@@ -166,7 +166,7 @@ test('what an account keeps is not there for another', async () => {
   await stage.settled();
 });
 
-test('what is not to be stored is not, and can go on from what was', async () => {
+test('a response with store: false is not stored, and can continue a stored one', async () => {
   const stage = await stageFor(VENDORS.gemini);
   const answer = VENDORS.gemini.whole(said('Yes.'));
   stage.script(answer, answer);
@@ -178,7 +178,7 @@ test('what is not to be stored is not, and can go on from what was', async () =>
   await stage.settled();
 });
 
-test('a kept reply is told again as a stream, from any place on', async () => {
+test('a stored response can be streamed again, from any event on', async () => {
   const stage = await stageFor(VENDORS.messages);
   const call = { id: 'toolu_1', name: 'weather', args: { city: 'Oslo' } };
   stage.script(VENDORS.messages.stream({ thought: 'Hm.', texts: ['Let me ', 'see.'], calls: [call] }));
@@ -194,7 +194,7 @@ test('a kept reply is told again as a stream, from any place on', async () => {
   await stage.settled();
 });
 
-test('a stream that broke off is kept as failed', async () => {
+test('a stream that failed is stored as failed', async () => {
   for (const name of ['responses', 'chat'] as const) {
     const vendor = VENDORS[name];
     const stage = await stageFor(vendor);
@@ -212,7 +212,7 @@ test('a stream that broke off is kept as failed', async () => {
   }
 });
 
-test('the size of a conversation counts what it goes on from', async () => {
+test('a token count includes the conversation that is continued', async () => {
   const stage = await stageFor(VENDORS.chat);
   stage.script(VENDORS.chat.whole(said('Yes.')));
   const { id } = await create(stage, { input: 'word '.repeat(1000) });
@@ -225,34 +225,37 @@ test('the size of a conversation counts what it goes on from', async () => {
   await stage.settled();
 });
 
-test.each(['responses', 'messages'] as const)('a conversation beyond the window of a model of %s', async (name) => {
-  const { type, upstreamModel, whole } = VENDORS[name];
-  const stage = await scene.stage({ type, upstreamModel, contextTokens: 2000 });
-  stage.script(...Array.from({ length: 4 }, (_, turn) => whole(said(`answer ${turn}`))));
-  let previous: string | undefined;
-  for (let turn = 0; turn < 4; turn++) {
-    const more = previous === undefined ? {} : { previous_response_id: previous };
-    const input = `question ${turn} ${'word '.repeat(400)}`;
-    ({ id: previous } = await create(stage, { input, instructions: 'Be brief.', truncation: 'auto', ...more }));
-  }
-  const told = bodyText(stage);
-  expect(told).toContain('question 3');
-  expect(told).toContain('question 2');
-  expect(told).toContain('answer 2');
-  expect(told).toContain('Be brief.');
-  expect(told).not.toContain('question 0');
-  expect(told).not.toContain('answer 0');
-  const { error } = await ask(stage, 'create', {
-    model: stage.model,
-    input: 'more '.repeat(400),
-    previous_response_id: previous,
-  });
-  expect(error).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
-  expect(stage.journal()).toHaveLength(4);
-  await stage.settled();
-});
+test.each(['responses', 'messages'] as const)(
+  'a conversation above the context window of a model of %s',
+  async (name) => {
+    const { type, upstreamModel, whole } = VENDORS[name];
+    const stage = await scene.stage({ type, upstreamModel, contextTokens: 2000 });
+    stage.script(...Array.from({ length: 4 }, (_, turn) => whole(said(`answer ${turn}`))));
+    let previous: string | undefined;
+    for (let turn = 0; turn < 4; turn++) {
+      const more = previous === undefined ? {} : { previous_response_id: previous };
+      const input = `question ${turn} ${'word '.repeat(400)}`;
+      ({ id: previous } = await create(stage, { input, instructions: 'Be brief.', truncation: 'auto', ...more }));
+    }
+    const told = bodyText(stage);
+    expect(told).toContain('question 3');
+    expect(told).toContain('question 2');
+    expect(told).toContain('answer 2');
+    expect(told).toContain('Be brief.');
+    expect(told).not.toContain('question 0');
+    expect(told).not.toContain('answer 0');
+    const { error } = await ask(stage, 'create', {
+      model: stage.model,
+      input: 'more '.repeat(400),
+      previous_response_id: previous,
+    });
+    expect(error).toMatchObject({ status: 400, code: 'context_length_exceeded', param: 'input' });
+    expect(stage.journal()).toHaveLength(4);
+    await stage.settled();
+  },
+);
 
-test('a response is there after a crash right behind its last byte', async () => {
+test('a response is stored before its last byte is sent, so it survives a crash', async () => {
   const upstream = await startScriptedUpstream();
   const { type, upstreamModel, stream } = VENDORS.messages;
   const provider = { name: 'p', type, baseUrl: `${upstream.url}/kill/v1`, credential: 'sk-secret' };

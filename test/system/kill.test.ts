@@ -1,4 +1,4 @@
-/** SIGKILL to the whole process tree under load: after a restart the ledger is whole and nothing is held for ever. */
+/** The whole process tree is killed under load: after a restart the ledger is consistent and no hold stays open. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { ENGINES, type TestDatabase } from '../engines.ts';
@@ -6,7 +6,7 @@ import { type GatewayProcess, startGateway, type TestCaller } from '../gateway-p
 import { costOf, nanoOf, PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
-/** More of them, for once: MODELPORT_KILLS=50. */
+/** For a longer run set, for example, MODELPORT_KILLS=50. */
 const KILLS = Number(process.env.MODELPORT_KILLS ?? 4);
 const WORKERS = 16;
 const CREDIT = '100.00';
@@ -51,7 +51,7 @@ describe.each(ENGINES)('$name', (engine) => {
     await upstream.close();
   }, 60_000);
 
-  /** Calls that the client saw complete: each of them must have been paid. */
+  /** Complete calls as seen by the client: each must be charged. */
   async function load(stopped: () => boolean): Promise<number> {
     let complete = 0;
     const worker = async (number: number) => {
@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', (engine) => {
   }
 
   test(
-    `killed ${KILLS} times under load`,
+    `killed ${KILLS} times under load, the ledger stays consistent`,
     async () => {
       let complete = 0;
       for (let kill = 0; kill < KILLS; kill++) {

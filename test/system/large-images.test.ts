@@ -1,4 +1,4 @@
-/** Images of 50 MiB: uploaded, in a data URL, at an address, broken off; what each costs, and how much memory it takes. */
+/** Images of 50 MiB: uploaded, in a data URL, by URL, incomplete; their cost and memory. */
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { nanoCost, type Scene, type Stage, startScene } from '../scene.ts';
@@ -8,7 +8,7 @@ setDefaultTimeout(120_000);
 const MIB = 1024 * 1024;
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const PER_IMAGE = 2_000_000n;
-/** Measured: 60 at rest, 100 while one such image goes out in a form, 610 where it is written as JSON; it falls again behind it. */
+/** Measured: 60 idle, 100 while such an image is sent in a form, 610 if it is written as JSON; afterwards it decreases. */
 const MOST_RESIDENT_MIB = 1500;
 /** Measured: 130 with four of them. */
 const MOST_RESIDENT_FILES_MIB = 400;
@@ -37,7 +37,7 @@ afterAll(async () => {
   await scene.close();
 }, 60_000);
 
-/** The most memory that any process of the gateway has had resident; 0 where the system does not say. */
+/** The highest resident memory of any process of the gateway; 0 if the system does not provide it. */
 function mostResidentMib(): number {
   const { port } = new URL(scene.gateway.url);
   let most = 0;
@@ -47,7 +47,7 @@ function mostResidentMib(): number {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');
       most = Math.max(most, Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
     } catch {
-      // It has ended, or it is somebody else's.
+      // It has ended or is not accessible.
     }
   }
   return most;
@@ -61,7 +61,7 @@ function send(stage: Stage, path: string, body: FormData | string | Uint8Array<A
   return fetch(scene.gateway.url + path, { method: 'POST', headers, body });
 }
 
-/** The sentence of a refusal that cost nothing. */
+/** The message of a refusal without a charge. */
 async function refusal(stage: Stage, answer: Promise<Response>, status: number): Promise<string> {
   const response = await answer;
   expect(response.status).toBe(status);
@@ -77,7 +77,7 @@ function form(stage: Stage, image: Buffer<ArrayBuffer>): FormData {
   return data;
 }
 
-test('several at once that providers take as files never stand in memory together', async () => {
+test('several images at once that providers accept as files are never in memory together', async () => {
   for (const [type, model] of [
     ['openai', 'gpt-image-1.5'],
     ['stability', 'stable-image-ultra'],
@@ -93,7 +93,7 @@ test('several at once that providers take as files never stand in memory togethe
   expect(readdirSync(scene.gateway.dataFolder).filter((name) => name.startsWith('modelport_upload_'))).toEqual([]);
 });
 
-test('uploaded it reaches providers of either way, in bounded memory', async () => {
+test('an upload reaches providers of either kind in limited memory', async () => {
   for (const [type, model] of [
     ['xai', 'grok-imagine-image'],
     ['openai-compatible', 'm'],
@@ -108,7 +108,7 @@ test('uploaded it reaches providers of either way, in bounded memory', async () 
   expect(mostResidentMib()).toBeLessThan(MOST_RESIDENT_MIB);
 });
 
-test('larger than a body may be, in a form or as a data URL, it is refused', async () => {
+test('an image above the maximum body size, in a form or as a data URL, is refused', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   const wide = send(stage, '/v1/images/edits', form(stage, imageOf(70 * MIB)));
   expect(await refusal(stage, wide, 413)).toContain('67108864 bytes');
@@ -123,19 +123,19 @@ test('larger than a body may be, in a form or as a data URL, it is refused', asy
   expect(await refusal(stage, chat, 413)).toContain('67108864 bytes');
 });
 
-test('at an address it is larger than what is fetched; a private address is not asked', async () => {
+test('an image by URL above the fetch limit is refused, and a private address is not requested', async () => {
   const stage = await drawing('stability', 'stable-image-ultra');
   const asked = (image: string) => {
     const body = JSON.stringify({ model: stage.model, prompt: 'Bluer', image });
     return send(stage, '/v1/images/edits', body, 'application/json');
   };
   const large = asked(`http://127.0.0.1:${elsewhere.port}/large.png`);
-  expect(await refusal(stage, large, 400)).toStartWith('`image`: The address holds more than 20971520 bytes.');
-  expect(await refusal(stage, asked('http://10.0.0.1/a.png'), 400)).toContain('must lead to a public host');
+  expect(await refusal(stage, large, 400)).toStartWith('`image`: The address has more than 20971520 bytes.');
+  expect(await refusal(stage, asked('http://10.0.0.1/a.png'), 400)).toContain('must have a public host');
   expect(stage.journal()).toEqual([]);
 });
 
-test('left at an address by its provider: too large, or private, it fails the call for a client that wants it in hand', async () => {
+test("a provider's URL to an image that is too large or private fails the call for a client that wants base64", async () => {
   const stage = await drawing('openai-compatible', 'm');
   const request = JSON.stringify({ model: stage.model, prompt: 'A cat', response_format: 'b64_json' });
   for (const url of [`http://127.0.0.1:${elsewhere.port}/large.png`, 'http://10.0.0.1/a.png']) {
@@ -146,7 +146,7 @@ test('left at an address by its provider: too large, or private, it fails the ca
   }
 });
 
-test('broken off in the middle it is a bad request', async () => {
+test('an incomplete upload is a bad request', async () => {
   const stage = await drawing('openai', 'gpt-image-1.5');
   const broken = Buffer.concat([Buffer.from(HEAD), large]);
   const answer = send(stage, '/v1/images/edits', broken, 'multipart/form-data; boundary=b');

@@ -1,4 +1,4 @@
-/** What goes wrong beside the straight way: clients that stay and do not read, refusals too long to read, replies that fail at their end. */
+/** Rare failures: clients that stay connected without reading, very long refusals, replies that fail at their end. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { chatRequest, errorAnswer, streamAnswer, wholeAnswer } from '../chat-answers.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => scene.assertClean());
 afterAll(() => scene.close(), 30_000);
 
-test('a client that stays and does not read is settled when a whole call may take no longer', async () => {
+test('a client that stays connected without reading is settled after the maximum time of a call', async () => {
   const stage = await scene.stage();
   const line = 'x'.repeat(64 * 1024);
   stage.script(streamAnswer(Array.from({ length: 1000 }, () => line)));
@@ -31,7 +31,7 @@ test('a client that stays and does not read is settled when a whole call may tak
   socket.destroy();
 }, 60_000);
 
-test('the first keep-alive comes after one silence, with the headers, and the answer still follows', async () => {
+test('the first keep-alive is sent after one silence, with the headers, and the answer follows', async () => {
   const stage = await scene.stage();
   stage.script(streamAnswer(['late'], { fault: { before: 'headers', does: 2 * KEEP_ALIVE_MS + 800 } }));
   const response = await stage.post('/v1/chat/completions', chatRequest(stage.model, { stream: true }));
@@ -43,7 +43,7 @@ test('the first keep-alive comes after one silence, with the headers, and the an
   await stage.settledCall();
 }, 60_000);
 
-test('more choices than a call may have are refused before anything is held or sent', async () => {
+test('more choices than the maximum are refused before anything is held or sent', async () => {
   const stage = await scene.stage();
   const asked: [string, object, number][] = [
     ['/v1/chat/completions', chatRequest(stage.model, { n: 129 }), 400],
@@ -58,7 +58,7 @@ test('more choices than a call may have are refused before anything is held or s
   expect(await stage.settled()).toHaveLength(0);
 });
 
-test('a refusal longer than anybody reads, or cut short, is a refusal still: no other target is tried', async () => {
+test('a refusal that is too long or incomplete is still a refusal, and no other target is tried', async () => {
   const long = errorAnswer(400, 'x'.repeat(200_000));
   const cut = errorAnswer(422, 'No such thing.', { fault: { before: 0, inside: 'event', does: 'cut' } });
   for (const [answer, status] of [
@@ -75,7 +75,7 @@ test('a refusal longer than anybody reads, or cut short, is a refusal still: no 
   }
 });
 
-test('a whole reply that holds an error beside its text is a failed attempt: the next target answers, one charge', async () => {
+test('a non-streaming response with both text and an error is a failed attempt: the next target answers, one charge', async () => {
   const stage = await scene.stage({ targets: 2 });
   const choices = [{ index: 0, message: { role: 'assistant', content: 'half' }, finish_reason: 'error' }];
   stage.scriptTarget(0, {

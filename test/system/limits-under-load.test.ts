@@ -1,4 +1,4 @@
-/** Four real processes that are kept busy, one Redis: how many calls are let in, and whether clients that leave take places with them. */
+/** Four busy processes and one Redis: how many calls are admitted, and whether disconnecting clients occupy places. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
@@ -6,11 +6,11 @@ import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 /** A third of the minute that the limit is for; how minutes roll on is tested by a clock of its own in limits-model.test.ts. */
 const ASKING_MS = 20_000;
 const LIMIT = 60;
-/** What keeps a process's event loop from turning: a body of so many characters to read, estimate and write. */
+/** Blocks a process's event loop: a body of this many characters to read, estimate and write. */
 const HEAVY = 6_000_000;
-/** Shorter than the event loops stand still, longer than Redis waits for a processor on a busy machine. */
+/** Shorter than the event loops are blocked, longer than Redis waits for a processor on a busy machine. */
 const REDIS_TIMEOUT_MS = '400';
-/** So often Redis may be late in truth. Our own stalls alone once made it 68. */
+/** How often Redis may really be late. Blocked event loops alone once made it 68. */
 const MOST_LATE = 3;
 
 describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
@@ -31,7 +31,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     await redis.stop();
   }, 60_000);
 
-  /** Every call over a connection of its own, so that all processes get some. */
+  /** Each call uses its own connection, so that all processes get some. */
   function call(key: string, content: string, more: object = {}, signal?: AbortSignal): Promise<Response> {
     return fetch(`${gateway.url}/v1/chat/completions`, {
       method: 'POST',
@@ -45,7 +45,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     const { account } = await gateway.newCaller('1000.00');
     return (await gateway.admin<{ key: string }>('POST', '/keys', { account, name: 'limited', ...limits })).key;
   }
-  /** Runs `work` in so many loops while the processes are kept busy, for so long. */
+  /** Runs `work` in this many loops while the processes are busy, for this time. */
   async function underLoad(ms: number, loops: number, work: () => Promise<void>): Promise<void> {
     const free = await newKey({});
     const heavy = 'word '.repeat(HEAVY / 5);
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     ]);
   }
 
-  test('the limit of a minute is let in, and at most a twentieth more', async () => {
+  test('in a minute at most the limit plus five percent is admitted', async () => {
     const key = await newKey({ requestsPerMinute: LIMIT });
     let letIn = 0;
     let asked = 0;
@@ -78,7 +78,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
     expect(gateway.log().split('Redis does not answer').length - 1).toBeLessThanOrEqual(MOST_LATE);
   }, 120_000);
 
-  test('clients that leave at any moment leave their places free', async () => {
+  test('clients that disconnect at any moment free their places', async () => {
     const key = await newKey({ concurrency: 3 });
     let leaveAfterMs = 0;
     await underLoad(12_000, 6, async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis)('four busy processes and one Redis', () => {
       const answer = await call(key, '[[delay 2000]] hello', { stream: leaveAfterMs % 2 === 0 }, signal);
       await answer.text();
     });
-    // Half of what a lost place would take to come back by its lease.
+    // Half of the time after which a lost place would return by its lease.
     const deadline = performance.now() + 15_000;
     let statuses: number[] = [];
     while (performance.now() < deadline && statuses.filter((status) => status === 200).length < 3) {

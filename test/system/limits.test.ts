@@ -1,11 +1,11 @@
-/** A thousand calls at once against every limit: exactly the allowed ones pass, in one process and over two with Redis. */
+/** A thousand concurrent calls against every limit: exactly the allowed ones succeed, in one process and over two with Redis. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 import { hasRedis, type RedisServer, startRedis } from '../redis-server.ts';
 import { nanoOf } from '../scene.ts';
 
 const CALLS = 1000;
-/** Longer than a thousand refusals take: no call that was let in ends before the last one was refused. */
+/** Longer than a thousand refusals take: no admitted call ends before the last refusal. */
 const SLOW = '[[delay 25000]] hello';
 
 const request = (content: string, stream = false) => ({
@@ -35,12 +35,12 @@ async function newKey(gateway: GatewayProcess, limits: object): Promise<NewKey &
   return { ...made, account };
 }
 
-/** The last refusals may come together. */
+/** The last refusals may arrive together. */
 const QUIET_MS = 500;
 
 /**
- * How many of a thousand calls pass, and how the others are refused. Calls that still run when all but `passing` have been
- * answered have passed; were there more of them, their own answers are waited for.
+ * How many of a thousand calls succeed, and the errors of the others. Calls still running when all but `passing` are answered count as
+ * successful; if there are more, their answers are awaited.
  */
 async function crowd(gateways: readonly GatewayProcess[], key: string, body: object, passing: number) {
   const abort = new AbortController();
@@ -94,7 +94,7 @@ function suite(gateways: () => readonly GatewayProcess[]): void {
     expect(await crowd(gateways(), key, request(SLOW), 23)).toEqual({ 200: 23, 429: 977 });
   }, 60_000);
 
-  test('calls at once', async () => {
+  test('concurrent calls', async () => {
     const { key } = await newKey(first(), { concurrency: 40 });
     expect(await crowd(gateways(), key, request(SLOW), 40)).toEqual({ 200: 40, 429: 960 });
   }, 60_000);
@@ -112,7 +112,7 @@ function suite(gateways: () => readonly GatewayProcess[]): void {
     60_000,
   );
 
-  test('places of clients that left are free again', async () => {
+  test('places of disconnected clients are free again', async () => {
     const { key } = await newKey(first(), { concurrency: 5 });
     for (let round = 0; round < 3; round++) {
       const abort = new AbortController();
@@ -141,7 +141,7 @@ describe('one process', () => {
 
   suite(() => [gateway]);
 
-  test('messages are told in their own words', async () => {
+  test('the errors have the messages format', async () => {
     const { key } = await newKey(gateway, { requestsPerMinute: 1 });
     const ask = () =>
       fetch(`${gateway.url}/v1/messages`, {
@@ -158,7 +158,7 @@ describe('one process', () => {
     expect(await refused.json()).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
   });
 
-  test('scopes and disabled accounts are refused at the door of the call', async () => {
+  test('scopes and disabled accounts are refused before the call', async () => {
     const { key, account } = await newKey(gateway, { scopes: ['embeddings'] });
     expect(await (await call(gateway, key, request('hi'))).json()).toMatchObject({
       error: { code: 'scope_not_allowed' },
@@ -174,7 +174,7 @@ describe.skipIf(!hasRedis)('two processes with Redis', () => {
   let other: GatewayProcess;
   beforeAll(async () => {
     redis = await startRedis();
-    // A busy machine must not turn this into a test of what happens without Redis.
+    // On a busy machine Redis may answer late; that must not make this a test without Redis.
     const environment = { REDIS_URL: redis.url, MODELPORT_REDIS_TIMEOUT_MS: '5000' };
     one = await startGateway({ environment });
     other = await startGateway({ environment, dataFolder: one.dataFolder });
@@ -187,12 +187,12 @@ describe.skipIf(!hasRedis)('two processes with Redis', () => {
 
   suite(() => [one, other]);
 
-  test('Redis stopped and started again: calls go on', async () => {
+  test('calls continue when Redis is stopped and started again', async () => {
     const { key } = await newKey(one, { requestsPerMinute: 1000 });
     await redis.kill();
     for (const gateway of [one, other, one]) expect((await call(gateway, key, request('hi'))).status).toBe(200);
     await redis.restart();
-    expect(one.log()).toContain('Redis does not answer: limits are counted in this process alone.');
+    expect(one.log()).toContain('Redis does not answer: this process enforces its part of the limits by itself.');
     const deadline = performance.now() + 20_000;
     while (!one.log().includes('Redis answers again') && performance.now() < deadline) {
       expect((await call(one, key, request('hi'))).status).toBe(200);

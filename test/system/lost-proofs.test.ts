@@ -1,4 +1,4 @@
-/** Loops of tools with models that prove their thinking, by clients whose formats lose the proofs: what the provider gets back. */
+/** Tool loops with models that sign their reasoning, by clients whose formats lose the signatures: what the provider gets back. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { type ForgetfulClient, type Loop, type LoopView, startForgetfulClient } from '../clients/forgetful-client.ts';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await scene.close();
 }, 60_000);
 
-/** What a provider got, free of what each says in its own way. */
+/** A provider's request, independent of its format. */
 interface Body {
   messages?: Turn[];
   contents?: Turn[];
@@ -31,7 +31,7 @@ interface Turn {
   reasoning_content?: string;
 }
 
-/** The turns of the model’s in what a provider was told, as words: `thought`, `proof`, `call`. */
+/** The model's turns in a request as words: `thought`, `proof`, `call`. */
 function turnsTold(body: Body): string[] {
   if (body.input) return [body.input.flatMap(wordsOfItem).join(' ')];
   const turns = body.messages ?? body.contents ?? [];
@@ -87,13 +87,13 @@ async function run(stage: Stage, loop: Pick<Loop, 'format' | 'stream'> & Partial
 
 const told = (stage: Stage, request: number) => turnsTold(stage.journal()[request]?.body as Body);
 
-describe.each([false, true])('streamed: %p', (stream) => {
+describe.each([false, true])('streaming: %p', (stream) => {
   test.each([
     ['chat', 'messages', (turn: number) => `thought:Thinking ${turn} proof call`],
     ['gemini', 'messages', (turn: number) => `thought:Thinking ${turn} proof call`],
     ['chat', 'gemini', (turn: number) => `thought:Thinking ${turn} proof call`],
   ] as const)(
-    'a client of %s before a provider of %s: every proof is back in its place',
+    'a client of %s with a provider of %s: every signature is back in its place',
     async (format, name, turnOf) => {
       const stage = await scene.stage(vendorOf(name));
       script(stage, vendorOf(name), stream, IDS);
@@ -105,7 +105,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     },
   );
 
-  test('a client of chat before Responses: reasoning stands before its call', async () => {
+  test('a client of chat with Responses: reasoning is before its call', async () => {
     const stage = await scene.stage(VENDORS.responses);
     script(stage, VENDORS.responses, stream, IDS);
     await run(stage, { format: 'chat', stream });
@@ -113,7 +113,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
     await stage.settled();
   });
 
-  test('a client of chat before a provider of chat that wants its thoughts again', async () => {
+  test('a client of chat with a chat provider that needs its reasoning again', async () => {
     const stage = await scene.stage(DEEPSEEK);
     script(stage, DEEPSEEK, stream, IDS);
     await run(stage, { format: 'chat', stream });
@@ -122,7 +122,7 @@ describe.each([false, true])('streamed: %p', (stream) => {
   });
 });
 
-test('ids that the provider counts do not mix up conversations', async () => {
+test('ids that the provider numbers do not mix up conversations', async () => {
   const stage = await scene.stage(VENDORS.messages);
   for (const thought of ['First', 'Second']) {
     const calls = [{ id: 'call_0', name: 'weather', args: { city: 'Oslo' } }];
@@ -138,7 +138,7 @@ test('ids that the provider counts do not mix up conversations', async () => {
   await stage.settled();
 });
 
-test('a proof goes to its own provider alone; where it is gone the model answers all the same', async () => {
+test('a signature is sent only to its own provider, and without it the model still answers', async () => {
   const [maker, other] = await Promise.all([scene.stage(VENDORS.messages), scene.stage(GEMINI_3)]);
   script(maker, VENDORS.messages, false, IDS);
   const { history } = await run(maker, { format: 'chat', stream: false, turns: 1 });
@@ -146,7 +146,7 @@ test('a proof goes to its own provider alone; where it is gone the model answers
   await run(other, { format: 'chat', stream: false, turns: 1, history, apiKey: maker.caller.key });
   expect(told(other, 0)).toEqual(['dummy call']);
 
-  // Another account knows nothing of it: the provider is asked without thinking, which it would refuse.
+  // Another account knows nothing of it: the provider is called without reasoning, which it would refuse.
   const stranger = await scene.gateway.newCaller();
   const { error } = await client.loop({
     url: scene.gateway.url,
@@ -163,7 +163,7 @@ test('a proof goes to its own provider alone; where it is gone the model answers
   expect(body.thinking).toBeUndefined();
 });
 
-test('a conversation is gone on with after a crash and a new start', async () => {
+test('a conversation can be continued after a crash and restart', async () => {
   const upstream = await startScriptedUpstream();
   const { type, upstreamModel, whole } = VENDORS.messages;
   const providers = [{ name: 'p', type, baseUrl: `${upstream.url}/again/v1`, credential: 'sk-secret' }];

@@ -1,4 +1,4 @@
-/** The native check: the official library straight at the replayer. What passes here must pass through the gateway. */
+/** The official library directly with the replayer. What works here must work through the gateway. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ClientView, type OpenaiClient, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, recordedCases } from '../fixtures.ts';
@@ -32,7 +32,7 @@ async function direct(way: 'chat' | 'stream' | 'helper', answer: Parameters<Scri
   return view;
 }
 
-/** The manifest's words for what a view is. */
+/** The manifest's word for a view. */
 function verdict(view: ClientView, way: string): string {
   if (view.error) return 'FAIL';
   return way === 'stream' ? `ok:${view.chunks}` : `ok:${view.choices[0]?.finish ?? ''}`;
@@ -40,10 +40,10 @@ function verdict(view: ClientView, way: string): string {
 
 const expected = (said: string | undefined) => said?.replace(/ chunks$/, '').replace(/^FAIL.*/s, 'FAIL');
 
-describe.skipIf(!hasFixtures)('the openai library straight at the replayer', () => {
+describe.skipIf(!hasFixtures)('the openai library directly with the replayer', () => {
   const chat = recordedCases('openai-chat').filter((recorded) => recorded.native_sdk);
 
-  test('every whole recording is read as the manifest says', async () => {
+  test('every non-streaming recording is read as the manifest says', async () => {
     const whole = chat.filter((recording) => !recording.stream);
     expect(whole.length).toBeGreaterThan(100);
     await sideBySide(
@@ -57,7 +57,7 @@ describe.skipIf(!hasFixtures)('the openai library straight at the replayer', () 
   }, 60_000);
 
   for (const chunking of CHUNKINGS) {
-    test(`every recorded stream is read as the manifest says, cut by ${JSON.stringify(chunking)}`, async () => {
+    test(`every recorded stream is read as the manifest says, split by ${JSON.stringify(chunking)}`, async () => {
       await sideBySide(
         chat.filter(({ stream }) => stream),
         (recorded) => recorded.file,
@@ -73,7 +73,7 @@ describe.skipIf(!hasFixtures)('the openai library straight at the replayer', () 
   }
 });
 
-describe('faults of the scripted upstream, as the library sees them', () => {
+describe('faults of the scripted upstream as the library sees them', () => {
   const events = [0, 1, 2].map((index) => ({
     id: 'chatcmpl-1',
     object: 'chat.completion.chunk',
@@ -82,7 +82,7 @@ describe('faults of the scripted upstream, as the library sees them', () => {
     choices: [{ index: 0, delta: { role: 'assistant', content: `Grüße ${index} 日本` }, finish_reason: null }],
   }));
 
-  test('a cut inside a character is an error and no complete answer', async () => {
+  test('a cut inside a character is an error, not a complete answer', async () => {
     const view = await direct('stream', { events, fault: { before: 1, inside: 'character', does: 'cut' } });
     expect(view.error).toBeDefined();
     expect(view.chunks).toBe(1);
@@ -93,7 +93,7 @@ describe('faults of the scripted upstream, as the library sees them', () => {
     expect(view.error?.class).toBe('APIConnectionError');
   });
 
-  test('a peer that leaves a silent stream is journalled as aborted', async () => {
+  test('a peer that closes a silent stream is recorded as aborted', async () => {
     const prefix = `/${++last}`;
     upstream.script(prefix, { events, fault: { before: 2, does: 'silence' } });
     const baseURL = `${upstream.url}${prefix}/v1`;
@@ -103,7 +103,7 @@ describe('faults of the scripted upstream, as the library sees them', () => {
     expect(upstream.journal(prefix)[0]?.aborted).toBe(true);
   });
 
-  test('gzip and garbage arrive as they were told', async () => {
+  test('gzip and garbage arrive as scripted', async () => {
     expect((await direct('stream', { events, gzip: true, chunking: { seed: 7 } })).chunks).toBe(3);
     expect(
       (await direct('stream', { events, withoutTerminator: true, garbage: 'data: {oops\n\n' })).error,

@@ -1,4 +1,4 @@
-/** The official openai library over aimock, which drops, garbles, disconnects and limits at random. */
+/** The official openai library with aimock, which drops, garbles, disconnects and rate limits at random. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest } from '../chat-answers.ts';
 import { type Aimock, startAimock } from '../clients/aimock.ts';
@@ -45,7 +45,7 @@ afterAll(async () => {
 const stageAt = (...mocks: Aimock[]) => scene.stage({ baseUrls: mocks.map((mock) => `${mock.url}/v1`) });
 const usage = { stream_options: { include_usage: true } };
 
-test('without chaos: whole, streamed, by the helper, with tools', async () => {
+test('without faults: non-streaming, streaming, by the helper, with tools', async () => {
   const stage = await stageAt(calm);
   const request = chatRequest(stage.model);
   for (const way of ['chat', 'stream', 'helper'] as const) {
@@ -67,8 +67,8 @@ test('without chaos: whole, streamed, by the helper, with tools', async () => {
   for (const call of await stage.settled()) expect(nanoCost(call)).toBe(costOf(call.usage ?? { input: 0, output: 0 }));
 });
 
-describe('with chaos', () => {
-  /** Either the whole answer or an error of the library's: never half an answer, never a hang. */
+describe('with faults', () => {
+  /** Either the complete answer or an error of the library: never a part of an answer, never a hang. */
   function assertEither(view: ClientView): void {
     if (view.error) {
       expect(view.error.isApiError).toBe(true);
@@ -77,9 +77,9 @@ describe('with chaos', () => {
   }
 
   for (const way of ['chat', 'stream', 'helper'] as const) {
-    test(`${way}: every call ends well or in an error, and only what was delivered is charged`, async () => {
+    test(`${way}: every call succeeds or fails with an error, and only delivered output is charged`, async () => {
       let failed = 0;
-      // A target of one's own for each call: failures in a row would let it rest.
+      // A separate target for each call: repeated failures would start a cooldown.
       await Promise.all(
         Array.from({ length: ROUNDS }, async () => {
           const stage = await stageAt(wild);
@@ -96,7 +96,7 @@ describe('with chaos', () => {
     }, 60_000);
   }
 
-  test('a calm second target hides every failure from the client', async () => {
+  test('a second target without faults hides every failure from the client', async () => {
     await Promise.all(
       Array.from({ length: ROUNDS }, async () => {
         const stage = await stageAt(wild, calm);
@@ -109,7 +109,7 @@ describe('with chaos', () => {
     await scene.assertClean();
   }, 60_000);
 
-  test("the client's own retries get it through", async () => {
+  test("the client's own retries succeed", async () => {
     const stage = await stageAt(wild);
     const view = await client.run({ way: 'chat', ...stage.at, request: chatRequest(stage.model), maxRetries: 6 });
     expect(view.error).toBeUndefined();

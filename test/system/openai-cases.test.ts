@@ -1,4 +1,4 @@
-/** The official openai library over answers scripted for each case: retries, passing through, choices, calls, silence, aborts. */
+/** The official openai library with answers scripted for each case: retries, pass-through, choices, calls, silence, aborts. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, errorAnswer, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
 import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
@@ -24,8 +24,8 @@ const tool = (name: string) => ({
   function: { name, parameters: { type: 'object', properties: {} } },
 });
 
-describe("the client's retries and ours", () => {
-  test('a failure that passes: the client tries again, the failed call is free', async () => {
+describe('retries of client and gateway', () => {
+  test('a temporary failure: the client retries, and the failed call is free', async () => {
     const stage = await scene.stage();
     stage.script(errorAnswer(503, 'busy'), wholeAnswer('Hello'));
     const view = await run(stage, { way: 'chat', request: chatRequest(stage.model), maxRetries: 2 });
@@ -35,7 +35,7 @@ describe("the client's retries and ours", () => {
     expect(nanoCost(ok!)).toBe(costOf(USED));
   });
 
-  test('another target answers: the client notices nothing, one call is billed', async () => {
+  test('another target answers: the client notices nothing, and one call is billed', async () => {
     const stage = await scene.stage({ targets: 2 });
     stage.scriptTarget(0, errorAnswer(503, 'busy'));
     stage.scriptTarget(1, wholeAnswer('Hello'));
@@ -45,7 +45,7 @@ describe("the client's retries and ours", () => {
     expect(stage.journal()).toHaveLength(2);
   });
 
-  test('every target is limited: RateLimitError, retry-after is passed on and heeded', async () => {
+  test('every target is rate limited: RateLimitError, and retry-after is passed on and followed', async () => {
     const stage = await scene.stage({ targets: 2 });
     for (const target of [0, 1]) {
       stage.scriptTarget(target, errorAnswer(429, 'slow down', { headers: { 'retry-after': '1' }, repeat: true }));
@@ -58,7 +58,7 @@ describe("the client's retries and ours", () => {
     expect(performance.now() - started).toBeGreaterThan((view.attempts - 1) * 900);
   });
 
-  test('an empty balance: one attempt, nothing goes upstream', async () => {
+  test('an empty balance: one attempt, nothing sent upstream', async () => {
     const stage = await scene.stage({ amount: '0.000001' });
     const view = await run(stage, { way: 'chat', request: chatRequest(stage.model), maxRetries: 2 });
     expect(view.error).toMatchObject({ status: 402, type: 'insufficient_quota' });
@@ -66,7 +66,7 @@ describe("the client's retries and ours", () => {
     expect(stage.journal()).toHaveLength(0);
   });
 
-  test('many calls at once on a small balance: only what it covers goes upstream', async () => {
+  test('many concurrent calls on a small balance: only what it covers is sent upstream', async () => {
     const stage = await scene.stage({ amount: '0.02' });
     stage.script(wholeAnswer('Hello', { repeat: true, fault: { before: 'headers', does: 200 } }));
     const answers = await Promise.all(
@@ -81,8 +81,8 @@ describe("the client's retries and ours", () => {
   });
 });
 
-describe('what passes through', () => {
-  test('members nobody knows reach the provider and come back', async () => {
+describe('pass-through', () => {
+  test('unknown members reach the provider and come back', async () => {
     const stage = await scene.stage();
     stage.script({
       json: { ...(wholeAnswer('Hi').json as object), future_member: { a: [1] }, system_fingerprint: 'fp_1' },
@@ -100,7 +100,7 @@ describe('what passes through', () => {
     expect(JSON.stringify(headers)).not.toContain(stage.caller.key);
   });
 
-  test('the usage chunk comes only where the client asked for it; the charge knows it anyway', async () => {
+  test('the usage chunk is sent only if requested, and the charge is always right', async () => {
     const stage = await scene.stage();
     for (const asked of [true, false]) {
       stage.script(streamAnswer(['Hi']));
@@ -114,7 +114,7 @@ describe('what passes through', () => {
     for (const call of await stage.settled()) expect(nanoCost(call)).toBe(costOf(USED));
   });
 
-  test('two choices, whole and streamed: both arrive whole, one charge', async () => {
+  test('two choices, non-streaming and streaming: both arrive completely, one charge', async () => {
     const stage = await scene.stage();
     const choice = (index: number) => ({
       index,
@@ -151,7 +151,7 @@ describe('what passes through', () => {
     for (const call of await stage.settled()) expect(nanoCost(call)).toBe(costOf(USED));
   });
 
-  test('parallel calls in a loop: ids unchanged, results right behind the calls', async () => {
+  test('parallel calls in a loop: ids unchanged, results directly after the calls', async () => {
     const stage = await scene.stage();
     const calls = ['call_A1', 'call_B2'].map((id, index) => ({
       id,
@@ -184,7 +184,7 @@ describe('what passes through', () => {
     ]);
   });
 
-  test('silence before the first token and in the middle: kept open by comments, nothing extra in the result', async () => {
+  test('silence before the first token and within the answer: comments keep the stream open, nothing else in the result', async () => {
     const stage = await scene.stage();
     for (const before of [0, 'headers', 2] as const) {
       stage.script(streamAnswer(['one ', 'two'], { fault: { before, does: 900 } }));
@@ -197,7 +197,7 @@ describe('what passes through', () => {
     }
   }, 60_000);
 
-  test('an abort in mid-stream: upstream ends within a second, billed once', async () => {
+  test('an abort during a stream: the upstream call ends within a second and is billed once', async () => {
     const stage = await scene.stage();
     for (const way of ['stream', 'helper'] as const) {
       stage.script(streamAnswer(['one ', 'two ', 'three'], { fault: { before: 3, does: 'silence' } }));

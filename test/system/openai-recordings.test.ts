@@ -1,4 +1,4 @@
-/** The official openai library over recorded replies: through the gateway its user sees what the provider's own user sees. */
+/** The official openai library with recorded replies: through the gateway its user sees what the provider's own user sees. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ClientView, type OpenaiClient, type Scenario, startOpenaiClient } from '../clients/openai-client.ts';
 import { hasFixtures, type RecordedCase, recordedCases, requestBytes } from '../fixtures.ts';
@@ -7,7 +7,7 @@ import { costOf, nanoCost, PRICE, type Scene, type Stage, startScene } from '../
 import { sideBySide } from '../side-by-side.ts';
 import { CHUNKINGS, type Chunking } from '../upstream/answer.ts';
 
-/** The row of the providers table that speaks for a recording's provider. */
+/** The row of the providers table for a recording's provider. */
 const ROWS: { [vendor: string]: string } = {
   alibaba: 'dashscope',
   gpustack: 'vllm',
@@ -34,7 +34,7 @@ const VENDORS = [...new Set(CHAT.map((recorded) => recorded.provider))];
 
 type Request = { model: string; [member: string]: unknown };
 
-/** The recorded request, or a plain one; a stream is asked for its usage. */
+/** The recorded request or a plain one; a stream asks for its usage. */
 function requestOf(recorded: RecordedCase): Request {
   const bytes = requestBytes(recorded);
   const plain = { model: 'recorded-model', messages: [{ role: 'user', content: 'Hello' }] };
@@ -62,7 +62,7 @@ async function through(stage: Stage, way: Scenario['way'], recorded: RecordedCas
 
 const stageFor = (recorded: RecordedCase) =>
   scene.stage({
-    // Some search, at providers that charge for it.
+    // Some recordings search, at providers that charge for it.
     price: { ...PRICE, perToolCall: 0 },
     maxOutputTokens: 32_768,
     type: ROWS[recorded.provider] ?? recorded.provider,
@@ -70,8 +70,8 @@ const stageFor = (recorded: RecordedCase) =>
   });
 
 /**
- * What both ways must have in common. Roles, finishes and empty chunks may be repeated or left away; where the provider left
- * a call's id, a finish or the number of an annotation empty, the gateway must have put something there.
+ * What both views must have in common. Roles, finish reasons and empty chunks may be repeated or omitted. If the provider left an id, a
+ * finish reason or an annotation's number empty, the gateway must have set it.
  */
 function common(view: ClientView, native: ClientView) {
   const { ids, object, error } = view;
@@ -103,8 +103,8 @@ function assertUsage(view: ClientView, native: ClientView, recorded: RecordedCas
 
 type Message = { role: string; content?: unknown; [member: string]: unknown };
 
-/** Providers take reasoning back under different names: where it stands is the gateway's business. */
-/** Without `models`, which is not passed on: others would answer at other prices than the one that was held for. */
+/** Providers accept reasoning under different names, so its position may differ. */
+/** Without `models`, which is not passed on: other models have other prices than the held one. */
 function meaningOf({ model: _, models: _m, stream: __, stream_options: ___, ...body }: { [member: string]: unknown }) {
   const messages = (body.messages ?? []) as Message[];
   return {
@@ -115,7 +115,7 @@ function meaningOf({ model: _, models: _m, stream: __, stream_options: ___, ...b
   };
 }
 
-/** A recorded request is a provider's own client's: it goes upstream as it is. */
+/** A recorded request comes from the provider's own client, so it is sent unchanged. */
 function assertSentAsAsked(sent: Seen['sent'], recorded: RecordedCase): void {
   const asked = requestOf(recorded);
   expect(sent.model).toBe(asked.model);
@@ -151,7 +151,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
     );
 
     test.skipIf(whole.length === 0)(
-      `${vendor}: ${whole.length} whole replies`,
+      `${vendor}: ${whole.length} non-streaming responses`,
       () =>
         each(whole, async (recorded) => {
           const stage = await stageFor(recorded);
@@ -168,7 +168,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
     );
 
     test.skipIf(audio.length === 0)(
-      `${vendor}: ${audio.length} streams, each in four cuttings, raw and by the helper`,
+      `${vendor}: ${audio.length} streams, each split in four ways, raw and by the helper`,
       () =>
         each(audio, async (recorded) => {
           const stage = await stageFor(recorded);
@@ -189,7 +189,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
     );
 
     test.skipIf(repaired.length === 0)(
-      `${vendor}: ${repaired.length} streams that its own users cannot read`,
+      `${vendor}: ${repaired.length} streams that its own library cannot read`,
       () =>
         each(repaired, async (recorded) => {
           const stage = await stageFor(recorded);
@@ -223,7 +223,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
   }
 
   test(
-    "errors inside a stream reach the user as an error, with the provider's message",
+    "errors inside a stream reach the user with the provider's message",
     () =>
       each(
         STREAMS.filter(({ native_sdk }) => native_sdk?.raw?.startsWith('FAIL APIError')),
@@ -242,7 +242,7 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
   );
 
   test(
-    "errors before a reply: the provider's own where it refused the request, ours where it refused us",
+    "errors before a reply: the provider's own if it refused the request, the gateway's if it refused the credential",
     () =>
       each(
         CHAT.filter((recorded) => recorded.status >= 400),
@@ -251,12 +251,12 @@ describe.skipIf(!hasFixtures)('recorded replies through the gateway', () => {
           const native = await direct('chat', recorded, 'event');
           const { view } = await through(stage, 'chat', recorded, 'event');
           const [call] = await stage.settled();
-          // A request that is out of range goes nowhere.
+          // An out-of-range request is not sent.
           if (!call) return expect(view.error).toMatchObject({ status: 400, code: 'invalid_request' });
           expect(call.cost).toBe('0');
           expect(view.error?.isApiError).toBe(true);
           expect(view.error?.requestId).toBeString();
-          // xAI says 400 where it means the key.
+          // xAI answers 400 for an invalid key.
           const ours =
             [401, 402, 403, 407].includes(recorded.status) || /API key|credential/i.test(native.error?.message ?? '');
           if (recorded.status === 429) expect(view.error?.class).toBe('RateLimitError');

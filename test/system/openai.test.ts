@@ -1,4 +1,4 @@
-/** The official openai library against the running gateway: over the sandbox. */
+/** The official openai library with the running gateway and the sandbox. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { chatRequest, streamAnswer } from '../chat-answers.ts';
 import {
@@ -48,7 +48,7 @@ const WEATHER = {
   },
 };
 for (const library of LIBRARIES) {
-  describe(`${library} over the sandbox`, () => {
+  describe(`${library} with the sandbox`, () => {
     const ask = (more = {}) =>
       chatRequest('sandbox-chat', { messages: [{ role: 'user', content: 'Tell me about bridges.' }], ...more });
 
@@ -84,7 +84,7 @@ for (const library of LIBRARIES) {
       expect(whole.headers?.['x-modelport-cost']).toBe(calls[0]?.cost ?? '');
     });
 
-    test('tools: a loop of two turns, whole and streamed', async () => {
+    test('tools: a loop of two turns, non-streaming and streaming', async () => {
       const stage = await scene.stage();
       for (const stream of [false, true]) {
         const request = ask({
@@ -116,7 +116,7 @@ for (const library of LIBRARIES) {
       });
     });
 
-    test('errors are of the right class', async () => {
+    test('errors have the right class', async () => {
       const stage = await scene.stage();
       const poor = await scene.stage({ amount: '0' });
       const cases: [Stage, Partial<Scenario>, object][] = [
@@ -144,7 +144,7 @@ for (const library of LIBRARIES) {
       for (const call of [...(await stage.settled()), ...(await poor.settled())]) expect(call.cost).toBe('0');
     });
 
-    test('a stream that breaks off is an error and no complete answer', async () => {
+    test('a stream that fails is an error and not a complete answer', async () => {
       const stage = await scene.stage();
       for (const way of ['stream', 'helper'] as const) {
         stage.script(streamAnswer(['one ', 'two ', 'three'], { paceMs: 20, fault: { before: 3, does: 'cut' } }));
@@ -170,8 +170,8 @@ for (const library of LIBRARIES) {
   });
 }
 
-describe('the sandbox, further', () => {
-  test('a reasoner shows its reasoning, streamed and whole', async () => {
+describe('the sandbox: more features', () => {
+  test('a reasoning model shows its reasoning, streaming and non-streaming', async () => {
     const stage = await scene.stage();
     for (const way of ['chat', 'stream', 'helper'] as const) {
       const view = await run(stage, { way, request: chatRequest('sandbox-reasoner') });
@@ -182,7 +182,7 @@ describe('the sandbox, further', () => {
     for (const call of await stage.settled()) expect(call.usage?.reasoning).toBeGreaterThan(0);
   });
 
-  test('length: cut at the ceiling, and a parse says so', async () => {
+  test('length: truncated at the token limit, and a parse reports it', async () => {
     const stage = await scene.stage();
     const view = await run(stage, { way: 'chat', request: chatRequest('sandbox-chat', { max_tokens: 3 }) });
     expect(view.choices[0]?.finish).toBe('length');
@@ -195,7 +195,7 @@ describe('the sandbox, further', () => {
     expect(parsed.error?.class).toBe('LengthFinishReasonError');
   });
 
-  test('a stop sequence cuts before itself', async () => {
+  test('a stop sequence ends the text before it', async () => {
     const stage = await scene.stage();
     const free = await run(stage, { way: 'chat', request: chatRequest('sandbox-chat') });
     const text = free.choices[0]?.text ?? '';
@@ -206,7 +206,7 @@ describe('the sandbox, further', () => {
     }
   });
 
-  test('a broken stream, and a delay', async () => {
+  test('a broken stream and a delay', async () => {
     const stage = await scene.stage();
     const say = (content: string) => chatRequest('sandbox-chat', { messages: [{ role: 'user', content }] });
     expect((await run(stage, { way: 'stream', request: say('[[cut]] Hello there') })).error).toBeDefined();
@@ -215,7 +215,7 @@ describe('the sandbox, further', () => {
     expect(performance.now() - started).toBeGreaterThan(290);
   });
 
-  test('text completions: several prompts, echo, streamed and whole', async () => {
+  test('text completions: several prompts, echo, streaming and non-streaming', async () => {
     const stage = await scene.stage();
     const request = { model: 'sandbox-chat', prompt: ['One', 'Two'], echo: true, max_tokens: 20 };
     const whole = await run(stage, { way: 'completion', request });

@@ -1,4 +1,4 @@
-/** The public description as its users read it: a linter's recommended rules, and a typed client that is generated from it. */
+/** The OpenAPI document with its users' tools: a linter's recommended rules, and a generated typed client. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const TOOLS = join(import.meta.dirname, '../openapi/tools');
 const TIMEOUT_MS = 300_000;
 
 let gateway: GatewayProcess;
-/** Among the packages, so that what is compiled there finds them. */
+/** Next to the packages, so that compiled code finds them. */
 let folder: string;
 beforeAll(async () => {
   await installPackages(TOOLS);
@@ -43,7 +43,7 @@ async function run(tool: string, ...args: string[]): Promise<Ran> {
 }
 
 test(
-  "Redocly's recommended rules find no error and nothing to warn of",
+  "Redocly's recommended rules find no errors and no warnings",
   async () => {
     const { out } = await run('@redocly/cli/bin/cli.js', 'lint', 'openapi.json', '--format=json');
     const { totals, problems } = JSON.parse(out) as { totals: object; problems: { ruleId: string; message: string }[] };
@@ -82,7 +82,7 @@ const name: string | undefined = accounts.data?.data[0]?.name;
 console.log(JSON.stringify({ text, tokens, said, code, name }));
 `;
 
-/** Each line is wrong by the description. */
+/** Each line is wrong by the document. */
 const MISUSE = `
 import createClient from 'openapi-fetch';
 import type { paths } from './api.d.ts';
@@ -94,7 +94,7 @@ await client.POST('/admin/v1/accounts/{id}/top-ups', { body: { amount: '1.00' } 
 `;
 
 test(
-  'openapi-typescript makes a client of it that compiles strictly and works',
+  'openapi-typescript generates a client that compiles in strict mode and works',
   async () => {
     const generated = await run('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'api.d.ts');
     expect(generated.code).toBe(0);

@@ -1,5 +1,7 @@
-/** A gateway that is cut off from its database, or stands still, while another watches: its calls go on, it takes no new ones, and in the end
- *  each costs what it cost. */
+/**
+ * A gateway that is disconnected from its database, or stopped, while another watches: its calls continue, it takes no new ones, and in the
+ * end each has its true cost.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { chatRequest, streamAnswer, USED, wholeAnswer } from '../chat-answers.ts';
@@ -10,7 +12,7 @@ import { hasPostgres, testPostgres } from '../postgres.ts';
 import { costOf, nanoOf, PRICE } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 
-/** Gateways on one machine see each other's processes: one of them runs where it cannot. */
+/** Gateways on one machine see each other's processes, so one of them runs in another PID namespace. */
 const ELSEWHERE = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 const canUnshare = spawnSync(ELSEWHERE[0]!, [...ELSEWHERE.slice(1), 'true']).status === 0;
 if (!canUnshare) console.warn('No PID namespaces may be made here: the test of a partition is skipped.');
@@ -64,7 +66,7 @@ async function startUpstream(): Promise<ScriptedUpstream> {
   return upstream;
 }
 
-/** What a watcher does to a call whose gateway shows no sign of life. */
+/** The watcher's settlement of a call whose gateway gives no sign of life. */
 async function expectGuess(watcher: GatewayProcess, caller: TestCaller): Promise<void> {
   const guess = await until('the provisional settlement', async () => {
     const call = await callOf(watcher, caller);
@@ -75,7 +77,7 @@ async function expectGuess(watcher: GatewayProcess, caller: TestCaller): Promise
   expect((await watcher.balance(caller)).held).toBe('0');
 }
 
-/** The client has everything, and is charged for it, once. */
+/** The client has everything, and it is charged once. */
 async function expectTruth(watcher: GatewayProcess, caller: TestCaller, reading: Promise<string>): Promise<void> {
   const text = await reading;
   expect(text).toContain('data: [DONE]');
@@ -88,7 +90,7 @@ async function expectTruth(watcher: GatewayProcess, caller: TestCaller, reading:
   expect(nanoOf(settled.cost)).toBe(costOf(USED));
 }
 
-describe.skipIf(!hasPostgres || !canUnshare)('Postgres, cut off', () => {
+describe.skipIf(!hasPostgres || !canUnshare)('Postgres, disconnected', () => {
   let upstream: ScriptedUpstream;
   let link: DatabaseLink;
   let cutOff: GatewayProcess;
@@ -142,7 +144,7 @@ describe.skipIf(!hasPostgres || !canUnshare)('Postgres, cut off', () => {
 });
 
 describe.skipIf(!canUnshare).each(ENGINES)('$name', (engine) => {
-  test('a gateway that is stopped for longer than its lease, and goes on', async () => {
+  test('a gateway that is stopped for longer than its lease and then continued', async () => {
     const upstream = await startUpstream();
     const { settings } = await engine.freshDatabase();
     const environment = {

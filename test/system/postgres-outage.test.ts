@@ -1,4 +1,4 @@
-/** The database away under load: calls are refused before anything is sent, settlements wait, nothing is lost. */
+/** A database outage under load: calls are refused before anything is sent, settlements wait, nothing is lost. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       const end = Date.now() + WITHIN_MS;
       while ((await gateway.balance(caller)).held !== '0' && Date.now() < end) await Bun.sleep(100);
       expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
-      // Each call seen complete was paid; those the client saw break off may have been.
+      // Each complete call was charged; calls that the client saw fail may have been.
       const paid = (await spent()) - spentBefore;
       expect(paid).toBeGreaterThanOrEqual(BigInt(seen.complete) * costOf(USED));
       const calls = BigInt([...seen.statuses.values()].reduce((sum, count) => sum + count, 0));

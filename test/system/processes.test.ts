@@ -1,4 +1,4 @@
-/** Several processes on one port: one first start, one log, metrics of all; one that is killed is replaced and its holds resolved. */
+/** Several processes on one port: one bootstrap, one log, metrics of all; a killed process is replaced and its holds resolved. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { chatRequest, streamAnswer, USED } from '../chat-answers.ts';
@@ -20,7 +20,7 @@ function workersOf(url: string): Map<string, number> {
       const number = variables.find((one) => one.startsWith('MODELPORT_WORKER='))?.split('=')[1];
       if (number !== undefined && variables.includes(`PORT=${port}`)) workers.set(number, Number(pid));
     } catch {
-      // it has ended, or is somebody else's
+      // it has ended or is not accessible
     }
   }
   return workers;
@@ -74,7 +74,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
       .then((response) => response.text())
       .catch(() => '');
 
-  test('a limit is divided among the processes, and a warning says so', async () => {
+  test('limits are divided among the processes, and a warning says so', async () => {
     const limited = { account: caller.account, name: 'limited', requestsPerMinute: COUNT * 2 };
     const { key } = (await gateway.admin('POST', '/keys', limited)) as { key: string };
     const statuses: number[] = [];
@@ -94,7 +94,7 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
     expect(gateway.log()).toContain('divided among the processes');
   }, 60_000);
 
-  test('they start once, share the calls, and their metrics and log lines say which process speaks', async () => {
+  test('they bootstrap once and share the calls, and metrics and log lines name the process', async () => {
     expect(gateway.log().match(/This is the first start/g)).toHaveLength(1);
     expect(workersOf(gateway.url).size).toBe(COUNT);
     const callsIn = (metrics: string) =>
@@ -122,11 +122,11 @@ describe.skipIf(!existsSync('/proc/self/environ')).each(ENGINES)('$name', (engin
 
   test.each([
     ['is killed', 'SIGKILL', 'a process died and is replaced'],
-    ['does not go on', 'SIGSTOP', 'a process whose event loop does not turn is ended'],
+    ['does not go on', 'SIGSTOP', 'a process with a blocked event loop is ended'],
   ] as const)(
-    'one that %s under load is replaced, its holds are resolved, nothing is delivered for free',
+    'one that %s under load is replaced, its holds are resolved, and nothing is delivered for free',
     async (_, signal, line) => {
-      // The one that the test before has ended serves again.
+      // The process that the previous test ended has been replaced.
       await until(async () => (await gateway.metrics()).includes('{process="2"'));
       const before = workersOf(gateway.url);
       const spentBefore = nanoOf('10.00') - nanoOf((await gateway.balance(caller)).available);

@@ -1,4 +1,4 @@
-/** Signals and pipes that end: SIGHUP reloads and cuts nothing, a command whose reader has left ends quietly. */
+/** Signals and closed pipes: SIGHUP reloads without ending calls, and a command whose reader has gone ends without an error. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ const catalogue = (baseUrl: string, names: readonly string[]) =>
     })),
   });
 
-/** An upstream that streams as long as it is asked to, and says which key it was called with. */
+/** An upstream that streams as long as requested, and names the key of the request. */
 function startUpstream() {
   const keys: string[] = [];
   let finish = () => {};
@@ -68,7 +68,7 @@ async function until<T>(what: () => Promise<T>, holds: (value: T) => boolean): P
 
 describe.skipIf(!hasOpenssl)('SIGHUP', () => {
   test.each([1, 2])(
-    '%p processes: file, key file and certificate are read again, streams go on',
+    '%p processes: file, key file and certificate are reloaded, and streams continue',
     async (processes) => {
       const folder = mkdtempSync(join(tmpdir(), 'modelport-reload-'));
       folders.push(folder);
@@ -100,7 +100,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
           ),
         (ok) => ok,
       );
-      // With several processes it is said when all of them listen.
+      // With several processes it is printed when all of them listen.
       await until(
         async () => serving.log(),
         (log) => log.includes(`Modelport listens on ${url}`),
@@ -114,7 +114,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
           body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'hi' }] }),
         });
       const names = async () => {
-        // Each connection may be another process's.
+        // Each connection may be served by another process.
         const asked = Array.from({ length: 8 }, () =>
           fetch(`${url}/v1/models`, { tls, headers: { ...headers, connection: 'close' } }).then(async (response) =>
             ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id).sort(),
@@ -153,7 +153,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
       expect(await (await chat('after')).text()).toContain('[DONE]');
       expect(upstream.keys).toEqual(['Bearer upstream-key-number-one', 'Bearer upstream-key-number-two']);
 
-      // A file that is wrong changes nothing.
+      // An invalid file changes nothing.
       writeFileSync(file, 'providers: 5');
       process.kill(serving.child.pid!, 'SIGHUP');
       await until(
@@ -169,7 +169,7 @@ describe.skipIf(!hasOpenssl)('SIGHUP', () => {
   );
 });
 
-test('a command whose reader has left ends quietly', () => {
+test('a command whose reader has gone ends without an error', () => {
   const folder = mkdtempSync(join(tmpdir(), 'modelport-pipe-'));
   folders.push(folder);
   const environment = { PATH: process.env.PATH, MODELPORT_DATA_DIR: folder };
@@ -177,7 +177,7 @@ test('a command whose reader has left ends quietly', () => {
     for (const command of ['help', 'models list', 'audit --json']) {
       const program = join(ROOT, 'bin', launcher);
       const run = launcher.endsWith('.mjs') ? `node ${program}` : program;
-      // What it writes comes after its reader has left.
+      // It writes after its reader has gone.
       const script = `(sleep 0.3; ${run} ${command}; echo "code $?" >&2) | true`;
       const { stderr } = spawnSync('bash', ['-c', script], { cwd: folder, env: environment, encoding: 'utf8' });
       expect([launcher, command, stderr]).toEqual([launcher, command, expect.not.stringContaining('EPIPE')]);
@@ -186,7 +186,7 @@ test('a command whose reader has left ends quietly', () => {
   }
 });
 
-test('what package.json calls a program may be run: npm would change its mode in the checkout', () => {
+test('the programs in package.json are executable: otherwise npm would change their mode in the checkout', () => {
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { bin: { [name: string]: string } };
   for (const path of Object.values(bin)) expect([path, statSync(join(ROOT, path)).mode & 0o111]).toEqual([path, 0o111]);
 });

@@ -1,10 +1,10 @@
-/** Recordings that break the official library of their own format come through the gateway mended: nothing is left for the client to trip over. */
+/** Recordings that break the official library of their own format are normalized by the gateway, so that clients can read them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ConsumeClient, startConsumeClient } from '../clients/consume-client.ts';
 import { type Source, sources, type Translation, translationsOf } from '../conformance/translate-replies.ts';
 import { hasFixtures, replyBytes, replyContentType } from '../fixtures.ts';
 
-/** Replies that end in an error say so to the client: there is nothing to mend. */
+/** Replies that end with an error say so to the client, so there is nothing to normalize. */
 function breaksItsLibrary({ recorded: { native_sdk: native = {} }, error }: Source): boolean {
   return error === undefined && Object.values(native).some((outcome) => !outcome.startsWith('ok'));
 }
@@ -27,7 +27,7 @@ describe.skipIf(!hasFixtures)('a recording that breaks its own library', () => {
       body: Buffer.from(replyBytes(source.recorded)).toString(),
     });
     const isForgotten = straight.choices?.[0]?.isRemembered === false || straight.choices?.length === 0;
-    // Some of the manifest's helpers ask for more than this client does.
+    // Some of the manifest's helpers require more than this client does.
     if (straight.error === undefined && !isForgotten) return;
     const mended = translationsOf(source).find(({ target }) => target.name === source.dialect.name);
     const seen = await client.run(servedOf(mended));
@@ -36,7 +36,7 @@ describe.skipIf(!hasFixtures)('a recording that breaks its own library', () => {
     if (reason === 'stop' || reason === 'tool-calls') expect(seen.choices?.[0]?.isRemembered ?? true).toBe(true);
   });
 
-  test('is not the only one of its kind', () => {
+  test('there are several such recordings', () => {
     expect(broken.length).toBeGreaterThan(15);
   });
 });

@@ -1,4 +1,4 @@
-/** No silent drop: every member of every format's reply reaches a client of any other, or is named in a warning. */
+/** No silent loss: every member of every format's reply reaches a client of any other format, or is named in a warning. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import type { JsonObject } from '../../src/canonical/json.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
@@ -12,7 +12,7 @@ import { TARGETS } from '../conformance/translate-replies.ts';
 
 beforeAll(() => installClients(), 300_000);
 
-describe('the lists of members are those of the official libraries', () => {
+describe('the lists of members equal those of the official libraries', () => {
   const declared = REPLY_GROUPS.flatMap((group) =>
     group.declared === undefined ? [] : [[group.declared, group] as const],
   );
@@ -21,7 +21,7 @@ describe('the lists of members are those of the official libraries', () => {
   });
 });
 
-describe('a member arrives, or is reported', () => {
+describe('a member arrives or is reported', () => {
   for (const group of REPLY_GROUPS) {
     const told = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
@@ -30,7 +30,7 @@ describe('a member arrives, or is reported', () => {
         (member, specimen) => {
           const without = written(group, {}, target);
           const withIt = written(group, { [member.trim()]: specimen as JsonObject }, target);
-          // A call that cannot be told was reported as a whole.
+          // A call that cannot be expressed was reported as a whole.
           if (without.warnings.some((warning) => warning.includes('tool-call was left out'))) return;
           const arrived = settled(withIt.body) !== settled(without.body);
           const reported = withIt.warnings.some((warning) => !without.warnings.includes(warning));
@@ -41,7 +41,7 @@ describe('a member arrives, or is reported', () => {
   }
 });
 
-/** Ids that were made up are another each time. */
+/** Made-up ids differ each time. */
 function settled(body: string): string {
   return body.replace(/\b(chatcmpl-|resp_|msg_|rs_|fc_|ctc_|ig_|call_)[0-9A-Za-z]{24}\b/g, '$1');
 }

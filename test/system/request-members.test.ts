@@ -1,4 +1,4 @@
-/** No silent drop: every member of every format's request reaches a provider of any other, or is named in a warning, or refused by name. */
+/** No silent loss: every member of every format's request reaches a provider of any other format, or is named in a warning or an error. */
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { GatewayError } from '../../src/canonical/errors.ts';
 import type { JsonObject } from '../../src/canonical/json.ts';
@@ -28,22 +28,22 @@ const MODELS: { readonly [dialect: string]: string } = {
 
 beforeAll(() => installClients(), 300_000);
 
-describe('the lists of members are those of the official libraries', () => {
+describe('the lists of members equal those of the official libraries', () => {
   const declared = GROUPS.flatMap((group) => (group.declared === undefined ? [] : [[group.declared, group] as const]));
   test.each(declared)('%s', (name, { members, elsewhere = [] }) => {
     expect([...Object.keys(members), ...elsewhere].toSorted()).toEqual(libraryMembers(name));
   });
 });
 
-describe('a member arrives, or is reported', () => {
+describe('a member arrives or is reported', () => {
   for (const group of GROUPS) {
     const told = Object.entries(group.members).filter(([, specimen]) => isTold(specimen));
     for (const target of TARGETS.filter(({ name }) => name !== group.dialect)) {
-      test.each(told)(`${group.dialect} ${group.declared ?? ''} before ${target.name}: %s`, (member, specimen) => {
+      test.each(told)(`${group.dialect} ${group.declared ?? ''} for ${target.name}: %s`, (member, specimen) => {
         const without = sent(group, {}, target.name);
         const withIt = sent(group, { [member.trim()]: specimen as JsonObject }, target.name);
         const arrived = !Bun.deepEquals(withIt.body, without.body);
-        // The choices are asked for one by one, a stream at an address of its own; what holds the member was reported as a whole.
+        // Choices are requested one by one, and a stream has its own URL; what contains the member was reported as a whole.
         if (dialectNamed(target.name)?.singleChoice && (member === 'n' || member === 'candidateCount')) return;
         if (target.name === 'gemini' && member === 'stream') return;
         if (without.warnings.some((warning) => WHOLE.test(warning))) return;

@@ -1,9 +1,9 @@
-/** The sandbox under abuse: however much is asked for, memory stays flat and others are served. */
+/** Excessive requests to the sandbox: memory stays constant and other requests are served. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GatewayProcess, startGateway } from '../gateway-process.ts';
 
-/** Before output was made as it is taken, one such stream took 1.5 GB and kept `/health` waiting for 18 s; a hundred took 6 GB. */
+/** Before output was generated while it is read, one such stream took 1.5 GB and delayed `/health` by 18 s; a hundred took 6 GB. */
 const MOST_GROWTH_MB = 200;
 const LONGEST_HEALTH_MS = 250;
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** Of the process that serves: the one of its tree that has most. */
+/** Of the process that serves: the largest of its tree. */
 function residentMb(): number {
   const own = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isOurs(name));
   return Math.max(...own.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(read(pid, 'status'))?.[1] ?? 0) / 1024));
@@ -38,10 +38,10 @@ const ask = (prompt: string) =>
     body: JSON.stringify({ model: 'sandbox-chat', stream: true, messages: [{ role: 'user', content: prompt }] }),
   });
 
-/** What else runs on the machine slows a single try. */
+/** Other load on the machine can slow a single try. */
 const TRIES = 4;
 
-/** The calmest of a few tries; memory has to hold in each. */
+/** The best of several tries; the memory limit must hold in each. */
 async function watched(work: () => Promise<void>): Promise<number> {
   const slowest: number[] = [];
   while (slowest.length < TRIES && !(slowest.at(-1)! < LONGEST_HEALTH_MS)) {
@@ -52,7 +52,7 @@ async function watched(work: () => Promise<void>): Promise<number> {
   return Math.min(...slowest);
 }
 
-/** What nineteen of twenty looks at `/health` take at most, and how much memory is added, while this is under way. */
+/** The 95th percentile of `/health`, and the added memory, while this runs. */
 async function watchedOnce(work: () => Promise<void>): Promise<{ healthMs: number; addedMb: number }> {
   const before = residentMb();
   const took: number[] = [];
@@ -73,7 +73,7 @@ async function watchedOnce(work: () => Promise<void>): Promise<{ healthMs: numbe
   return { healthMs: took[Math.floor(took.length * 0.95)] ?? 0, addedMb: most - before };
 }
 
-/** Reads for so long, and leaves. */
+/** Reads for this time, then disconnects. */
 async function readFor(answer: Response, ms: number): Promise<void> {
   const reader = answer.body!.getReader();
   const end = performance.now() + ms;
@@ -81,7 +81,7 @@ async function readFor(answer: Response, ms: number): Promise<void> {
   await reader.cancel();
 }
 
-test.skipIf(process.platform !== 'linux')('one stream of a million words, read slowly', async () => {
+test.skipIf(process.platform !== 'linux')('one stream of a million words, read slowly, delays nobody', async () => {
   await (await ask('Hello')).text();
   const healthMs = await watched(async () => {
     const reader = (await ask('[[long 999999]] [[pace 0]]')).body!.getReader();
@@ -95,7 +95,7 @@ test.skipIf(process.platform !== 'linux')('one stream of a million words, read s
 });
 
 test.skipIf(process.platform !== 'linux')(
-  'a hundred streams of sixty thousand words as fast as they come',
+  'a hundred streams of sixty thousand words delay nobody',
   async () => {
     const healthMs = await watched(async () => {
       await Promise.all(Array.from({ length: 100 }, async () => readFor(await ask('[[long 60000]] [[pace 0]]'), 5000)));

@@ -1,4 +1,4 @@
-/** Every official library before every provider, whole and streamed, through one list of scenarios; all billed. */
+/** Every official library with every provider, non-streaming and streaming, through one list of scenarios, all billed. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import {
   CLIENTS,
@@ -48,11 +48,11 @@ function talk(stage: Stage, asked: Asked): Promise<ConversationView> {
 
 function newStage(vendor: VendorName, more: StageSetup = {}): Promise<Stage> {
   const { type, upstreamModel } = VENDORS[vendor];
-  // Room for thinking, which wants at least 1,024 tokens.
+  // Space for reasoning, which needs at least 1,024 tokens.
   return scene.stage({ type, upstreamModel, maxOutputTokens: 8192, ...more });
 }
 
-/** One for each way through all scenarios: they come one after another. */
+/** One for each combination; its scenarios run one after another. */
 const stages = new Map<string, Promise<Stage>>();
 function stageOf(run: Run): Promise<Stage> {
   const stage = stages.get(nameOf(run)) ?? newStage(run.vendor);
@@ -98,7 +98,7 @@ for (const scenario of SCENARIOS) {
     for (const client of CLIENTS) {
       if (scenario.cannot?.[client] !== undefined) continue;
       test(
-        `${client} before every provider, whole and streamed`,
+        `${client} with every provider, non-streaming and streaming`,
         () => sideBySide(runsOf(client, scenario.vendors), nameOf, (run) => play(scenario, run)),
         60_000,
       );

@@ -1,4 +1,4 @@
-/** Speech through the running gateway: the official library over the sandbox and a recording, and providers that fail. */
+/** Speech through the running gateway: the official library with the sandbox and a recording, and providers that fail. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type OthersClient, startOthersClient } from '../clients/others-client.ts';
 import { hasFixtures, recordedCase, replyBytes } from '../fixtures.ts';
@@ -40,7 +40,7 @@ async function spoken(stage: Stage, more: object = {}): Promise<{ type: string; 
 describe('the sandbox', () => {
   const onSandbox = async () => ({ ...(await scene.stage()), model: 'sandbox-speech' });
 
-  test('a real WAV, its samples bare, charged by the character', async () => {
+  test('returns a valid WAV or its samples, charged by the character', async () => {
     const stage = await onSandbox();
     const wav = await spoken(stage, { input: 'two words' });
     expect(wav.type).toBe('audio/wav');
@@ -52,7 +52,7 @@ describe('the sandbox', () => {
     expect(calls.map(({ cost }) => nanoOf(cost))).toEqual([9000n, 9000n]);
   });
 
-  test('in events, with a figure at the end', async () => {
+  test('in events, with usage at the end', async () => {
     const stage = await onSandbox();
     const response = await stage.post(PATH, asked(stage, { stream_format: 'sse' }));
     expect(response.headers.get('content-type')).toStartWith('text/event-stream');
@@ -66,7 +66,7 @@ describe('the sandbox', () => {
     expect(await stage.settled()).toHaveLength(1);
   });
 
-  test('who leaves ends the call; what broke off is no whole answer', async () => {
+  test('a client that disconnects ends the call, and an incomplete response is visible as such', async () => {
     const stage = await onSandbox();
     const left = new AbortController();
     const input = `[[pace 50]] ${'word '.repeat(60)}`;
@@ -81,9 +81,9 @@ describe('the sandbox', () => {
   });
 });
 
-describe('vendors', () => {
+describe('providers', () => {
   test.each(['openai-compatible', 'groq', 'azure', 'siliconflow', 'zhipu'])(
-    '%s: every byte, in every cutting, and its own media type',
+    '%s: every byte in every splitting, with its own media type',
     async (type) => {
       const stage = await speechOf(type, { upstreamModel: 'tts-1' });
       for (const chunking of ['byte', 'whole', { seed: 7 }] as const) {
@@ -98,7 +98,7 @@ describe('vendors', () => {
     },
   );
 
-  test('openai: a model that tells its tokens in events alone is asked for them, and charged by them', async () => {
+  test('openai: a model that reports tokens only in events is asked for events, and charged by them', async () => {
     const price = { input: 1, audioOutput: 12 };
     const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts', price });
     stage.script({
@@ -112,7 +112,7 @@ describe('vendors', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(14_000n + 101n * 12_000n);
   });
 
-  test('events pass as they came; a provider without them is told anew', async () => {
+  test('events pass unchanged, and a provider without events is translated', async () => {
     const own = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
     own.script({ events: [delta(SOUND), DONE], withoutTerminator: true });
     const passed = await (await own.post(PATH, asked(own, { stream_format: 'sse' }))).text();
@@ -125,7 +125,7 @@ describe('vendors', () => {
     await Promise.all([own.settledCall(), bare.settledCall()]);
   });
 
-  test('mistral: its voice and its events are asked for; its samples become those of 16 bits', async () => {
+  test('mistral: its voice and events are requested, and its samples converted to 16 bits', async () => {
     const stage = await speechOf('mistral', { upstreamModel: 'voxtral-mini-tts-3-0' });
     const floats = Buffer.from(new Float32Array([0, 1, -1, 0.5, 2]).buffer);
     const usage = { prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 };
@@ -151,7 +151,7 @@ describe('vendors', () => {
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(15_000n * CHARACTERS);
   });
 
-  test('elevenlabs: the voice in the address, the format in its words, a WAV of its samples', async () => {
+  test('elevenlabs: the voice is in the URL, the format has its name there, and samples become a WAV', async () => {
     const stage = await speechOf('elevenlabs', { upstreamModel: 'eleven_flash_v2_5' });
     for (const chunking of ['byte', { seed: 5 }] as const) {
       stage.script(audio({ chunking }), audio({ chunking, headers: { 'content-type': 'audio/pcm' } }));
@@ -175,7 +175,7 @@ describe('vendors', () => {
     expect(costs).toEqual([...Array.from({ length: 4 }, () => 15_000n * CHARACTERS), 0n, 0n]);
   });
 
-  test('bare audio that breaks off is cut, and charged as delivered', async () => {
+  test('raw audio that fails is cut, and charged as delivered', async () => {
     const stage = await speechOf('openai-compatible');
     stage.script(
       audio({
@@ -193,7 +193,7 @@ describe('vendors', () => {
     expect(nanoOf(call.cost)).toBe(15_000n * CHARACTERS);
   });
 
-  test('events that break off say so', async () => {
+  test('events that fail contain an error', async () => {
     const stage = await speechOf('openai', { upstreamModel: 'gpt-4o-mini-tts' });
     stage.script({ events: [delta(SOUND)], withoutTerminator: true });
     const text = await (await stage.post(PATH, asked(stage, { stream_format: 'sse' }))).text();
@@ -207,7 +207,7 @@ describe('vendors', () => {
     ['an empty answer', { bytes: new Uint8Array(), headers: { 'content-type': 'audio/mpeg' } }],
     ['words instead of audio', { json: { error: { message: 'no voice', type: 'server_error' } } }],
     ['a page', { text: '<html>', headers: { 'content-type': 'text/html' } }],
-  ])('%s lets the next target speak', async (_, answer) => {
+  ])('after %s the next target answers', async (_, answer) => {
     const stage = await speechOf('openai-compatible', { targets: 2 });
     stage.script(answer);
     stage.scriptTarget(1, audio());
@@ -215,7 +215,7 @@ describe('vendors', () => {
     expect((await stage.settledCall()).attempts).toBe(2);
   });
 
-  test('a refusal is told in OpenAI’s shape and costs nothing', async () => {
+  test('a refusal has OpenAI’s format and costs nothing', async () => {
     const stage = await speechOf('openai-compatible');
     stage.script({
       status: 400,
@@ -227,7 +227,7 @@ describe('vendors', () => {
     expect((await stage.settledCall()).cost).toBe('0');
   });
 
-  test.skipIf(!hasFixtures)('a recorded reply of OpenAI, byte for byte', async () => {
+  test.skipIf(!hasFixtures)('a recorded reply of OpenAI passes byte for byte', async () => {
     const recorded = recordedCase('gpt-4o-mini-tts_can_speak.0.audio.bin');
     const bytes = Buffer.from(replyBytes(recorded));
     const stage = await speechOf('openai', {
@@ -248,7 +248,7 @@ test.each([
   ['speed', { speed: 9 }],
   ['stream_format', { stream_format: 'ws' }],
   ['model', { model: 'sandbox-chat' }],
-])('a wrong %s is refused, charged for nothing', async (param, more) => {
+])('an invalid %s is refused without a charge', async (param, more) => {
   const stage = await speechOf('openai-compatible');
   const response = await stage.post(PATH, asked(stage, more));
   expect(response.status).toBe(400);

@@ -1,4 +1,4 @@
-/** Transcriptions, translations and moderations through the running gateway, by the official library. */
+/** Transcriptions, translations and moderations through the running gateway, with the official library. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { wavOf } from '../../src/sandbox/audio.ts';
 import { type OtherCall, type OthersClient, startOthersClient } from '../clients/others-client.ts';
@@ -46,7 +46,7 @@ test.each([
   ['text', expect.stringContaining('2 seconds')],
   ['srt', expect.stringContaining('--> 00:00:02,000')],
   ['vtt', expect.stringContaining('--> 00:00:02.000')],
-])('the sandbox says what it got, as %s', async (format, told) => {
+])('the sandbox describes what it got, as %s', async (format, told) => {
   const stage = { ...(await scene.stage()), model: 'sandbox-transcription' };
   const reply = await heard(stage, { response_format: format });
   if (typeof reply === 'string') expect(reply).toEqual(told as string);
@@ -56,7 +56,7 @@ test.each([
 
 describe('transcriptions', () => {
   test.each(['openai', 'groq', 'openai-compatible'])(
-    '%s: the form reaches the provider with its own model',
+    '%s: the form reaches the provider with its own model name',
     async (type) => {
       const stage = await stageOf(type, { upstreamModel: 'whisper-x' });
       stage.script({ json: { text: 'Hello.', usage: { type: 'duration', seconds: 3 } } });
@@ -78,14 +78,14 @@ describe('transcriptions', () => {
     ['text', 'Hello.\n', 2_000_000n],
     ['srt', '1\n00:00:00,000 --> 00:00:01,500\nHello.\n', 1_500_000n],
     ['vtt', 'WEBVTT\n\n00:00.000 --> 00:01.500\nHello.\n', 1_500_000n],
-  ])('%s comes as it is, charged by the length of what was heard', async (format, text, cost) => {
+  ])('%s is passed on, charged by the length of the audio', async (format, text, cost) => {
     const stage = await stageOf('openai-compatible');
     stage.script({ text, headers: { 'content-type': 'text/plain' } });
     expect(await heard(stage, { response_format: format })).toBe(text);
     expect(nanoOf((await stage.settledCall()).cost)).toBe(cost);
   });
 
-  test('a translation goes to its own path, and is charged by its tokens', async () => {
+  test('a translation uses its own path, and is charged by its tokens', async () => {
     const stage = await stageOf('openai', { price: { input: 1, audioInput: 6, output: 10 } });
     const usage = { type: 'tokens', input_tokens: 20, output_tokens: 3, input_token_details: { audio_tokens: 15 } };
     stage.script({ json: { text: 'Hello.', usage } });
@@ -94,7 +94,7 @@ describe('transcriptions', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(5_000n + 15n * 6_000n + 30_000n);
   });
 
-  test('a stream passes; a reply that comes whole becomes one', async () => {
+  test('a stream passes, and a non-streaming response becomes one', async () => {
     const stage = await stageOf('openai');
     const done = { type: 'transcript.text.done', text: 'Hello.', usage: { type: 'duration', seconds: 1 } };
     const events = [
@@ -108,7 +108,7 @@ describe('transcriptions', () => {
     expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([1_000_000n, 2_000_000n]);
   });
 
-  describe('a provider that writes JSON alone', () => {
+  describe('a provider that only returns JSON', () => {
     const mistral = {
       model: 'voxtral-mini-latest',
       text: ' Hello. Bye.',
@@ -129,7 +129,7 @@ describe('transcriptions', () => {
         { task: 'transcribe', language: 'en', duration: 2, segments: [{ id: 0 }, { id: 1, end: 3662 }] },
       ],
       ['json', { text: ' Hello. Bye.' }],
-    ])('%s is made of it, charged by its own figures', async (format, told) => {
+    ])('%s is made from it, charged by its usage', async (format, told) => {
       const stage = await stageOf('mistral');
       stage.script({ json: mistral });
       const reply = await heard(stage, { response_format: format });
@@ -141,7 +141,7 @@ describe('transcriptions', () => {
       expect(nanoOf((await stage.settledCall()).cost)).toBe(2_000_000n);
     });
 
-    test('its stream is told in OpenAI’s words', async () => {
+    test('its stream has OpenAI’s format', async () => {
       const stage = await stageOf('mistral');
       const events = [
         { type: 'transcription.language', audio_language: 'en' },
@@ -162,19 +162,22 @@ describe('transcriptions', () => {
       expect(nanoOf((await stage.settledCall()).cost)).toBe(2_000_000n);
     });
 
-    test.each(['siliconflow', 'zai'])('%s says no times: what wants them is refused, nothing sent', async (type) => {
-      const stage = await stageOf(type);
-      stage.script({ json: { text: 'Hello.' } });
-      expect(await heard(stage, { response_format: 'text', language: 'en' })).toBe('Hello.\n');
-      expect(stage.journal()[0]?.form).not.toContain('"language"');
-      expect(heard(stage, { response_format: 'srt' })).rejects.toThrow('must be one of json, text:');
-      await Bun.sleep(100);
-      expect(stage.journal()).toHaveLength(1);
-      expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([2_000_000n, 0n]);
-    });
+    test.each(['siliconflow', 'zai'])(
+      '%s returns no timestamps: requests that need them are refused, nothing sent',
+      async (type) => {
+        const stage = await stageOf(type);
+        stage.script({ json: { text: 'Hello.' } });
+        expect(await heard(stage, { response_format: 'text', language: 'en' })).toBe('Hello.\n');
+        expect(stage.journal()[0]?.form).not.toContain('"language"');
+        expect(heard(stage, { response_format: 'srt' })).rejects.toThrow('must be one of json, text:');
+        await Bun.sleep(100);
+        expect(stage.journal()).toHaveLength(1);
+        expect((await stage.settled()).map(({ cost }) => nanoOf(cost))).toEqual([2_000_000n, 0n]);
+      },
+    );
   });
 
-  test('a stream that breaks off says so', async () => {
+  test('a stream that fails contains an error', async () => {
     const stage = await stageOf('openai');
     stage.script({ events: [{ type: 'transcript.text.delta', delta: 'Hel' }], withoutTerminator: true });
     expect(heard(stage, { stream: true })).rejects.toThrow('broke off');
@@ -182,7 +185,7 @@ describe('transcriptions', () => {
     expect((await stage.settledCall()).outcome).toBe('broken');
   });
 
-  test('what is no transcript is left for the next target', async () => {
+  test('after an invalid transcript the next target answers', async () => {
     const stage = await stageOf('openai-compatible', { targets: 2 });
     stage.script({ json: { nothing: 1 } });
     stage.scriptTarget(1, { json: { text: 'Hello.' } });
@@ -198,7 +201,7 @@ describe('transcriptions', () => {
     ['stream', { file: new File([SOUND], 'a.wav'), stream: 'perhaps' }],
     ['temperature', { file: new File([SOUND], 'a.wav'), temperature: '7' }],
     ['model', { file: new File([SOUND], 'a.wav'), model: 'sandbox-chat' }],
-  ])('a wrong %s is refused, charged for nothing', async (param, fields) => {
+  ])('an invalid %s is refused without a charge', async (param, fields) => {
     const stage = await stageOf('openai-compatible');
     const response = await form(stage, { model: stage.model, ...fields });
     expect(response.status).toBe(400);
@@ -207,7 +210,7 @@ describe('transcriptions', () => {
     expect(await stage.settled()).toEqual([]);
   });
 
-  test('JSON, and a form that breaks off, are refused', async () => {
+  test('JSON and an incomplete form are refused', async () => {
     const stage = await stageOf('openai-compatible');
     expect((await stage.post('/v1/audio/transcriptions', { model: stage.model })).status).toBe(400);
     const headers = { authorization: `Bearer ${stage.caller.key}`, 'content-type': 'multipart/form-data; boundary=b' };
@@ -221,7 +224,7 @@ describe('transcriptions', () => {
 describe('moderations', () => {
   const results = [{ flagged: true, categories: { hate: true }, category_scores: { hate: 0.9 } }];
 
-  test.each(['openai', 'mistral', 'openai-compatible'])('%s: judged, charged by the call', async (type) => {
+  test.each(['openai', 'mistral', 'openai-compatible'])('%s: classified, charged by the call', async (type) => {
     const stage = await scene.stage({ type, kind: 'moderation', price: { perCall: 0.001 } });
     stage.script({ json: { id: 'modr-1', model: 'upstream-model', results } });
     expect(await asked(stage, 'openai moderations', { input: ['a text', 'another'] })).toMatchObject({
@@ -233,7 +236,7 @@ describe('moderations', () => {
     expect(nanoOf((await stage.settledCall()).cost)).toBe(1_000_000n);
   });
 
-  test('the sandbox flags plain words, each text for itself and the parts of a message together', async () => {
+  test('the sandbox flags plain words, in each text separately and in the parts of a message together', async () => {
     const stage = { ...(await scene.stage()), model: 'sandbox-moderation' };
     const judged = async (input: unknown) =>
       ((await asked(stage, 'openai moderations', { input })) as { results: Judged[] }).results;
@@ -250,7 +253,7 @@ describe('moderations', () => {
     for (const { cost } of await stage.settled()) expect(nanoOf(cost)).toBe(100_000n);
   });
 
-  test.skipIf(!hasFixtures)('recorded replies of OpenAI, but for the name of the model', async () => {
+  test.skipIf(!hasFixtures)("recorded replies of OpenAI pass except for the model's name", async () => {
     const ends = ['called_directly_on_the_moderation_class.0.json', 'moderates_text_with_an_image_attachment.0.json'];
     for (const end of ends) {
       const stage = await scene.stage({ type: 'openai', kind: 'moderation', price: { perCall: 0 } });

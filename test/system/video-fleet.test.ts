@@ -1,4 +1,7 @@
-/** 2,000 video tasks in flight over four processes on Postgres, one of them killed: none lost, none polled twice at once, all paid once. */
+/**
+ * 2,000 video tasks over four processes on Postgres, one of them killed: none is lost, none is polled twice at the same time, and all are
+ * charged once.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,15 +13,15 @@ import { authorized, FILM, SECOND_PRICE, type VideoView } from '../videos.ts';
 
 const TASKS = 2000;
 const PROCESSES = 4;
-/** Clients that ask at once, at each process. */
+/** Concurrent clients at each process. */
 const CLIENTS = 6;
 const ANSWER_MS = 15;
-/** The pace of the first look, less the fifth by which looks are spread. */
+/** The first poll interval, minus the random variation of a fifth. */
 const SOONEST_LOOK_MS = 4000;
-/** Places for tasks under way in one process. */
+/** The maximum of tasks in progress in one process. */
 const PLACES = 64;
 
-/** What the provider knows of one task. */
+/** The provider's record of one task. */
 interface Made {
   starts: number;
   polls: number[];
@@ -26,7 +29,7 @@ interface Made {
   videos: number;
 }
 
-/** A provider in OpenAI's format that counts; it finishes nothing before `finish`, and no task before its second poll. */
+/** A provider in OpenAI's format that counts requests. It finishes nothing before `finish`, and no task before its second poll. */
 function startVendor() {
   const tasks = new Map<string, Made>();
   const seen = { twiceAtOnce: 0, asking: 0, mostAsking: 0 };
@@ -109,7 +112,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     rmSync(folder, { recursive: true, force: true });
   }, 60_000);
 
-  /** Every task made at one of the processes; ids by prompt. */
+  /** Creates every task at one of the processes; ids by prompt. */
   async function createAll(): Promise<Map<string, string>> {
     const ids = new Map<string, string>();
     let next = 0;
@@ -141,7 +144,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     }
   }
 
-  test('created at four, looked after by four, then by three', async () => {
+  test('created at four processes, processed by four, then by three', async () => {
     const begun = Date.now();
     const ids = await createAll();
     const createdMs = Date.now() - begun;
@@ -162,12 +165,12 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(made.filter(({ starts }) => starts !== 1)).toEqual([]);
     expect(vendor.seen.twiceAtOnce).toBe(0);
     expect(vendor.seen.mostAsking).toBeLessThanOrEqual(PROCESSES * PLACES);
-    // Sooner than its pace a task is asked for only where it was in the hands of the process that was killed.
+    // Only tasks of the killed process are polled earlier than the interval.
     const hasty = made.filter(({ polls }) =>
       polls.some((at, n) => n > 0 && at - (polls[n - 1] ?? 0) < SOONEST_LOOK_MS),
     );
     expect(hasty.length).toBeLessThanOrEqual(PLACES);
-    // Fetched anew only where the process that fetched it was killed.
+    // Only tasks of the killed process are downloaded again.
     expect(made.filter(({ videos }) => videos > 1).length).toBeLessThanOrEqual(PLACES);
 
     const books = await first.verify();

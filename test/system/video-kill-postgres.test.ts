@@ -1,4 +1,4 @@
-/** SIGKILL between two steps of video tasks on Postgres: the other engine's saves and settlements are as final as SQLite's. */
+/** Processes killed between two steps of video tasks on Postgres: saves and settlements are as durable as with SQLite. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { nanoCost } from '../scene.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { authorized, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
-/** Where the database stalls, how far the task has come then, and what becomes of it. */
+/** Where the database blocks, the state of the task then, and its end. */
 const POINTS = [
   ['sent', `UPDATE ON tasks FOR EACH ROW WHEN (NEW.body LIKE '%"handle":%')`, '"sent":true', 'failed'],
   ['kept', `UPDATE ON tasks FOR EACH ROW WHEN (NEW.body LIKE '%"due":%')`, '"files":["', 'completed'],
@@ -29,7 +29,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     startGateway({
       dataFolder: folder,
       environment: { DATABASE_URL: databaseUrl },
-      // The sandbox's way is OpenAI's, looked at soon.
+      // The sandbox's adapter uses OpenAI's format and polls early.
       providers: POINTS.map(([name]) => ({ name, type: 'sandbox', baseUrl: `${upstream.url}/${name}/v1` })),
       models: POINTS.map(([name]) => ({
         name,

@@ -1,4 +1,7 @@
-/** SIGKILL between any two steps of video tasks: after a restart each is started once, paid once or released, under the id its client has. */
+/**
+ * Processes killed between any two steps of video tasks: after a restart each task is started once, and charged once or released, under the
+ * id its client has.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { type GatewayProcess, type ModelSetting, startGateway, type TestCaller } from '../gateway-process.ts';
@@ -8,25 +11,25 @@ import type { Answer } from '../upstream/answer.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '../upstream/scripted-upstream.ts';
 import { authorized, FILM, SECOND_PRICE, type VideoView, vendorVideo, videoAnswer, watch } from '../videos.ts';
 
-/** What a task had come to when its process was killed, by the names of its members in the store. */
+/** The state of a task when its process was killed, by the names of stored members. */
 type Came = 'nothing' | 'held' | 'unsent' | 'sent' | 'started' | 'due' | 'completed' | 'failed';
 
 interface Point {
   name: string;
   /** A provider that knows tasks by our id. */
   tells?: true;
-  /** Where the database stalls; absent: `provider` does. */
+  /** Where the database blocks; absent: `provider` does. */
   stall?: (name: string) => string;
-  /** What the provider, or the webhook, does instead of answering well: once. */
+  /** What the provider or the webhook does once instead of a normal answer. */
   vendor?: { to: 'start' | 'poll' | 'video' | 'hook'; answer: Answer };
   came: Came;
   end: 'completed' | 'failed' | 'none';
-  /** Requests of each kind, over both lives. */
+  /** Requests of each kind, of both processes. */
   starts: number;
 }
 
 const silence: Answer = { fault: { before: 'headers', does: 'silence' } };
-/** A video that stops in its middle. */
+/** A video that stops in the middle. */
 const half: Answer = { ...videoAnswer, fault: { before: 0, inside: 'event', does: 'silence' } };
 const saving = (member: string) => (name: string) =>
   `UPDATE ON tasks WHEN NEW.body LIKE '%"model":"${name}"%' AND NEW.body LIKE '%${member}%'`;
@@ -69,7 +72,7 @@ const start = (dataFolder?: string) =>
   startGateway({
     providers: POINTS.map(({ name, tells }) => ({
       name,
-      // The sandbox's way is OpenAI's, looked at soon.
+      // The sandbox's adapter uses OpenAI's format and polls early.
       type: tells ? 'kling' : 'sandbox',
       baseUrl: `${upstream.url}/${name}/v1`.replace(tells ? '/v1' : ' ', ''),
       credential: 'sk',
@@ -96,7 +99,7 @@ afterAll(async () => {
   rmSync(dataFolder, { recursive: true, force: true });
 }, 60_000);
 
-/** The scripted provider's requests by what they are for; each answers well whenever it is asked, but for the point's one fault. */
+/** The scripted provider's requests by purpose; each is answered normally except for one fault. */
 function script({ name, tells, vendor }: Point): void {
   const told = (status: string, more = {}) => ({
     json: { code: 0, data: { task_id: '42', task_status: status, ...more } },
@@ -134,7 +137,7 @@ async function until(what: string, isSo: () => boolean | Promise<boolean>): Prom
   }
 }
 
-/** Makes a task whose client may never hear of it. */
+/** Orders a task whose client may never get an answer. */
 function ask({ name, vendor }: Point): void {
   const hook = vendor?.to === 'hook' && { webhook_url: `${upstream.url}/${name}/hook` };
   void fetch(`${gateway.url}/v1/videos`, {
@@ -144,7 +147,7 @@ function ask({ name, vendor }: Point): void {
   }).catch(() => undefined);
 }
 
-/** How far the killed process had come with it. */
+/** The state that the killed process had reached. */
 function cameOf(name: string): Came {
   return inDatabase(gateway.dataFolder, (file) => {
     const row = file
@@ -164,7 +167,7 @@ async function killAndRestart(points: readonly Point[]): Promise<void> {
   await gateway.kill();
   expect(points.map(({ name }) => [name, cameOf(name)])).toEqual(points.map(({ name, came }) => [name, came]));
   if (points.some(({ stall }) => stall)) removeStall(gateway.dataFolder);
-  // A hold without a task may be young: two minutes pass.
+  // A recent hold without a task may still get one: pretend that two minutes have passed.
   inDatabase(gateway.dataFolder, (file) => file.run(`UPDATE holds SET at = at - 120000 WHERE model = 'held-no-task'`));
   gateway = await start(gateway.dataFolder);
 }
@@ -197,7 +200,7 @@ test('killed while the provider or the webhook is silent', async () => {
   await killAndRestart(silent);
 }, 60_000);
 
-test('each is started once, paid once or released, under the id its client has', async () => {
+test('each is started once, and charged once or released, under the id its client has', async () => {
   const listed = await fetch(`${gateway.url}/v1/videos?limit=100`, { headers: authorized({ caller }) });
   const { data } = (await listed.json()) as { data: VideoView[] };
   const made = POINTS.filter(({ end }) => end !== 'none').map(({ name }) => name);
@@ -213,7 +216,7 @@ test('each is started once, paid once or released, under the id its client has',
   for (const { name, end, starts } of POINTS) {
     expect([name, ends.get(name) ?? 'none', startsOf(name).length]).toEqual([name, end, starts]);
   }
-  // It was looked up by our id before anything else.
+  // It was looked up by our id first.
   expect(upstream.journal('/no-answer-can-tell/')[1]?.path).toMatch(/\/v1\/videos\/text2video\/video_\w{32}$/);
   await until('nothing is held', async () => (await gateway.verify()).holds === 0);
   expect(await gateway.verify()).toMatchObject({ ok: true, holds: 0 });
@@ -221,13 +224,13 @@ test('each is started once, paid once or released, under the id its client has',
   expect(paid).toHaveLength(POINTS.length);
   for (const { name, end } of POINTS)
     expect([name, new Map(paid).get(name)]).toEqual([name, end === 'completed' ? 400_000_000n : 0n]);
-  // It is told again: at least once is what a webhook is for.
+  // It is called again: webhooks are delivered at least once.
   await until('the webhook is told', () => upstream.journal('/mid-webhook/hook').length >= 2);
   const ids = upstream.journal('/mid-webhook/hook').map(({ headers }) => headers['webhook-id']);
   expect(new Set(ids).size).toBe(1);
 }, 60_000);
 
-test('a stop waits for a start under way, and the next process goes on with it', async () => {
+test('a stop waits for a running start, and the next process continues the task', async () => {
   upstream.forget('/mid-poll/v1/videos');
   upstream.script('/mid-poll/v1/videos', { ...vendorVideo('queued'), fault: { before: 'headers', does: 2000 } });
   const asked = startsOf('mid-poll').length;
@@ -247,9 +250,9 @@ test('a stop waits for a start under way, and the next process goes on with it',
   expect(startsOf('mid-poll').length).toBe(asked + 1);
 }, 60_000);
 
-test('nothing half fetched stays behind', async () => {
+test('no incomplete file stays', async () => {
   const kept = [...new Bun.Glob('**/*').scanSync(`${gateway.dataFolder}/files`)];
   expect(kept.filter((path) => path.endsWith('.part'))).toEqual([]);
-  // Of each that was killed, and of the one that was stopped.
+  // One for each killed process, and one for the stopped one.
   expect(kept).toHaveLength(POINTS.filter(({ end }) => end === 'completed').length + 1);
 });

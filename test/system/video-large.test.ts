@@ -1,4 +1,4 @@
-/** A video of 500 MB: fetched and served piece by piece, so that the memory in use does not grow with it. */
+/** A video of 500 MB: downloaded and served in pieces, so memory use does not grow with its size. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { nanoCost, type Scene, startScene } from '../scene.ts';
@@ -19,7 +19,7 @@ const digest = createHash('sha256');
 for (let number = 0; number < PIECES; number++) digest.update(piece(number));
 const WHOLE = digest.digest('hex');
 
-/** A provider whose video is finished at the first look. */
+/** A provider whose video is finished at the first poll. */
 function startVendor() {
   let fetched = 0;
   const server = Bun.serve({
@@ -45,13 +45,13 @@ function startVendor() {
   return { url: `http://127.0.0.1:${server.port}/v1`, fetches: () => fetched, stop: () => server.stop(true) };
 }
 
-/** The gateway's memory in use, as its metrics tell. */
+/** The gateway's memory use, from its metrics. */
 async function memoryBytes(): Promise<number> {
   const metrics = await scene.gateway.metrics();
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
 }
 
-/** The most that is in use while `work` lasts. */
+/** The highest memory use while `work` runs. */
 async function mostDuring(work: () => Promise<unknown>): Promise<number> {
   let most = 0;
   let isOver = false;

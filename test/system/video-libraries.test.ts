@@ -1,4 +1,7 @@
-/** The official openai library makes videos of the sandbox and of scripted providers, makes them anew and deletes them; webhooks are signed as Standard Webhooks says, and sent again. */
+/**
+ * The official openai library creates, remixes and deletes videos of the sandbox and scripted providers; webhooks are signed by Standard
+ * Webhooks and retried.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createHmac } from 'node:crypto';
 import { startVideoClient } from '../clients/videos-client.ts';
@@ -47,7 +50,7 @@ test.each(['openai', 'openai-6'] as const)(
   300_000,
 );
 
-test('a start in doubt is not repeated by the library, one that was refused is', async () => {
+test('a start of unknown result is not repeated by the library, and a refused one is', async () => {
   const client = await startVideoClient('openai');
   const ask = async (reply: Answer) => {
     const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
@@ -62,12 +65,12 @@ test('a start in doubt is not repeated by the library, one that was refused is',
   expect(await ask({ status: 504 })).toEqual({ status: 504, starts: 1, calls: 1 });
   expect(await ask(cut)).toEqual({ status: 502, starts: 1, calls: 1 });
   expect(await ask({ json: { object: 'video' } })).toEqual({ status: 502, starts: 1, calls: 1 });
-  // The library does repeat what it may.
+  // The library does repeat allowed requests.
   expect(await ask({ status: 503 })).toEqual({ status: 502, starts: 2, calls: 2 });
   client.stop();
 }, 60_000);
 
-describe('the openai library over a provider', () => {
+describe('the openai library with a provider', () => {
   let client: Awaited<ReturnType<typeof startVideoClient>>;
   beforeAll(async () => {
     client = await startVideoClient('openai');
@@ -77,7 +80,7 @@ describe('the openai library over a provider', () => {
   const request = (model: string) => ({ model, prompt: 'A cat', seconds: '8', size: '1280x720' });
 
   test.each(['openai', 'azure'])(
-    '%s: a remix is a video of its own, made of the first by the provider, and paid as one',
+    '%s: a remix is a video of its own, generated from the first by the provider, and charged as one',
     async (type) => {
       const stage = await scene.stage({ type, kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
       const anew = {
@@ -96,7 +99,7 @@ describe('the openai library over a provider', () => {
       expect(view).toMatchObject({ deleted: { id, deleted: true }, error: { class: 'NotFoundError', status: 404 } });
       const asked = stage.journal().find(({ path }) => path.endsWith('/videos/vid_upstream/remix'));
       expect(asked?.body).toEqual(remix);
-      // The video, too, is behind the provider's key.
+      // The video needs the provider's key too.
       const keys = stage.journal().map(({ headers }) => headers[type === 'azure' ? 'api-key' : 'authorization']);
       expect(keys).toEqual(keys.map(() => expect.stringContaining('sk-upstream-secret')));
       expect(keys).toHaveLength(6);
@@ -105,7 +108,7 @@ describe('the openai library over a provider', () => {
     90_000,
   );
 
-  test('deleted while it is made: its provider is told, and what was held is free', async () => {
+  test('deleted while in progress: its provider is asked to cancel, and its hold is released', async () => {
     const stage = await scene.stage({ type: 'runway', kind: 'video', upstreamModel: 'gen4.5', price: SECOND_PRICE });
     stage.script({ json: { id: 'r-1' } }, { status: 204 });
     const view = await client.run({ ...stage.at, request: request(stage.model), deleteAtOnce: true });
@@ -117,10 +120,10 @@ describe('the openai library over a provider', () => {
     expect(await stage.settledCall()).toMatchObject({ outcome: 'failed', errorCode: 'cancelled', cost: '0' });
   }, 60_000);
 
-  test('deleted while it is made, where nobody can stop it: a conflict, and it goes on', async () => {
+  test('deleted while in progress, at a provider that cannot cancel: a conflict, and it continues', async () => {
     const stage = await scene.stage({ type: 'openai', kind: 'video', upstreamModel: 'sora-2', price: SECOND_PRICE });
     stage.script(vendorVideo('queued'), vendorVideo('completed'), videoAnswer);
-    // The library writes an object into its form, member by member.
+    // The library flattens an object in its form.
     const input_reference = { image_url: 'https://images.example/a.png' };
     const view = await client.run({
       ...stage.at,
@@ -140,7 +143,7 @@ describe('the openai library over a provider', () => {
   }, 60_000);
 });
 
-test('a webhook is signed, and told again until it is heard', async () => {
+test('a webhook is signed, and repeated until it succeeds', async () => {
   const stage = await sandboxStage();
   scene.upstream.script('/hook/', { status: 500 }, { status: 204 });
   const body = { model: stage.model, prompt: 'A cat [[delay 200]]', seconds: '1' };

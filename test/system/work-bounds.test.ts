@@ -1,4 +1,4 @@
-/** What one key can make a process hold, in a real process: calls, bytes, memory. */
+/** What one key can make a real process hold: calls, bytes, memory. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
@@ -34,7 +34,7 @@ function send(key: string, body: string | Uint8Array, headers: { [name: string]:
   });
 }
 
-/** The most memory the gateway has had so far, in bytes. */
+/** The highest memory of the gateway so far, in bytes. */
 function peak(): number {
   const port = new URL(gateway.url).port;
   const peaks = readdirSync('/proc')
@@ -50,7 +50,7 @@ function peak(): number {
   return Math.max(...peaks);
 }
 
-/** The slowest answer of `/health` while the work runs, seen from a process of its own: this one is busy sending. */
+/** The slowest answer of `/health` while the work runs, measured by a separate process, because this one is busy sending. */
 async function healthDuring(work: Promise<unknown>): Promise<number> {
   const script = `
     let slowest = 0;
@@ -68,7 +68,7 @@ async function healthDuring(work: Promise<unknown>): Promise<number> {
   return Number(await new Response(looking.stdout).text());
 }
 
-test('an account may have so many calls under way, and is told in its own format', async () => {
+test("an account's concurrent calls are limited, with an error in its own format", async () => {
   const [one, other] = [await gateway.newCaller(), await gateway.newCaller()];
   const slow = Array.from({ length: 40 }, () => send(one.key, request('[[delay 3000]] hello')));
   await Bun.sleep(500);
@@ -99,7 +99,7 @@ test.each([
     { 'content-encoding': 'gzip' },
   ],
 ] as const)(
-  '%s: 503 before memory runs out, and the process goes on',
+  '%s: 503 before memory runs out, and the process continues',
   async (_, body, headers) => {
     const callers = await Promise.all([1, 2, 3].map(() => gateway.newCaller('1000.00')));
     const answers = Array.from({ length: 90 }, (_, i) => send(callers[i % 3]!.key, body, headers));

@@ -1,44 +1,44 @@
-/** What the scripted upstream is told to answer, and the steps on the wire that come of it. */
+/** Answers of the scripted upstream, and their steps on the wire. */
 import { gzipSync } from 'node:zlib';
 import { recordedCase, replyBytes, replyContentType } from '../fixtures.ts';
 
-/** One answer; exactly one of `fixture`, `json`, `events`, `text` and `bytes` says its body (none: an empty one). */
+/** One answer. At most one of `fixture`, `json`, `events`, `text` and `bytes` defines the body; without them it is empty. */
 export interface Answer {
-  /** A recording, by its file in the manifest: its bytes, its status, its content type. */
+  /** A recording by its file in the manifest: bytes, status and content type. */
   fixture?: string;
   /** A JSON body. */
   json?: unknown;
-  /** A stream: one event each (a string goes out as it is, anything else as JSON), then `[DONE]`. */
+  /** A stream of these events (strings are sent unchanged, others as JSON), then `[DONE]`. */
   events?: readonly unknown[];
-  /** A body as it stands. */
+  /** The body as text. */
   text?: string;
   bytes?: Uint8Array;
   status?: number;
   headers?: { [name: string]: string };
-  /** How the body is cut into writes; by event unless said otherwise. */
+  /** How the body is split into writes; by event by default. */
   chunking?: Chunking;
-  /** How HTTP tells the end of the body: a stream is chunked and everything else has a length unless said otherwise. */
+  /** How the end of the body is marked; by default streams are chunked and others have a length. */
   ending?: 'chunked' | 'length' | 'close';
   gzip?: boolean;
-  /** Leaves the stream's `[DONE]` away. */
+  /** Omits the stream's `[DONE]`. */
   withoutTerminator?: boolean;
-  /** Bytes after the body's last. */
+  /** Bytes after the end of the body. */
   garbage?: string;
   /** Milliseconds between two writes. */
   paceMs?: number;
   fault?: Fault;
-  /** The answer serves this request and all later ones. */
+  /** Used for this request and all later ones. */
   repeat?: boolean;
 }
 
 export type Chunking = 'event' | 'byte' | 'whole' | { seed: number };
 
 export interface Fault {
-  /** Before the headers, or before the event of this number (counted from 0; their number: after the last). */
+  /** Before the headers, or before the event of this number (from 0; the number of events means after the last). */
   before: 'headers' | number;
-  /** Within the event instead of before it: in its middle, or between the bytes of its first character of several. */
+  /** Within the event instead: in its middle, or between the bytes of its first multibyte character. */
   inside?: 'event' | 'character';
-  /** `cut`: FIN; `reset`: RST; `silence`: nothing more is ever sent; a number: that many milliseconds of silence. */
+  /** `cut`: FIN; `reset`: RST; `silence`: nothing more is sent; a number: this many milliseconds of silence. */
   does: 'cut' | 'reset' | 'silence' | number;
 }
 
@@ -49,13 +49,13 @@ export type Step =
   | { type: 'reset' }
   | { type: 'silence' };
 
-/** The four ways every recorded stream is cut. */
+/** The four ways in which every recorded stream is split. */
 export const CHUNKINGS: readonly Chunking[] = ['event', 'byte', 'whole', { seed: 20261121 }];
 
 const TERMINATOR = 'data: [DONE]\n\n';
 const REASONS: { [status: number]: string } = { 200: 'OK', 400: 'Bad Request', 429: 'Too Many Requests' };
 
-/** The steps of an answer, and whether the connection may serve another request after them. */
+/** The steps of an answer, and whether the connection can be used again afterwards. */
 export function planAnswer(answer: Answer): { steps: Step[]; reusable: boolean } {
   const { body, status, contentType } = bodyOf(answer);
   const ending = answer.ending ?? (contentType.startsWith('text/event-stream') ? 'chunked' : 'length');
@@ -137,7 +137,7 @@ function faultOffset(fault: Fault, body: Uint8Array): number | undefined {
   return lead + 1;
 }
 
-/** Offsets behind each event of a stream; the whole length for any other body. */
+/** The offset after each event of a stream; otherwise the length of the body. */
 export function eventEnds(body: Uint8Array): number[] {
   const ends: number[] = [];
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1');
@@ -146,7 +146,7 @@ export function eventEnds(body: Uint8Array): number[] {
   return ends;
 }
 
-/** Bytes that are sent one by one before the rest goes out in small odd pieces: keeps long recordings within the time of a test. */
+/** This number of bytes is sent one by one, the rest in small pieces, to keep long recordings fast. */
 const SINGLE_BYTES = 600;
 
 function cutPoints(body: Uint8Array, chunking: Chunking): number[] {
@@ -162,7 +162,7 @@ function cutPoints(body: Uint8Array, chunking: Chunking): number[] {
   return points;
 }
 
-/** A small generator of numbers below a bound, the same for the same seed. */
+/** A small random generator of integers below a bound; it repeats for the same seed. */
 export function randomNumbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

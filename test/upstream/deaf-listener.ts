@@ -1,16 +1,16 @@
-/** A listener that never answers a connection: its queue is full and its process sleeps. */
+/** A listener that never answers connections: its backlog is full and its process sleeps. */
 import { spawn } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 
 export interface DeafListener {
-  /** Connecting to it neither succeeds nor fails, as long as `deaf`. */
+  /** Connecting to it neither succeeds nor fails, if `deaf`. */
   readonly url: string;
   /** Whether the system behaves so; some accept every connection. */
   readonly deaf: boolean;
   close(): void;
 }
 
-/** Node honours the length of the queue; a process that sleeps accepts nothing. */
+/** Node respects the backlog length, and a sleeping process accepts nothing. */
 const LISTEN_AND_SLEEP = `
   const server = require('node:net').createServer();
   server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {

@@ -1,4 +1,4 @@
-/** Reads requests off a raw socket, as a server does that wants to misbehave on purpose. */
+/** Reads requests from a raw socket, for a server that misbehaves on purpose. */
 import type { Socket } from 'node:net';
 
 export interface RawRequest {
@@ -8,7 +8,7 @@ export interface RawRequest {
   body: Uint8Array;
 }
 
-/** The requests of one connection, one after another; `undefined` when the peer has closed it. */
+/** The requests of one connection in order; `undefined` when the peer has closed it. */
 export function requestsOf(socket: Socket): () => Promise<RawRequest | undefined> {
   let buffer: Buffer = Buffer.alloc(0);
   let over = false;

@@ -11,7 +11,7 @@ afterAll(() => upstream.close());
 const post = (path: string, body: string) => fetch(upstream.url + path, { method: 'POST', body });
 
 describe('the scripted upstream', () => {
-  test('is told what to answer over HTTP, by prefix and in turn, and says what came', async () => {
+  test('answers over HTTP by prefix and in order, and lists its requests', async () => {
     const told: { [prefix: string]: Answer[] } = {
       '/a/': [{ json: 1 }, { status: 418, json: 2 }],
       '/a/b/': [{ text: 'deeper' }],
@@ -30,7 +30,7 @@ describe('the scripted upstream', () => {
     ]);
   });
 
-  test('every chunking and every ending carries the same bytes', async () => {
+  test('every splitting and every ending delivers the same bytes', async () => {
     const chunkings: Chunking[] = ['event', 'byte', 'whole', { seed: 1 }];
     const events = [{ text: 'Grüße' }, { text: '日本' }];
     for (const chunking of chunkings) {
@@ -44,7 +44,7 @@ describe('the scripted upstream', () => {
     }
   });
 
-  test('cuts where it is told to: between events, in one, in a character', async () => {
+  test('breaks where told: between events, within one, within a character', async () => {
     const events = [{ text: 'eins' }, { text: 'zwölf' }];
     for (const [inside, kept] of [
       [undefined, 'data: {"text":"eins"}\n\n'],

@@ -1,43 +1,43 @@
-/** An upstream that answers as it is told, misbehaves on purpose and keeps a journal: raw sockets on the loopback. */
+/** A local upstream with scripted answers, also faulty ones, and a journal of requests: raw sockets. */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { type Answer, planAnswer, type Step } from './answer.ts';
 import { type RawRequest, requestsOf } from './http-request.ts';
 
-/** One request as it arrived, and how its answer ended. */
+/** A received request, and how its answer ended. */
 export interface JournalEntry {
   method: string;
   path: string;
   headers: { [name: string]: string };
-  /** The body as JSON; `undefined` where it was none. */
+  /** The body as JSON, or `undefined`. */
   body: { [member: string]: unknown } | undefined;
-  /** Of a form, a character for each byte. */
+  /** For a form, one character per byte. */
   form?: string;
   atMs: number;
-  /** The peer left before the answer was complete. */
+  /** The peer disconnected before the answer was complete. */
   aborted: boolean;
-  /** Bytes of the answer that the system took off our hands, headers included. */
+  /** Bytes of the answer that the system accepted, headers included. */
   sentBytes: number;
-  /** When the answer was complete, or broken off by either side; absent while it is under way. */
+  /** When the answer was complete or broken by either side; absent while in progress. */
   endedMs?: number;
 }
 
 export interface ScriptedUpstream {
-  /** `http://127.0.0.1:port`. A path prefix below it has a queue of answers of its own. */
+  /** `http://127.0.0.1:port`. Each path prefix has its own queue of answers. */
   readonly url: string;
   /** Appends answers to the queue of a prefix (`/openai`). */
   script(prefix: string, ...answers: Answer[]): void;
-  /** Decides each answer of a prefix by its request; what is scripted there comes first. */
+  /** Computes answers of a prefix from their requests; scripted answers are used first. */
   decide(prefix: string, answerTo: (request: JournalEntry) => Answer): void;
-  /** The requests that came under a prefix, in order. */
+  /** The requests of a prefix in order. */
   journal(prefix: string): JournalEntry[];
-  /** Answers that were not asked for. */
+  /** The number of unused answers. */
   unused(prefix: string): number;
-  /** Forgets the answers and the journal of a prefix. */
+  /** Clears answers and journal of a prefix. */
   forget(prefix: string): void;
   close(): Promise<void>;
 }
 
-/** Starts one on a free port. Over HTTP: `PUT /_script` with answers by prefix, `GET /_journal`, `DELETE /_script`. */
+/** Starts on a free port. By HTTP: `PUT /_script` with answers by prefix, `GET /_journal`, `DELETE /_script`. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const queues = new Map<string, Answer[]>();
   const deciders = new Map<string, (request: JournalEntry) => Answer>();
@@ -104,7 +104,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   };
 }
 
-/** What stands at the longest of the prefixes that the path has. */
+/** The value of the longest prefix of the path. */
 function longest<T>(of: ReadonlyMap<string, T>, path: string): T | undefined {
   const prefix = [...of.keys()].filter((key) => path.startsWith(key)).sort((a, b) => b.length - a.length)[0];
   return prefix === undefined ? undefined : of.get(prefix);
@@ -114,7 +114,7 @@ function unscripted(path: string): Answer {
   return { status: 599, json: { error: { message: `nothing is scripted for ${path}`, type: 'unscripted' } } };
 }
 
-/** An address on the loopback where nobody listens. */
+/** A local URL where nothing listens. */
 export async function refusingUrl(): Promise<string> {
   const server = createServer();
   const port = await listen(server);
@@ -144,7 +144,7 @@ function asJson(body: Uint8Array): { [member: string]: unknown } | undefined {
   }
 }
 
-/** `sent`: to the end; `broken`: by our own fault; `gone`: the peer left. */
+/** `sent`: complete; `broken`: broken by the script; `gone`: the peer disconnected. */
 async function perform(
   steps: readonly Step[],
   socket: Socket,

@@ -1,4 +1,4 @@
-/** The operations on models, money, keys and records: those of a caller, and the admin API. */
+/** OpenAPI operations for models, money, keys and records: those of callers, and the admin API. */
 import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
 import {
   AnyModel,
@@ -17,7 +17,7 @@ import type { Operation, Operations, Tag } from './operation.ts';
 const ACCOUNT = { id: 'acct_1Zk3v9' };
 const KEY = { id: 'key_1Zk3v9' };
 
-/** Rows of one tag: by route, the operation's id and what else there is to say. */
+/** The operations of one tag: for each route its operation id and other details. */
 function tagged(tag: Tag, rows: { readonly [route: string]: readonly [string, Partial<Operation>?] }): Operations {
   return Object.fromEntries(Object.entries(rows).map(([route, [id, more]]) => [route, { id, tag, ...more }]));
 }

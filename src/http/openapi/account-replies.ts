@@ -1,4 +1,4 @@
-/** What the operations on models, providers and the description itself take and answer. */
+/** Schemas of requests and responses for models, providers and the OpenAPI document itself. */
 import { type TObject, Type } from 'typebox';
 import { ModelForm, ProviderForm } from '../../catalog/catalogue-schema.ts';
 
@@ -38,7 +38,7 @@ export const GoogleModelList = Type.Object(
   { models: Type.Array(GoogleModel), nextPageToken: some(text()) },
   { $name: 'GoogleModelList' },
 );
-/** In the shape that the headers ask for. */
+/** The format depends on the request headers. */
 export const AnyModelList = Type.Union([
   Type.Object({ object: Type.Literal('list'), data: Type.Array(OpenAiModel) }, { $name: 'ModelList' }),
   Type.Object(
@@ -50,7 +50,7 @@ export const AnyModelList = Type.Union([
 export const AnyModel = Type.Union([OpenAiModel, AnthropicModel, GoogleModel]);
 export const OneGoogleModel = GoogleModel;
 
-export const Metrics = Type.String({ $about: 'Counters and gauges, as Prometheus reads them.' });
+export const Metrics = Type.String({ $about: 'Counters and gauges in the Prometheus text format.' });
 
 export const Description = Type.Object({
   openapi: text(),
@@ -69,7 +69,7 @@ export const ResponseItems = Type.Object({
   has_more: Type.Boolean(),
 });
 
-/** An entry that the path names. */
+/** A form whose name is given in the path. */
 const inPath = (form: TObject, $name: string) => Type.Object({ ...form.properties, name: some(text()) }, { $name });
 export const providerInPath = () => inPath(ProviderForm, 'ProviderEntry');
 export const modelInPath = () => inPath(ModelForm, 'ModelEntry');
@@ -82,5 +82,5 @@ export const catalogFile = () =>
 
 export const Verifying = Type.Object(
   { state: Type.Literal('running'), startedAt: text(), done: Type.Integer(), total: Type.Integer() },
-  { $name: 'Verifying', $about: 'How far it is: ask again.' },
+  { $name: 'Verifying', $about: 'The verification continues: send the request again.' },
 );

@@ -1,4 +1,4 @@
-/** The operations on conversations. */
+/** OpenAPI operations for chat. */
 import { Type } from 'typebox';
 import { MessagesRequest } from '../../dialects/chat/anthropic-messages/request-schema.ts';
 import { batchEmbedBody, EmbedContentRequest } from '../../dialects/chat/gemini/embeddings/request-schema.ts';
@@ -54,7 +54,7 @@ const ofResponses = (id: string, more: Partial<Operation>): Operation => ({
 
 const contents = [{ role: 'user', parts: [{ text: QUESTION }] }];
 
-/** The same under both of Google's versions. */
+/** The same operation under both of Google's versions. */
 function google(action: string, operation: Operation, called = model): [string, Operation][] {
   const named = { ...operation, path: { model: called } };
   return [

@@ -1,4 +1,4 @@
-/** What conversations are answered with, whole and as streams. */
+/** Response schemas for chat, non-streaming and streaming. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
 
@@ -25,7 +25,7 @@ export const Usage = named('Usage', {
   ),
 });
 
-const Logprobs = Type.Unknown({ $about: 'Log probabilities of the tokens, where they are asked for.' });
+const Logprobs = Type.Unknown({ $about: 'Log probabilities of the tokens, if requested.' });
 const ToolCall = named('ChatToolCall', {
   id: text(),
   type: Type.Enum(['function', 'custom']),

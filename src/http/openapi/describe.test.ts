@@ -27,7 +27,7 @@ const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
   Object.values(methods).map((operation) => ({ path, ...operation })),
 );
 
-test('every route has its operation, and every operation its route', () => {
+test('every route has an operation and every operation a route', () => {
   const routes = new Set(ROWS.map((row) => `${row.method} ${shownPath(row)}`));
   expect(Object.keys(OPERATIONS).filter((one) => !routes.has(one))).toEqual([]);
   const ids = new Set(Object.values(OPERATIONS).map(({ id }) => id));
@@ -36,8 +36,8 @@ test('every route has its operation, and every operation its route', () => {
   expect(paths['/not/yet-known']?.get?.operationId).toBe('getNotYetKnown');
 });
 
-/** What Redocly's recommended rules look at, without its examples: those are run (`test/e2e/openapi.test.ts`). */
-test('the rules of a good description hold', () => {
+/** The recommended rules of Redocly, except those for examples: `test/e2e/openapi.test.ts` runs the examples. */
+test("the document follows Redocly's recommended rules", () => {
   const schemes = Object.keys(described.components.securitySchemes);
   for (const { path, operationId, summary, tags, security, parameters = [], responses } of operations) {
     expect(operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
@@ -56,13 +56,13 @@ test('the rules of a good description hold', () => {
   expect(described.info.license).toBeDefined();
 });
 
-test('its server is where clients reach the gateway, or where they got it', () => {
+test('the server is the configured public URL, or the URL of the document', () => {
   expect(described.servers[0]?.url).toBe('/');
   const known = describeRoutes([], { version: '1', url: 'https://models.example' }) as Described;
   expect(known.servers[0]?.url).toBe('https://models.example');
 });
 
-test('what streams says so, in events that are described', () => {
+test('operations that stream declare it with event schemas', () => {
   const streaming = operations.filter(({ responses }) => JSON.stringify(responses[200]).includes('text/event-stream'));
   expect(streaming.map(({ operationId }) => operationId).toSorted()).toEqual(
     [

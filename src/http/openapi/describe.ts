@@ -1,4 +1,4 @@
-/** The route table as an OpenAPI 3.1 description. */
+/** Writes the route table as an OpenAPI 3.1 document. */
 import type { TSchema } from 'typebox';
 import { Type } from 'typebox';
 import type { Json } from '../../canonical/json.ts';
@@ -14,20 +14,20 @@ import { SchemaWriter } from './schemas.ts';
 
 export interface About {
   version: string;
-  /** Where clients reach the gateway; absent: where they got the description. */
+  /** The public URL of the gateway. Absent: the URL from which the document was read. */
   url?: string | undefined;
 }
 
 const DESCRIPTION =
   'A model gateway: one service, one address, one key, in front of every AI provider. ' +
-  'Any model is reached in any format that can express the request; errors come in the format of the path.';
+  'Any model can be called in any API format that can express the request; errors have the format of the path.';
 
 export function describeRoutes(rows: readonly Documented[], { version, url }: About): object {
   const schemas = new SchemaWriter();
   const paths: { [path: string]: { [method: string]: object } } = {};
   for (const row of rows) {
     const path = shownPath(row);
-    // The same route once more, for clients that write a slash behind it.
+    // The same route again, for clients that append a slash.
     if (path.length > 1 && path.endsWith('/')) continue;
     const operation = OPERATIONS[`${row.method} ${path}`] ?? undescribed(row, path);
     paths[path] = { ...paths[path], [row.method.toLowerCase()]: describe(row, path, operation, schemas) };
@@ -53,7 +53,7 @@ export function describeRoutes(rows: readonly Documented[], { version, url }: Ab
   };
 }
 
-/** A test finds these; who asks for the description is told of them all the same. */
+/** A route without an operation: a test finds it, and the document still lists it. */
 function undescribed({ method, gate }: Documented, path: string): Operation {
   const words = path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, letter: string) => letter.toUpperCase());
   return { id: method.toLowerCase() + words, tag: gate === 'admin' ? 'Records' : 'Status' };
@@ -74,7 +74,7 @@ const FAMILIES: ReadonlyMap<ErrorWriter, Family> = new Map([
   [googleError, 'GoogleError'],
 ]);
 
-/** A parameter of a path as the framework writes it: `:id`, `:name{.+}`. */
+/** A parameter in a path as Hono writes it: `:id`, `:name{.+}`. */
 const PARAMETER = /:(\w+)(?:\{[^}]*\})?/g;
 const SHOWN_PARAMETER = /\{(\w+)\}/g;
 
@@ -96,7 +96,7 @@ function describe(row: Documented, path: string, operation: Operation, schemas: 
     responses: {
       200: { description: 'The answer.', content: replyOf(row, operation, schemas) },
       ...(operation.accepted && {
-        202: { description: 'The work goes on.', content: contentOf(schemas.write(operation.accepted), undefined) },
+        202: { description: 'The work continues.', content: contentOf(schemas.write(operation.accepted), undefined) },
       }),
       '4XX': error,
       '5XX': error,

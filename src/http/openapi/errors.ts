@@ -1,4 +1,4 @@
-/** Errors as the three families of formats write them. */
+/** Error schemas of the three API families. */
 import { Type } from 'typebox';
 
 const text = (description: string) => Type.String({ description });
@@ -9,9 +9,9 @@ export const ERRORS = {
     schema: Type.Object(
       {
         error: Type.Object({
-          message: text('what is wrong, and what to do'),
+          message: text('what is wrong and what to do'),
           type: text('the kind of error, such as `invalid_request_error`'),
-          param: text('the member that is wrong; empty where it is none'),
+          param: text('the wrong member, or empty'),
           code: text('the code of the error, such as `model_not_found`'),
         }),
       },
@@ -19,7 +19,7 @@ export const ERRORS = {
     ),
     example: {
       error: {
-        message: 'There is no model "gpt-x". GET /v1/models lists those there are.',
+        message: 'There is no model "gpt-x". GET /v1/models lists the available models.',
         type: 'invalid_request_error',
         param: 'model',
         code: 'model_not_found',
@@ -33,7 +33,7 @@ export const ERRORS = {
         type: Type.Literal('error'),
         error: Type.Object({
           type: text('the kind of error, such as `invalid_request_error`'),
-          message: text('what is wrong, and what to do'),
+          message: text('what is wrong and what to do'),
         }),
         request_id: text('the id of the request'),
       },
@@ -51,7 +51,7 @@ export const ERRORS = {
       {
         error: Type.Object({
           code: Type.Integer({ description: 'the status' }),
-          message: text('what is wrong, and what to do'),
+          message: text('what is wrong and what to do'),
           status: text('the kind of error, such as `INVALID_ARGUMENT`'),
           details: Type.Optional(Type.Array(Type.Object({}))),
         }),

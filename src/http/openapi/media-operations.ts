@@ -1,4 +1,4 @@
-/** The operations on images, audio, vectors, rankings and videos. */
+/** OpenAPI operations for images, audio, embeddings, reranking and videos. */
 import { Type } from 'typebox';
 import type { JsonObject } from '../../canonical/json.ts';
 import { SpeechRequest } from '../../dialects/audio/openai-speech/request-schema.ts';
@@ -34,7 +34,7 @@ import {
 import type { Operation, Operations } from './operation.ts';
 
 const PROMPT = 'A lighthouse in the fog.';
-/** One dot. */
+/** A PNG of one pixel. */
 const DOT =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 

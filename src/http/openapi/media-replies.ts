@@ -1,4 +1,4 @@
-/** What requests for images, audio, vectors, rankings and videos are answered with. */
+/** Response schemas for images, audio, embeddings, reranking and videos. */
 import { type TProperties, type TSchema, Type } from 'typebox';
 import { byType } from '../../dialects/shared/request-shape.ts';
 
@@ -48,7 +48,7 @@ export const ImagesEvent = byType(
   { $name: 'ImageStreamEvent', $others: true },
 );
 
-export const Audio = Type.String({ format: 'binary', $about: 'The audio, of the type that `content-type` says.' });
+export const Audio = Type.String({ format: 'binary', $about: 'The audio, in the format given by `content-type`.' });
 export const SpeechEvent = byType(
   () => ({
     'speech.audio.delta': Type.Object({ audio: Type.String({ $about: 'Base64.' }) }),
@@ -133,7 +133,7 @@ export const VideoTask = named('VideoTask', {
   prompt: orNull(text()),
   remixed_from_video_id: some(text()),
   error: orNull(Type.Object({ message: text(), code: text() })),
-  urls: some(Type.Array(text(), { $about: 'Where several were ordered: the videos that are there.' })),
+  urls: some(Type.Array(text(), { $about: 'If several videos were ordered: those that are available.' })),
   metadata: some(Type.Object({})),
 });
 
@@ -149,7 +149,7 @@ export const VideoResult = named('VideoResult', {
   task_id: text(),
   status: Type.String({ $about: STATUS }),
   url: some(text()),
-  urls: some(Type.Array(text(), { $about: 'Where several were ordered.' })),
+  urls: some(Type.Array(text(), { $about: 'If several videos were ordered.' })),
   format: some(text()),
   metadata: some(Type.Object({})),
   error: some(Type.Object({ code: Type.Integer(), message: text() })),
@@ -164,4 +164,4 @@ export const JimengReply = named('JimengResponse', {
   ]),
 });
 
-export const VideoFile = Type.String({ format: 'binary', $about: 'The file, in whole or in part (`Range`).' });
+export const VideoFile = Type.String({ format: 'binary', $about: 'The file, or the requested part (`Range`).' });

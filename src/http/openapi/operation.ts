@@ -1,19 +1,19 @@
-/** What the public description says of an operation beside its row of the route table. Nothing of it is loaded before somebody asks for it. */
+/** What the OpenAPI document says of an operation in addition to its row of the route table. Loaded on first use. */
 import type { TSchema } from 'typebox';
 import type { Json, JsonObject } from '../../canonical/json.ts';
 
 export const TAGS = {
   Chat: 'Conversations in the OpenAI format, and text completions.',
-  Responses: 'Conversations in the Responses format, kept and gone on from.',
+  Responses: 'Conversations in the Responses format, with stored responses.',
   Messages: 'Conversations in the Anthropic format.',
   Gemini: 'Conversations and embeddings in the Google format.',
   Images: 'Images, generated and edited.',
   Audio: 'Speech from text, and text from speech.',
   Embeddings: 'Vectors, rankings and moderations of texts.',
-  Videos: 'Videos as tasks, in four formats: a task begun in one is shown in all of them.',
-  Models: 'The models that a key may call.',
+  Videos: 'Videos as tasks, in four formats: a task created in one is visible in all.',
+  Models: 'The models that a key can call.',
   Billing: "A key's own balance, usage and redemption codes.",
-  Status: 'What answers here, and whether it can work. Without a key.',
+  Status: 'Name, version, health and readiness of the service. No key needed.',
   Accounts: 'Admin API: accounts and their money.',
   Keys: 'Admin API: keys.',
   Catalog: 'Admin API: providers, models and prices.',
@@ -24,24 +24,24 @@ export type Tag = keyof typeof TAGS;
 export interface Operation {
   id: string;
   tag: Tag;
-  /** The body, where its row has none, or checks less than it documents. */
+  /** The body, if the route has no schema or a looser one. */
   body?: TSchema;
   /** The same body as a form. */
   form?: TSchema;
-  /** The answer, where its row does not say it. */
+  /** The response, if the route does not declare it. */
   reply?: TSchema;
-  /** What is answered with 202 where the work goes on. */
+  /** The response with status 202, while work continues. */
   accepted?: TSchema;
-  /** Where the answer is no JSON. */
+  /** The media type, if the response is not JSON. */
   replyType?: string;
-  /** The data of each event, where the answer may be a stream of server-sent events. */
+  /** The data of each event, if the response can be a stream of server-sent events. */
   events?: TSchema;
   query?: { readonly [name: string]: Json };
-  /** Examples of the parameters in the path. */
+  /** Example values of path parameters. */
   path?: { readonly [name: string]: string };
-  /** A request that the sandbox answers with success. */
+  /** A request that succeeds with the sandbox. */
   request?: JsonObject;
 }
 
-/** By method and path, as the description shows them. */
+/** By method and path, as the document shows them. */
 export type Operations = { readonly [route: string]: Operation };

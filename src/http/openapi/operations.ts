@@ -1,4 +1,4 @@
-/** Every operation of the public description, by method and path. */
+/** All operations of the OpenAPI document, by method and path. */
 import { ACCOUNT_OPERATIONS } from './account-operations.ts';
 import { CHAT_OPERATIONS } from './chat-operations.ts';
 import { MEDIA_OPERATIONS } from './media-operations.ts';

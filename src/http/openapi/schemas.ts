@@ -1,10 +1,10 @@
-/** Schemas as OpenAPI 3.1 writes them: notes become descriptions, names become components. */
+/** Converts schemas to OpenAPI 3.1: notes become descriptions, named schemas become components. */
 import type { TSchema } from 'typebox';
 import { nodeOf, type SchemaNode } from '../../dialects/shared/request-shape.ts';
 
 type Written = { [keyword: string]: unknown };
 
-/** Keywords that are taken as they are. */
+/** Keywords that are copied unchanged. */
 const PLAIN = [
   ...['type', 'const', 'enum', 'format', 'minimum', 'maximum', 'minLength', 'maxLength'],
   ...['minItems', 'maxItems', 'additionalProperties', 'patternProperties'],
@@ -22,7 +22,7 @@ export class SchemaWriter {
     if (node.$name === undefined) return this.#inner(node, said);
     if (!(node.$name in this.components)) {
       const component: Written = {};
-      // It may hold itself.
+      // Set before its content is written, because a schema may contain itself.
       this.components[node.$name] = component;
       Object.assign(component, this.#inner(node, said));
     }
@@ -55,7 +55,7 @@ export class SchemaWriter {
     return written;
   }
 
-  /** A choice between constants is an enumeration, one with null a type more. */
+  /** A choice of constants becomes an enumeration; a choice with null becomes a second type. */
   #choice(choices: readonly SchemaNode[]): Written {
     const [first, ...others] = choices;
     if (first && others.length === 0) return this.#node(first);
@@ -90,7 +90,7 @@ export class SchemaWriter {
     if (!$others) return { anyOf: variants };
     const other = {
       type: 'object',
-      description: 'Of another type: passed as it is, to providers of the same format.',
+      description: 'Another type: passed unchanged to providers of the same format.',
       properties: { type: { type: 'string' } },
       additionalProperties: true,
     };
@@ -99,8 +99,7 @@ export class SchemaWriter {
 }
 
 /**
- * Descriptions are written to follow "must be". A default stands in words: of the keyword generators of clients make a member that
- * must be given.
+ * Descriptions follow "must be". Defaults are written as words: generators of clients make a member with the `default` keyword required.
  */
 function sentenceOf({ $about, description, default: usual }: SchemaNode): string | undefined {
   const said = $about ?? (description === undefined ? undefined : sentence(description));

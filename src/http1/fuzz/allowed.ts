@@ -1,4 +1,4 @@
-/** Differences from Node that are on purpose, by name. Everything else that the fuzzer finds is a fault. */
+/** Intended differences from Node, by name. Every other difference that the fuzzer finds is a fault. */
 import { METHODS } from 'node:http';
 import type { Difference, ReadMessage } from './compare.ts';
 
@@ -6,9 +6,9 @@ export interface Allowed {
   name: string;
   side: 'request' | 'reply';
   kind: Difference['kind'];
-  /** What the one that refuses says. */
+  /** The error message of the side that refuses. */
   says: RegExp;
-  /** Of the message as the other has read it, and of all bytes; absent: whatever they are. */
+  /** A condition on the message as the other side parsed it, and on all bytes. Absent: none. */
   holds?(message: ReadMessage, bytes: string): boolean;
   reason: string;
 }
@@ -24,40 +24,40 @@ const LENGTH_FAULT = /^HPE_(UNEXPECTED|INVALID)_CONTENT_LENGTH$|^HPE_INVALID_TRA
 
 export const ALLOWED: readonly Allowed[] = [
   {
-    name: 'target that is no path',
+    name: 'target that is not a path',
     side: 'request',
     kind: 'we refuse',
-    says: /neither a path nor an address/,
-    reason: 'Node hands on other schemes and * of every method; making them a path would be a guess',
+    says: /neither a path nor a URL/,
+    reason: 'Node passes on other schemes, and * for every method; turning them into a path would be a guess',
   },
   {
     name: 'host',
     side: 'request',
     kind: 'we refuse',
-    says: /needs one host header/,
-    reason: 'Node takes two hosts, and hosts that are neither a name nor an address',
+    says: /must have exactly one host header/,
+    reason: 'Node accepts two hosts, and hosts that are neither a name nor an address',
   },
   {
     name: 'version',
     side: 'request',
     kind: 'we refuse',
-    says: /first line is none/,
-    reason: 'Node reads HTTP/0.9 and HTTP/2.0 in a line of HTTP/1.1',
+    says: /request line is invalid/,
+    reason: 'Node accepts HTTP/0.9 and HTTP/2.0 in a line of HTTP/1.1',
   },
   {
-    name: 'transfer-encoding but chunked',
+    name: 'transfer-encoding other than chunked',
     side: 'request',
     kind: 'we refuse',
-    says: /transfer-encoding is not known|beside a transfer-encoding/,
+    says: /transfer-encoding is not supported|both content-length and transfer-encoding/,
     holds: hasEncoding,
-    reason: 'Node takes an empty one for none, others before chunked, and chunks in HTTP/1.0',
+    reason: 'Node ignores an empty one, and accepts others before chunked, and chunks in HTTP/1.0',
   },
   {
     name: 'digits of a chunk size',
     side: 'request',
     kind: 'we refuse',
     says: /a chunk has no size/,
-    reason: 'we read 12 digits, Node as many as are zeros',
+    reason: 'we accept 12 digits, Node any number of leading zeros',
   },
   {
     name: 'methods',
@@ -65,14 +65,14 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^HPE_INVALID_(METHOD|VERSION)$/,
     holds: ({ method }) => method !== undefined && (!METHODS.includes(method) || method === 'PRI'),
-    reason: 'Node knows a list of methods; we read any word, and answer 404 or 405',
+    reason: 'Node accepts a list of methods; we accept any word, and answer 404 or 405',
   },
   {
     name: 'target beyond ASCII',
     side: 'request',
     kind: 'they refuse',
     says: /^HPE_INVALID_URL$/,
-    reason: 'some clients send an address as it was typed: its bytes are escaped, and a fragment is left out',
+    reason: 'some clients send a URL as it was typed: its bytes are escaped, and a fragment is dropped',
   },
   {
     name: 'CONNECT',
@@ -80,7 +80,7 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^waits for more$/,
     holds: ({ method }) => method === 'CONNECT',
-    reason: 'Node makes a tunnel of it; to us it is a method like any other, and no route has it',
+    reason: 'Node makes a tunnel of it; for us it is a method like any other, without a route',
   },
   {
     name: 'upgrade',
@@ -88,7 +88,7 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^waits for more$/,
     holds: (_, bytes) => /^connection:.*upgrade/im.test(bytes),
-    reason: 'Node reads no request behind one that asks for another protocol; to us it is a header like any other',
+    reason: 'Node parses no request after one that asks for another protocol; for us it is a header like any other',
   },
   {
     name: 'the same length twice',
@@ -102,14 +102,14 @@ export const ALLOWED: readonly Allowed[] = [
     name: 'status line',
     side: 'reply',
     kind: 'we refuse',
-    says: /status line is none/,
-    reason: 'Node reads other versions, and statuses below 100',
+    says: /status line is invalid/,
+    reason: 'Node accepts other versions, and statuses below 100',
   },
   {
-    name: 'transfer-encoding but chunked',
+    name: 'transfer-encoding other than chunked',
     side: 'reply',
     kind: 'we refuse',
-    says: /transfer-encoding is not known/,
+    says: /transfer-encoding is not supported/,
     holds: hasEncoding,
     reason: 'Node reads such a reply until the connection ends',
   },
@@ -118,14 +118,14 @@ export const ALLOWED: readonly Allowed[] = [
     side: 'reply',
     kind: 'we refuse',
     says: /changes to a protocol/,
-    reason: 'nobody has asked for one',
+    reason: 'we have not asked for one',
   },
   {
     name: 'digits of a chunk size',
     side: 'reply',
     kind: 'we refuse',
     says: /a chunk has no size/,
-    reason: 'we read 12 digits, Node as many as are zeros, as in a request',
+    reason: 'we accept 12 digits, Node any number of leading zeros, as in a request',
   },
   {
     name: 'two lengths in a reply',
@@ -137,26 +137,26 @@ export const ALLOWED: readonly Allowed[] = [
     reason: 'chunks count, or it is one length twice; after chunks beside a length the connection is not used again',
   },
   {
-    name: 'blanks behind a chunk size',
+    name: 'spaces after a chunk size',
     side: 'request',
     kind: 'they refuse',
     says: /^HPE_INVALID_CHUNK_SIZE$/,
-    reason: 'RFC 9112, section 7.1.1, has them before an extension, and some servers pad sizes with them',
+    reason: 'RFC 9112, section 7.1.1, allows them before an extension, and some servers pad sizes with them',
   },
   {
-    name: 'blanks behind a chunk size',
+    name: 'spaces after a chunk size',
     side: 'reply',
     kind: 'they refuse',
     says: /^HPE_INVALID_CHUNK_SIZE$/,
-    reason: 'RFC 9112, section 7.1.1, has them before an extension, and some servers pad sizes with them',
+    reason: 'RFC 9112, section 7.1.1, allows them before an extension, and some servers pad sizes with them',
   },
   {
-    name: 'tab behind a length',
+    name: 'tab after a length',
     side: 'request',
     kind: 'they refuse',
     says: /^HPE_INVALID_CONTENT_LENGTH$/,
     holds: (_, bytes) => /^content-length:[^\r\n]*\t/im.test(bytes),
-    reason: 'RFC 9110, section 5.5: a tab is a blank around a value like any other',
+    reason: 'RFC 9110, section 5.5: a tab is white space around a value',
   },
   {
     name: 'grammar of an extension',
@@ -164,15 +164,15 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^HPE_STRICT$/,
     holds: (message, bytes) => hasEncoding(message) && /^[0-9a-f]+[ \t]*;/im.test(bytes),
-    reason: 'we look at the characters of a chunk extension and not at its names: it means nothing to anybody here',
+    reason: 'we check the characters of a chunk extension and not its names, which have no meaning here',
   },
   {
-    name: 'tab behind a length',
+    name: 'tab after a length',
     side: 'reply',
     kind: 'they refuse',
     says: /^HPE_INVALID_CONTENT_LENGTH$/,
     holds: (_, bytes) => /^content-length:[^\r\n]*\t/im.test(bytes),
-    reason: 'RFC 9110, section 5.5: a tab is a blank around a value like any other',
+    reason: 'RFC 9110, section 5.5: a tab is white space around a value',
   },
   {
     name: 'grammar of an extension',
@@ -180,39 +180,39 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^HPE_STRICT$/,
     holds: (message, bytes) => hasEncoding(message) && /^[0-9a-f]+[ \t]*;/im.test(bytes),
-    reason: 'we look at the characters of a chunk extension and not at its names: it means nothing to anybody here',
+    reason: 'we check the characters of a chunk extension and not its names, which have no meaning here',
   },
   {
-    name: 'head that ends otherwise',
+    name: 'head with another line ending',
     side: 'reply',
     kind: 'we refuse',
     says: /^it broke off$/,
     holds: (_, bytes) => bytes.includes('\r\r'),
-    reason: 'Node takes CR CR LF behind a status for the end of a head',
+    reason: 'Node accepts CR CR LF after a status as the end of a head',
   },
   {
-    name: 'tab behind chunked',
+    name: 'tab after chunked',
     side: 'reply',
     kind: 'read differently',
     says: /^body: /,
     holds: (_, bytes) => /^transfer-encoding:[^\r\n]*\t/im.test(bytes),
-    reason: 'RFC 9110, section 5.5: it is a blank around the value; Node takes the reply for one without chunks',
+    reason: 'RFC 9110, section 5.5: it is white space around the value; Node reads the reply as one without chunks',
   },
   {
-    name: 'tab behind chunked, open',
+    name: 'tab after chunked, open',
     side: 'reply',
     kind: 'they refuse',
     says: /^waits for more$/,
     holds: (_, bytes) => /^transfer-encoding:[^\r\n]*\t/im.test(bytes),
-    reason: 'the same where the connection does not end: Node waits for that',
+    reason: 'the same if the connection does not end: Node waits for that',
   },
   {
     name: 'digits of a length',
     side: 'reply',
     kind: 'we refuse',
-    says: /content-length is none/,
+    says: /content-length is invalid/,
     holds: (message) => values(message, 'content-length').some((length) => length.length > 15),
-    reason: 'we read 15 digits, as many as a number holds exactly',
+    reason: 'we accept 15 digits, which a number holds exactly',
   },
   {
     name: 'interim reply of HTTP/1.0',
@@ -220,15 +220,15 @@ export const ALLOWED: readonly Allowed[] = [
     kind: 'they refuse',
     says: /^HPE_CLOSED_CONNECTION$/,
     holds: (_, bytes) => /HTTP\/1\.0 1\d\d/.test(bytes),
-    reason: 'Node takes the connection for ended behind it; the reply itself is still to come',
+    reason: 'Node assumes that the connection ends after it; the reply itself is still to come',
   },
   {
     name: 'digits of a length',
     side: 'request',
     kind: 'we refuse',
-    says: /content-length is none/,
+    says: /content-length is invalid/,
     holds: (message) => values(message, 'content-length').some((length) => length.length > 15),
-    reason: 'we read 15 digits, as many as a number holds exactly',
+    reason: 'we accept 15 digits, which a number holds exactly',
   },
 ];
 

@@ -1,4 +1,4 @@
-/** Reads the same bytes as Node's server and client and compares: what is accepted, and what was read. */
+/** Parses the same bytes with Node's server and client and compares the results. */
 import type { Socket } from 'bun';
 import { ClientConnection, type Keeper, PATIENCE } from '../client-connection.ts';
 import type { ClientRequest } from '../client-request.ts';
@@ -7,26 +7,26 @@ import { MalformedMessage } from '../message-reader.ts';
 import { ReplyReader } from '../reply-reader.ts';
 import type { Random, ReplyCase } from './messages.ts';
 
-/** A message as one of the two has read it. */
+/** A message as one side parsed it. */
 export interface ReadMessage {
   method?: string;
   target?: string;
   status?: number;
-  /** Names and values in turn, as Node gives them. */
+  /** Names and values alternately, as Node gives them. */
   headers: readonly string[];
   body: string;
   complete: boolean;
-  /** No other may follow it over the same connection. */
+  /** The connection cannot be used for another message. */
   closes?: boolean;
 }
 
-/** What came of some bytes: messages, and what was wrong; neither where more would have to come. */
+/** The result of parsing: messages, and an error; without either, more bytes are needed. */
 export interface Reading {
   messages: ReadMessage[];
   error?: string | undefined;
 }
 
-/** The lines as Node gives them. */
+/** Header lines in Node's form. */
 function rawHeaders(lines: HeaderLines): string[] {
   const text = (lines as unknown as { text: string }).text;
   return text
@@ -38,7 +38,7 @@ function rawHeaders(lines: HeaderLines): string[] {
     ]);
 }
 
-/** Cuts in up to four pieces: what is read must not depend on it. */
+/** Splits the bytes into up to four pieces: the result must not depend on it. */
 function* pieces(bytes: Buffer, random: Random): Generator<Buffer> {
   const cuts = Array.from({ length: Math.floor(random() * 4) }, () => Math.floor(random() * bytes.length)).sort(
     (a, b) => a - b,
@@ -134,13 +134,13 @@ export function readReply({ text, method, closes }: ReplyCase, random: Random): 
 
 export interface Difference {
   kind: 'we refuse' | 'they refuse' | 'read differently';
-  /** What the one that refuses says, or what was read. */
+  /** The error message of the side that refuses, or what differs. */
   what: string;
-  /** The message as the other has read it. */
+  /** The message as the other side parsed it. */
   message: ReadMessage;
 }
 
-/** The first difference: who waits for more where the other refuses has accepted nothing, which is none. */
+/** The first difference. If one side waits for more and the other refuses, both have accepted nothing: that is no difference. */
 export function differenceOf(ours: Reading, theirs: Reading): Difference | undefined {
   for (let place = 0; ; place++) {
     const [one, other] = [ours.messages[place], theirs.messages[place]];
@@ -149,7 +149,7 @@ export function differenceOf(ours: Reading, theirs: Reading): Difference | undef
     if (!one?.complete) return { kind: 'we refuse', what: ours.error ?? 'waits for more', message: other };
     const read = memberRead(one, other);
     if (read) return { kind: 'read differently', what: read, message: one };
-    // What comes behind it is no message to us, and Node drops it too.
+    // Bytes after it are not parsed as a message by us, and Node drops them too.
     if (one.closes || one.status !== undefined) return undefined;
   }
 }
@@ -163,7 +163,7 @@ function memberRead(one: ReadMessage, other: ReadMessage): string | undefined {
   return undefined;
 }
 
-/** Node hands on what stands in the line; we leave out an origin and what is behind a `#`. */
+/** Node keeps the target as sent; we drop an origin and a fragment. */
 function pathIn(target: string): string {
   const path = target.replace(/#.*/, '').replace(/^https?:\/\/[^/?]*/i, '');
   return path.startsWith('/') || path === '*' ? path : `/${path}`;

@@ -1,4 +1,4 @@
-/** Runs the fuzzer: our server beside Node's, our client beside Node's, over the same bytes. */
+/** Runs the fuzzer: our server against Node's and our client against Node's, with the same bytes. */
 import { allowedFor } from './allowed.ts';
 import { type Difference, differenceOf, readReply, readRequests } from './compare.ts';
 import { makeReply, makeRequest, seeded } from './messages.ts';
@@ -6,24 +6,24 @@ import type { NodePeer } from './node-peer.ts';
 
 export interface Fault extends Pick<Difference, 'kind' | 'what'> {
   side: 'request' | 'reply';
-  /** The seed that makes this case alone. */
+  /** The seed that reproduces this case. */
   seed: number;
   bytes: string;
 }
 
 export interface Outcome {
   cases: number;
-  /** Messages that both accepted and read alike. */
+  /** Messages that both accepted with the same result. */
   alike: number;
-  /** Differences on purpose, by name. */
+  /** Intended differences, by name. */
   allowed: { [name: string]: number };
   faults: Fault[];
 }
 
-/** So many cases are under way at once. */
+/** Cases that run at the same time. */
 const AT_ONCE = 100;
 
-/** `cases` requests and as many replies; the same seed makes the same ones. */
+/** Runs `cases` requests and as many replies. The same seed gives the same cases. */
 export async function fuzz(peer: NodePeer, seed: number, cases: number): Promise<Outcome> {
   const outcome: Outcome = { cases: cases * 2, alike: 0, allowed: {}, faults: [] };
 

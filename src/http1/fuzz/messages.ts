@@ -1,8 +1,11 @@
-/** Makes messages for the fuzzer: mostly right, wrong in the places where readers of HTTP have disagreed. The same seed makes the same ones. */
+/**
+ * Generates messages for the fuzzer: mostly valid, with errors where HTTP parsers are known to differ. The same seed gives the same
+ * messages.
+ */
 
 export type Random = () => number;
 
-/** Numbers from 0 to before 1, the same after each seed. */
+/** Random numbers in [0, 1), determined by the seed. */
 export function seeded(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -14,7 +17,7 @@ export function seeded(seed: number): Random {
 }
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-/** One of the first list mostly, of the second else. */
+/** Usually an element of the first list, otherwise of the second. */
 const mostly = <T>(random: Random, usual: readonly T[], odd: readonly T[], oddness = 0.12): T =>
   pick(random, random() < oddness ? odd : usual);
 
@@ -167,7 +170,7 @@ function chunked(random: Random): string {
   return `${body}${mostly(random, ['0', '0', '000'], ['0;a=b', '-0', '0x0', ''], 0.05)}\r\n${mostly(random, TRAILERS, ODD_TRAILERS, 0.08)}\r\n`;
 }
 
-/** The head's further lines and a body that mostly fits them. */
+/** The other lines of the head, and a body that usually fits them. */
 function rest(random: Random, lines: string[]): string {
   for (let count = Math.floor(random() * 3); count > 0; count--) lines.push(mostly(random, HEADERS, ODD_HEADERS, 0.25));
   let body = '';
@@ -185,7 +188,7 @@ function rest(random: Random, lines: string[]): string {
   return `${[lines[0], ...last].join('\r\n')}\r\n\r\n${body}`;
 }
 
-/** Some bytes changed, left out, doubled or put in. */
+/** Changes, drops, duplicates or inserts some bytes. */
 function mutated(random: Random, text: string): string {
   let changed = text;
   for (let count = random() < 0.35 ? 1 + Math.floor(random() * 2) : 0; count > 0; count--) {

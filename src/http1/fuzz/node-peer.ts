@@ -1,4 +1,4 @@
-/** The other reader: a process of Node, asked line by line. */
+/** A Node process that parses messages for comparison. */
 
 import type { Reading } from './compare.ts';
 import type { ReplyCase } from './messages.ts';
@@ -11,7 +11,7 @@ export interface NodePeer {
   close(): void;
 }
 
-/** `node`: the program. */
+/** `node`: the path of the program. */
 export function startNode(program: string): NodePeer {
   const child = Bun.spawn([program, new URL('./node-peer.mjs', import.meta.url).pathname], {
     stdin: 'pipe',

@@ -1,19 +1,19 @@
-/** What a batch of ledger steps has to know of the database before it is decided. */
+/** What a batch of ledger steps has to read from the database. */
 import type { LedgerStep } from '../rows.ts';
 
 export interface Needs {
   readonly accounts: Set<string>;
-  /** Keys, and the account each belongs to. */
+  /** Keys with their accounts. */
   readonly keys: Map<string, string>;
-  /** Calls whose hold is ended. */
+  /** Calls whose holds end. */
   readonly calls: Set<string>;
-  /** Calls whose record may be asked for. */
+  /** Calls whose records may be read. */
   readonly looked: Set<string>;
   /** Calls that an entry corrects. */
   readonly corrected: Set<string>;
   readonly idempotencyKeys: Set<string>;
   readonly codes: Set<string>;
-  /** Whether it takes more than the books of accounts and keys, or writes more. */
+  /** Whether it reads or writes more than balances of accounts and keys. */
   looksUp: boolean;
 }
 

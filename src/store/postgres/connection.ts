@@ -1,20 +1,20 @@
-/** Connections to Postgres: what cannot be reached is said so, what collides is tried again, nothing waits for ever. */
+/** Connections to Postgres, with timeouts, retries after collisions, and an error when the server is unavailable. */
 import { SQL } from 'bun';
 import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../unavailable.ts';
 
 export interface PostgresSettings {
   url: string;
-  /** Connections this process may open. */
+  /** The maximum of connections of this process. */
   connections: number;
-  /** `much`: long statements over large parts of the tables, beside the calls. */
+  /** `much`: long statements over large parts of the tables, in parallel to the calls. */
   reads?: 'little' | 'much';
 }
 
-/** Statements of one transaction. They are sent without waiting for those before them. */
+/** Runs a statement of one transaction. Statements are sent without waiting for the previous ones. */
 export type Run = <Row>(statement: Statement) => Promise<Row[]>;
 
-/** Several commands at once, without values. */
+/** Runs several commands at once, without values. */
 export type Script = (text: string) => Promise<unknown>;
 
 export interface PostgresConnection extends Database {
@@ -22,21 +22,21 @@ export interface PostgresConnection extends Database {
   close(): Promise<void>;
 }
 
-/** A statement that takes longer is given up, here and on the server. */
+/** The time limit of a statement, here and on the server. */
 const STATEMENT_MS = 15_000;
-/** How long the server waits for a process that stopped in the middle of a transaction: it may hold an account's lock. */
+/** After this time the server ends a transaction whose process no longer responds: it may hold an account's lock. */
 const IDLE_IN_TRANSACTION_MS = 10_000;
 const CONNECT_SECONDS = 5;
-/** The same of statements that read much. */
+/** The time limit of statements that read much. */
 const LONG_STATEMENT_MS = 300_000;
 
 const LITTLE = {
-  // Every statement of a call has an index to call. While a table is young its statistics say "empty", and a plan made then
-  // would read it whole long after.
+  // Every statement of a call has an index. The statistics of new tables say "empty", and a plan made then would scan the whole table long
+  // after it has grown.
   enable_seqscan: 'off',
   plan_cache_mode: 'force_generic_plan',
 };
-/** Each statement is planned for the part that it reads. */
+/** Each statement is planned for the range that it reads. */
 const MUCH = { plan_cache_mode: 'force_custom_plan', work_mem: '32MB' };
 const ATTEMPTS = 5;
 
@@ -57,7 +57,7 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
     },
   });
 
-  /** Rises when a newer program has changed a table: the driver has statements prepared whose rows have other columns now. */
+  /** Increased when a newer program has changed a table: prepared statements then have outdated columns. */
   let tables = 0;
 
   function send<Row>(sender: Sender, { text, values }: Statement): Sent<Row> {
@@ -88,7 +88,7 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
       const session = await answeredReservation(pool);
       const run: Run = (statement) => answered(send(session, statement), statementMs);
       try {
-        // Not awaited: the first statement follows in the same packet, and fails where this fails.
+        // Not awaited: the first statement follows in the same packet, and fails if BEGIN fails.
         const began = session.unsafe('BEGIN').execute();
         const result = await work(run, (text) => session.unsafe(text).simple());
         await began;
@@ -96,7 +96,7 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
         session.release();
         return result;
       } catch (thrown) {
-        // The server rolls back what a closed connection has begun.
+        // Closing the connection makes the server roll back.
         await session.close().catch(() => {});
         throw thrown;
       }
@@ -121,7 +121,7 @@ export function openConnection({ url, connections, reads = 'little' }: PostgresS
 type Sender = Pick<SQL, 'unsafe'>;
 type Sent<Row> = Promise<Row[]> & { cancel(): unknown };
 
-/** The server's own bound fails where the server does not answer at all. */
+/** This limit works even if the server does not respond at all. */
 async function answered<Row>(sent: Sent<Row>, statementMs: number): Promise<Row[]> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
@@ -137,17 +137,17 @@ async function answered<Row>(sent: Sent<Row>, statementMs: number): Promise<Row[
   }
 }
 
-/** Waits no longer for a free connection than for an answer. */
+/** Waiting for a free connection has the same limit as waiting for an answer. */
 async function answeredReservation(pool: SQL) {
   return pool.reserve({ signal: AbortSignal.timeout(STATEMENT_MS) });
 }
 
-/** Two transactions that wait for each other, or wrote what the other read: the server lets one of them try again. */
+/** Serialization failures and deadlocks: the transaction can be repeated. */
 const COLLISIONS = new Set(['40001', '40P01']);
-/** "cached plan must not change result type": `SELECT *` of a table that has one column more than when the statement was prepared. */
+/** "cached plan must not change result type": a `SELECT *` was prepared before a column was added. */
 const STALE_STATEMENT = '0A000';
 const STALE_WORDS = /cached plan/;
-/** Connection lost or refused, server starting or stopping, no connection free, disk full, read only, out of time. */
+/** Connection lost or refused, server starting or stopping, no connection free, disk full, read-only, timeout. */
 const UNAVAILABLE = /^(08|53|57P|57014|25006|55P03)/;
 
 const stateOf = (thrown: unknown): string => String((thrown as { errno?: unknown } | undefined)?.errno ?? '');
@@ -155,7 +155,7 @@ const stateOf = (thrown: unknown): string => String((thrown as { errno?: unknown
 function isUnavailable(thrown: unknown, state: string): boolean {
   if (UNAVAILABLE.test(state)) return true;
   const { code = '', name = '' } = (thrown ?? {}) as { code?: unknown; name?: unknown };
-  // Whatever the driver itself reports has to do with the connection.
+  // Errors of the driver itself are about the connection.
   const isDrivers = String(code).startsWith('ERR_POSTGRES_') && code !== 'ERR_POSTGRES_SERVER_ERROR';
   return isDrivers || name === 'TimeoutError';
 }

@@ -40,7 +40,7 @@ const BATCH: DecidedBatch = {
   changes: CHANGES,
 };
 
-test('a statement has parts for what the batch brings, and amounts as texts', () => {
+test("a statement has parts only for the batch's rows, and amounts as text", () => {
   const { text, values } = ledgerStatement(BATCH);
   expect(values).toHaveLength(3);
   expect(text).not.toContain('INSERT INTO calls');
@@ -60,9 +60,9 @@ test('a statement has parts for what the batch brings, and amounts as texts', ()
   expect(marked.text).not.toContain('FOR UPDATE');
 });
 
-describe.skipIf(!hasPostgres)('on tables that are still empty', () => {
+describe.skipIf(!hasPostgres)('on empty tables', () => {
   test.each(['as they were made', 'as they were counted'])(
-    '%s, every account and hold is looked up by its id',
+    '%s finds every account and hold by index',
     async (state) => {
       const databaseUrl = await (await testPostgres()).freshDatabase();
       const store = await openStore({ dataDir: '', databaseUrl });

@@ -1,4 +1,4 @@
-/** One statement that writes a whole batch of the ledger, if the accounts are still as the batch was decided on. */
+/** One statement that writes a whole batch of the ledger, provided that the accounts have not changed since the batch was decided. */
 
 import type { Money } from '../../canonical/money.ts';
 import type { CompletedCall, RecordedCall } from '../call-sums.ts';
@@ -8,16 +8,16 @@ import type { AccountBooks, LedgerChanges } from '../ledger-rules.ts';
 import type { EntryRow, HeldFor, HoldRow } from '../rows.ts';
 import type { Spending } from '../spending.ts';
 
-/** The books of an account and the version of its row they were read at. */
+/** The balances of an account, with the version of its row when they were read. */
 export interface VersionedBooks {
   books: AccountBooks;
   version: bigint;
 }
 
 export interface DecidedBatch {
-  /** Every account the batch looked at, changed or not. */
+  /** Every account that the batch has read, changed or not. */
   accounts: readonly VersionedBooks[];
-  /** The holds that it ends. */
+  /** The holds that end. */
   taken: ReadonlyMap<string, HeldFor>;
   changes: LedgerChanges;
 }
@@ -25,8 +25,10 @@ export interface DecidedBatch {
 const CALL_COLUMNS =
   'id text, account text, key text, at bigint, model text, provider text, target_model text, dialect text, upstream_dialect text, stream bigint, status bigint, outcome text, error_code text, attempts bigint, cost bigint, price_id text, usage text, duration_ms bigint, first_byte_ms bigint, entry_seq bigint, input_tokens bigint, output_tokens bigint, provisional bigint, completion_seq bigint';
 
-/** Tables of rows that a batch may bring along, in the order of their values: each a JSON array of objects, which costs this
- *  process less than arrays by column. */
+/**
+ * The columns of the tables that a batch may contain, in the order of their parameters. Each is sent as a JSON array of objects, which
+ * costs this process less than arrays by column.
+ */
 const TABLES = {
   asked:
     'id text, version bigint, changed boolean, balance bigint, held bigint, last_seq bigint, last_hash text, spent bigint, day bigint, day_spent bigint, month bigint, month_spent bigint, prior_day bigint, prior_day_spent bigint, prior_month bigint, prior_month_spent bigint, late_since bigint',
@@ -68,10 +70,9 @@ const COMPLETED_COLUMNS = [
 ] as const;
 
 /**
- * What is done with the rows of each table that has some. The accounts are locked first. One that is locked already is as one that
- * has changed: nothing is waited for. Each write asks the gate, and the gate is open where all versions are those the batch knows:
- * then nothing of these accounts has changed since, for whatever changes it raises the version. A hold that is not there any
- * more closes it too.
+ * What is done with the rows of each table, if there are any. First the accounts are locked, without waiting: a locked account counts as
+ * changed. Each write depends on the gate. The gate is open if all versions are those that the batch read: every change raises the version,
+ * so nothing of these accounts has changed since. A hold that no longer exists closes the gate too.
  */
 const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: string) => string } = {
   opened: (rows) => `INSERT INTO holds SELECT * FROM ${rows} WHERE (SELECT open FROM gate)`,
@@ -99,8 +100,8 @@ const WRITES: { readonly [table in Exclude<Table, 'asked' | 'taken'>]: (rows: st
   WHERE codes.hash = x.hash AND (SELECT open FROM gate)`,
 };
 
-// Rows are found by lists and one by one, never by joins: a plan made while a table was young joins by reading all of it, and
-// lives on when there are millions. For the same reason the order is not the index's.
+// Rows are found by lists and one by one, not by joins: a plan made while a table was new joins by a full scan, and stays in use when the
+// table has millions of rows. For the same reason the order differs from the index order.
 const LOCK = `locked AS MATERIALIZED (
   SELECT id, version FROM accounts WHERE id = ANY (ARRAY(SELECT id COLLATE "C" FROM asked)) ORDER BY id || '' FOR UPDATE SKIP LOCKED
 )`;
@@ -120,7 +121,7 @@ const SAVE = `saved AS (
 const END =
   'ended AS (DELETE FROM holds WHERE call_id = ANY (ARRAY(SELECT call_id COLLATE "C" FROM taken)) AND (SELECT open FROM gate))';
 
-/** A batch of holds brings other tables than one of settlements: parts without rows cost the server as much as those with. */
+/** A batch of holds uses other tables than a batch of settlements. Parts without rows cost the server as much as parts with rows. */
 function textFor(tables: readonly Table[]): string {
   const rowsOf = (table: Table) =>
     `json_to_recordset($${tables.indexOf(table) + 1}::text::json) AS x(${TABLES[table]})`;
@@ -144,10 +145,10 @@ function textFor(tables: readonly Table[]): string {
   return `WITH ${parts.join(', ')} SELECT open FROM gate`;
 }
 
-/** By the tables that have rows; the server has prepared each text once it has seen it. */
+/** One text per set of tables with rows, so that the server has prepared each text after its first use. */
 const texts = new Map<string, string>();
 
-/** Answers one row: whether the gate was open, so that all of it is written, or none. */
+/** The statement returns one row: whether the gate was open. Then everything was written, otherwise nothing. */
 export function ledgerStatement(batch: DecidedBatch): Statement {
   const rows = rowsOf(batch);
   const tables = TABLE_NAMES.filter((table) => rows[table].length > 0);
@@ -160,8 +161,10 @@ export function ledgerStatement(batch: DecidedBatch): Statement {
   return { text, values: tables.map((table) => JSON.stringify(rows[table])) };
 }
 
-/** Amounts are larger than a JSON number is exact: they go as text, which the server reads as the column's integer. Written
- *  here, for a replacer would be called for every member, which takes nine times as long as all the rest. */
+/**
+ * Amounts can exceed the exact range of a JSON number, so they are sent as text, which the server casts to integers. Converted here: a JSON
+ * replacer is called for every member and takes nine times as long as the rest.
+ */
 function rowsOf(batch: DecidedBatch): { readonly [table in Table]: readonly object[] } {
   const { changes } = batch;
   return {
@@ -239,7 +242,7 @@ function holdColumns(hold: HoldRow) {
   };
 }
 
-/** One row a hold, and none for a hold that the batch ends: a statement changes a row once. */
+/** One row per hold, and none for holds that the batch ends: a statement can change a row only once. */
 function markColumns({ changes, taken }: DecidedBatch) {
   const marks = new Map<string, { call_id: string; sent_at: number | undefined; checkpoint: Money | undefined }>();
   for (const { callId, sentAt, checkpoint } of changes.marks) {

@@ -1,4 +1,4 @@
-/** A batch of the ledger on Postgres: one statement where the books are as this process left them, else decided under their lock. */
+/** A batch of the ledger on Postgres: one statement if the cached balances are current, otherwise decided under locks. */
 import { raw, type Statement, sql } from '../database.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
 import type { HeldFor, LedgerOutcome, LedgerStep } from '../rows.ts';
@@ -12,9 +12,9 @@ import { type Needs, needsOf } from './batch-needs.ts';
 import type { PostgresConnection, Run } from './connection.ts';
 import { ledgerStatement, type VersionedBooks } from './ledger-statement.ts';
 
-/** An account as this process last left it. Another process may have changed it since: then the statement does nothing. */
+/** The last known state of an account. If another process has changed it since, the statement does nothing. */
 interface Remembered extends VersionedBooks {
-  /** What its keys have spent at this version; a key that is missing was not looked at. */
+  /** The spending of its keys at this version. Missing keys were not read. */
   spendings: Map<string, Spending | undefined>;
 }
 
@@ -22,14 +22,14 @@ interface Decided {
   outcomes: LedgerOutcome[];
   changes: LedgerChanges;
   accounts: VersionedBooks[];
-  /** Accounts that were locked, and not waited for. */
+  /** Accounts that were locked and not waited for. */
   busy: ReadonlySet<string>;
 }
 
 const NOBODY: ReadonlySet<string> = new Set();
 
 const MOST_REMEMBERED = 10_000;
-/** After an account was found changed by another process, so many batches of it are decided under its lock straight away. */
+/** After another process changed an account, this number of its batches are decided under its lock directly. */
 const SHARED_FOR = 16;
 
 export function postgresLedger({ all, transact }: PostgresConnection) {
@@ -48,7 +48,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
       for (const id of decided.busy) shared.set(id, SHARED_FOR);
       return decided.outcomes;
     } catch (thrown) {
-      // Whether it was committed is not known.
+      // It is unknown whether the statement was committed.
       for (const id of needs.accounts) remembered.delete(id);
       throw thrown;
     }
@@ -70,7 +70,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     return true;
   }
 
-  /** `undefined` where the books have changed meanwhile: nothing was written. */
+  /** `undefined` if the balances have changed meanwhile: nothing was written. */
   async function commitFromMemory(steps: readonly LedgerStep[], needs: Needs): Promise<Decided | undefined> {
     const accounts = new Map<string, VersionedBooks>();
     const taken = new Map<string, HeldFor>();
@@ -88,7 +88,7 @@ export function postgresLedger({ all, transact }: PostgresConnection) {
     return decided;
   }
 
-  /** What keys have spent is known under the version of their account alone: another version of it says nothing of theirs. */
+  /** The spending of keys belongs to one version of their account and is invalid for any other. */
   function remember({ accounts, changes }: Decided, { keys }: Needs): void {
     if (remembered.size > MOST_REMEMBERED) remembered.clear();
     for (const { books, version } of accounts) {
@@ -112,7 +112,7 @@ const NOTHING_LOOKED_UP: Omit<LedgerView, 'account' | 'spending' | 'takeHold'> =
   code: () => undefined,
 };
 
-/** The rules write into what they are given. */
+/** Copies, because the rules change the objects they are given. */
 function copyBooks(known: VersionedBooks | undefined, seen: Map<string, VersionedBooks>): AccountBooks | undefined {
   if (!known) return undefined;
   const books = { ...known.books };
@@ -122,7 +122,7 @@ function copyBooks(known: VersionedBooks | undefined, seen: Map<string, Versione
 
 const copySpending = (known: Spending | undefined): Spending | undefined => known && { ...known };
 
-/** Within a batch a hold is there once. */
+/** A hold exists once within a batch. */
 function takeOnce(taken: Map<string, HeldFor>, callId: string, hold: HeldFor | undefined): HeldFor | undefined {
   if (!hold || taken.has(callId)) return undefined;
   taken.set(callId, hold);
@@ -142,11 +142,11 @@ interface BooksColumns
 
 interface LockedWay {
   needs: Needs;
-  /** Whether accounts that are locked are waited for; else their steps are left out. */
+  /** Whether to wait for locked accounts. Otherwise their steps are left out. */
   waits: boolean;
 }
 
-/** Locks first, then reads: each statement sees what was committed before it. */
+/** First locks, then reads: each statement sees what was committed before it. */
 export async function decideUnderLock(
   run: Run,
   all: readonly LedgerStep[],
@@ -228,7 +228,7 @@ export async function decideUnderLock(
   const decided = { outcomes: answersTo(all, outcomes, busy), changes, accounts: [...accounts.values()], busy };
   if (steps.length === 0) return decided;
   const [written] = await run<{ open: boolean }>(ledgerStatement({ ...decided, taken }));
-  if (!written?.open) throw new Error('The books of locked accounts have changed.');
+  if (!written?.open) throw new Error('The balances of locked accounts have changed.');
   for (const audit of changes.audits) await run(insertAudit(audit));
   return decided;
 }
@@ -238,7 +238,7 @@ function lockedByOthers(books: readonly BooksColumns[], locked: readonly { id: s
   return new Set(books.flatMap(({ id }) => (ours.has(id) ? [] : [id])));
 }
 
-/** The outcomes of the steps that were decided, each in its place among all. */
+/** Puts the outcomes of the decided steps in their places among all steps. */
 function answersTo(all: readonly LedgerStep[], outcomes: LedgerOutcome[], busy: ReadonlySet<string>): LedgerOutcome[] {
   if (busy.size === 0) return outcomes;
   const decided = outcomes.values();
@@ -247,16 +247,16 @@ function answersTo(all: readonly LedgerStep[], outcomes: LedgerOutcome[], busy: 
 
 const BUSY: LedgerOutcome = { type: 'busy' };
 
-/** A call with an open hold is not recorded: it need not be looked for in the partition of every day. */
+/** A call with an open hold has no record, so the partitions of all days need not be searched for it. */
 const NOT_HELD = raw('WHERE NOT EXISTS (SELECT 1 FROM holds WHERE call_id = value COLLATE "C")');
 
-/** One value however many there are, so that the server has seen the statement before. */
+/** One parameter for any number of values, so that the statement is already prepared. */
 function valuesOf(values: Iterable<string>): Statement {
   const list = JSON.stringify([...values]);
   return sql`SELECT value COLLATE "C" FROM json_array_elements_text(CAST(CAST(${list} AS TEXT) AS JSON))`;
 }
 
-/** A list, so that the index is walked for each and nothing is joined. */
+/** A list, so that each value is found by the index and nothing is joined. */
 function among(values: Iterable<string>, but: Statement = raw('')): Statement {
   return sql`= ANY (ARRAY(${valuesOf(values)} ${but}))`;
 }

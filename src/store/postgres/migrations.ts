@@ -1,4 +1,4 @@
-/** The schema in Postgres as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
+/** The Postgres schema as numbered steps, forward only. Never edit a released step; add a new one. */
 import { putInto, raw, sql } from '../database.ts';
 import {
   type AppliedStep,
@@ -11,7 +11,7 @@ import {
 } from '../migration-plan.ts';
 import type { PostgresConnection } from './connection.ts';
 
-/** All integers are bigint, all text is compared byte by byte, as in the other engine. */
+/** All integers are bigint, and all text is compared by bytes, as in SQLite. */
 const STEPS: readonly MigrationStep[] = [
   `
   CREATE TABLE generation (value bigint NOT NULL);
@@ -288,7 +288,7 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN completion_seq bigint;
   ALTER TABLE owners ADD COLUMN ended_at bigint;
   `,
-  // Disputed calls are few and looked for among all.
+  // Disputed calls are rare, and this index finds them among all calls.
   `
   CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
   `,
@@ -310,7 +310,7 @@ const STEPS: readonly MigrationStep[] = [
     total bigint NOT NULL
   );
   `,
-  // The windows of spending that were used before the present ones.
+  // The spending windows that were used before the current ones.
   `
   ALTER TABLE accounts ADD COLUMN prior_day bigint NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN prior_day_spent bigint NOT NULL DEFAULT 0;
@@ -331,10 +331,10 @@ const STEPS: readonly MigrationStep[] = [
   `,
 ];
 
-/** Names our migrations among all that lock something by a number of their own in this database. */
+/** The advisory lock of migrations in this database. An arbitrary number. */
 const MIGRATION_LOCK = 7_305_164_320;
 
-/** Applies the steps the database has not seen, one process at a time; throws a sentence where it is not of this code. */
+/** Applies missing steps, one process at a time. Throws an Error if the schema is not one of this code. */
 export async function migratePostgres({ transact }: PostgresConnection): Promise<void> {
   await transact(async (run, script) => {
     await run(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
@@ -348,10 +348,10 @@ export async function migratePostgres({ transact }: PostgresConnection): Promise
   });
 }
 
-/** The undefined table or column of a database that no program of today has migrated. */
+/** Undefined table or undefined column: a database that was never migrated or is too old. */
 const NOT_THERE = new Set(['42P01', '42703']);
 
-/** Throws where the database does not answer. */
+/** Throws if the database does not answer. */
 export async function postgresSchema({ all }: PostgresConnection): Promise<SchemaState> {
   const applied = await all<AppliedStep>(READ_STEPS).catch((thrown) => {
     if (NOT_THERE.has(String((thrown as { errno?: unknown } | undefined)?.errno))) return [];
@@ -360,7 +360,7 @@ export async function postgresSchema({ all }: PostgresConnection): Promise<Schem
   return schemaState(STEPS, Number(applied.at(-1)?.version ?? 0n), applied);
 }
 
-/** Writes a row of its own, committed as a call's are. */
+/** Writes and commits a row of its own, as a call would. */
 export async function probePostgres({ all }: PostgresConnection, at: number): Promise<void> {
   await all(putInto('probes', 'name', { name: 'ready', at }));
 }

@@ -1,9 +1,9 @@
-/** The calls of each day in a partition of their own, made ahead; what is older than it is kept goes by whole days. */
+/** Calls are stored in one partition per day, created in advance. Old calls are removed by dropping whole days. */
 import { raw, sql } from '../database.ts';
 import type { PostgresConnection, Run } from './connection.ts';
 
 const DAY_MS = 86_400_000;
-/** Today and the days after it: an idle weekend finds its partitions made. */
+/** Today and the next days: an idle weekend needs no new partition. */
 const DAYS_AHEAD = 4;
 const PARTITION_LOCK = 7_305_164_321;
 
@@ -19,14 +19,14 @@ export async function tidyCalls(
   keepFrom: number | undefined,
 ): Promise<void> {
   const today = dayOf(now);
-  // Each in a transaction of its own: making a partition locks all of them, for a moment.
+  // Each in its own transaction, because creating a partition briefly locks the whole table.
   for (let day = today; day < today + DAYS_AHEAD; day++) {
     await transact((run) => makePartition(run, day));
   }
   if (keepFrom !== undefined) await transact((run) => dropPartitions(run, keepFrom));
 }
 
-/** Calls that came before their partition was made stay where they are, and so do the other calls of that day. */
+/** If calls were stored before their partition existed, the calls of that day stay in the default partition. */
 async function makePartition(run: Run, day: number): Promise<void> {
   await run(sql`SELECT pg_advisory_xact_lock(${PARTITION_LOCK})`);
   const name = nameOf(day);

@@ -1,4 +1,4 @@
-/** The Store over Postgres: several gateway processes, on one machine or many, share its books. */
+/** The store over Postgres, shared by gateway processes on one or several machines. */
 import { raw, sql } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { Sealing } from '../sealing.ts';
@@ -14,15 +14,15 @@ import { migratePostgres, postgresSchema, probePostgres } from './migrations.ts'
 import { tidyCalls } from './partitions.ts';
 import { verifyPostgres } from './verification.ts';
 
-/** More wait for each other on the server. */
+/** More batches would only wait for each other on the server. */
 const MOST_BATCHES = 4;
 
-/** One that waits for a lock, one that does not, and a connection for whatever else is asked. */
+/** One connection waits for locks, one does not, and one is for everything else. */
 function batchesOver(connections: number): number {
   return Math.min(MOST_BATCHES, connections <= 2 ? connections : connections - 1);
 }
 
-/** Names the first start among the locks of this database. */
+/** The advisory lock of the bootstrap in this database. An arbitrary number. */
 const BEGIN_LOCK = 7_305_164_322;
 
 export function openPostgresStore(settings: PostgresSettings, sealing: Sealing | undefined): Store {
@@ -39,7 +39,7 @@ export function openPostgresStore(settings: PostgresSettings, sealing: Sealing |
       ),
     close: () => db.close(),
     ledger: (steps, waits = true) => (steps.length === 0 ? Promise.resolve([]) : ledger(steps, waits)),
-    // Whatever else is asked finds a connection that no lock holds up.
+    // Everything else finds a connection that does not wait for a lock.
     batchesAtOnce: batchesOver(settings.connections),
     verify: (options = {}) => verifyPostgres(settings.url, options),
 

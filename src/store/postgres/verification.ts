@@ -1,4 +1,4 @@
-/** Verifies the books of a Postgres over connections of its own, while calls have theirs. */
+/** Verifies the ledger of a Postgres database over connections of its own, while calls continue. */
 import { raw, type Statement, sql } from '../database.ts';
 import { booksReader } from '../tables/books-reader.ts';
 import { verifyBooks } from '../verify/books.ts';
@@ -6,7 +6,7 @@ import type { BooksReader, VerifyOptions } from '../verify/books-reader.ts';
 import type { VerifyReport } from '../verify/report.ts';
 import { openConnection } from './connection.ts';
 
-/** Accounts and hours are read side by side. */
+/** Accounts and hours are read in parallel. */
 const CONNECTIONS = 2;
 
 export async function verifyPostgres(url: string, options: VerifyOptions): Promise<VerifyReport> {
@@ -20,15 +20,15 @@ export async function verifyPostgres(url: string, options: VerifyOptions): Promi
 
 type All = <Row>(statement: Statement) => Promise<Row[]>;
 
-/** As `entryHash` writes them, but for the hash before. */
+/** The same members as in `entryHash`, without the previous hash. */
 const MEMBERS =
   raw(`to_json(account)::text || ',' || seq || ',' || to_json(kind)::text || ',"' || amount || '","' || balance_after
   || '",' || to_json(counter)::text || ',' || coalesce(to_json(call_id)::text, 'null') || ',' || coalesce(to_json(note)::text, 'null')
   || ',' || coalesce(to_json(idempotency_key)::text, 'null') || ',' || at`);
 
 /**
- * The server computes the hashes: five million rows need not be sent. Where its text is not the one that `entryHash` makes, or anything else is
- * amiss, the entries are looked at one by one.
+ * The server computes the hashes, so five million rows need not be sent. If the text differs from that of `entryHash`, or anything else is
+ * wrong, the entries are checked one by one.
  */
 function chainReader(all: All): BooksReader['isDoubtful'] {
   return async ({ account, after, to }, before) => {

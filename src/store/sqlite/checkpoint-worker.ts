@@ -1,4 +1,4 @@
-/** Brings what the write-ahead log holds into the database's file: in a thread of its own, for it copies and waits for the disk. */
+/** Copies the write-ahead log into the database file. Runs in a worker thread, because it copies much and waits for the disk. */
 import { Database } from 'bun:sqlite';
 
 declare const self: Worker;
@@ -8,7 +8,7 @@ export interface CheckpointsAsked {
   everyMs: number;
 }
 
-/** The log is begun anew beyond this: 64 MB. Writers wait for that, but only for what was written during the copying. */
+/** Above this size (64 MB) the log is restarted. Writers then wait only for pages written during the copying. */
 const MOST_PAGES = 16_000;
 const BUSY_MS = 200;
 
@@ -21,7 +21,7 @@ self.onmessage = ({ data: { path, everyMs } }: MessageEvent<CheckpointsAsked>) =
     try {
       if (copy('PASSIVE') > MOST_PAGES) copy('RESTART');
     } catch {
-      // A full disk, or a lock held for long: the log grows until the next look.
+      // Disk full, or a long lock: the log grows until the next attempt.
     }
   }, everyMs);
   self.onmessage = () => {

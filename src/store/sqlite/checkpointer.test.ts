@@ -24,7 +24,7 @@ async function until(holds: () => boolean): Promise<void> {
   expect(holds()).toBe(true);
 }
 
-test('once there is much to write a thread brings it into the file, and lets go of it at the end', async () => {
+test('after many writes a thread copies the log into the file, and releases it on close', async () => {
   const { path, file } = open('much');
   const checkpointer = createCheckpointer(path, file);
   const write = (n: number) => {
@@ -42,7 +42,7 @@ test('once there is much to write a thread brings it into the file, and lets go 
   expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
-/** The rows that are in the file itself, which is marked as one that never had a log. */
+/** The rows in the file without its log; the copy is marked as a file without a log. */
 function countAlone(path: string): number {
   const bytes = new Uint8Array(readFileSync(path));
   bytes[18] = 1;
@@ -54,7 +54,7 @@ function countAlone(path: string): number {
   return count ?? 0;
 }
 
-test('where there can be no thread the connection copies by itself', async () => {
+test('without a thread the connection copies by itself', async () => {
   const { path, file } = open('alone');
   const checkpointer = createCheckpointer(path, file, new URL('./no-such-worker.ts', import.meta.url));
   for (let n = 0; n < 250; n++) checkpointer.writes();
@@ -64,7 +64,7 @@ test('where there can be no thread the connection copies by itself', async () =>
   file.close();
 });
 
-test('closed while its thread is starting, it hears no more of it', async () => {
+test('a thread that is still starting when the store is closed is ignored', async () => {
   const { path, file } = open('soon');
   const checkpointer = createCheckpointer(path, file);
   for (let n = 0; n < 200; n++) checkpointer.writes();
@@ -73,7 +73,7 @@ test('closed while its thread is starting, it hears no more of it', async () => 
   await Bun.sleep(300);
 });
 
-test('what is tried on a closed database starts none', async () => {
+test('writes to a closed database start no thread', async () => {
   const { path, file } = open('late');
   const checkpointer = createCheckpointer(path, file);
   await checkpointer.close();

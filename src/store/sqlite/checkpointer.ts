@@ -1,27 +1,27 @@
-/** Has the write-ahead log brought into the database's file without holding up the event loop: once there is much to write, by a thread. */
+/** Copies the write-ahead log into the database file without blocking the event loop: after many writes a worker thread does it. */
 import type { Database } from 'bun:sqlite';
 import { existsSync } from 'node:fs';
 import type { CheckpointsAsked } from './checkpoint-worker.ts';
 
 export interface Checkpointer {
-  /** Something is written. */
+  /** Call before each write. */
   writes(): void;
-  /** Resolves when the thread has let go of the file, or does not answer. */
+  /** Resolves when the thread has closed the file, or does not respond. */
   close(): Promise<void>;
 }
 
-/** Pages in the log after which this connection copies them itself: 16 MB, in some 20 ms. */
+/** The log size at which this connection copies it itself: 16 MB, which takes about 20 ms. */
 const OWN_PAGES = 4000;
-/** A command of the terminal writes less, and needs no thread. */
+/** Commands in a terminal write less and need no thread. */
 const WRITES_WITHOUT_THREAD = 200;
 const EVERY_MS = 500;
 const CLOSING_MS = 1000;
 
-/** `program`: the thread's, for a test. */
+/** `program`: the worker's program, replaced in tests. */
 export function createCheckpointer(path: string, file: Database, program = programUrl()): Checkpointer {
   let writes = 0;
   let worker: Worker | undefined;
-  /** The thread has the file open, and copies. */
+  /** The thread has opened the file and does the copying. */
   let isCopying = false;
   let isClosed = false;
   let closed = () => {};
@@ -35,7 +35,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
     const thread = new Worker(program.href, { smol: true });
     worker = thread;
     thread.onmessage = ({ data }: MessageEvent<string>) => {
-      // It may come to speak when nobody needs it any more.
+      // The thread may report after it was replaced.
       if (worker !== thread) return;
       if (data === 'opened') {
         isCopying = true;
@@ -61,7 +61,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
 
   return {
     writes() {
-      // What is still tried on a closed database needs no thread.
+      // Writes that fail because the database is closed start no thread.
       if (++writes === WRITES_WITHOUT_THREAD && !isClosed) start();
     },
     async close() {
@@ -78,7 +78,7 @@ export function createCheckpointer(path: string, file: Database, program = progr
   };
 }
 
-/** The thread's program is beside this file, or beside what the launcher has bundled this file into. */
+/** The worker's program is next to this file, or next to the bundle that contains this file. */
 function programUrl(): URL {
   const beside = new URL('./checkpoint-worker.ts', import.meta.url);
   return existsSync(beside) ? beside : new URL('./checkpoint-worker.ts', import.meta.url);

@@ -1,23 +1,32 @@
-/** A connection to an SQLite file that several processes may have open: who finds it locked waits without holding up its own process. */
+/** A connection to an SQLite file that several processes may use. Waiting for its lock does not block the event loop. */
 import { type Statement as Prepared, type SQLQueryBindings, Database as SqliteFile } from 'bun:sqlite';
 import type { Database, Statement, Steps } from '../database.ts';
 import { databaseUnavailable } from '../unavailable.ts';
 
-/** `normal`: a commit outlives the process, not always a power cut. `full`: it outlives that too, for an fsync a batch. */
+/**
+ * `normal`: a commit survives a crash of the process, but maybe not a power failure. `full`: it survives both, at the cost of an fsync per
+ * batch.
+ */
 export type SqliteSync = 'normal' | 'full';
 
 export interface SqliteConnection extends Database {
   readonly file: SqliteFile;
-  /** IMMEDIATE: takes the write lock before the first read, so that what was read is still so when it is written. */
+  /**
+   * Runs the work in an IMMEDIATE transaction: it takes the write lock before the first read, so what was read is still current when it
+   * writes.
+   */
   transact<T>(work: () => T): Promise<T>;
   /** Runs a statement within `transact`. */
   run<Row>(statement: Statement): Row[];
 }
 
 const BUSY_FOR_MS = 5000;
-/** The longest single wait for the lock; the first ones are shorter. */
+/** The longest wait between two attempts to lock; the first waits are shorter. */
 const LONGEST_WAIT_MS = 20;
-/** Rows are written side by side: measured, 16 MiB cost a call as much processor time, and each process 20 MB. */
+/**
+ * Calls write neighbouring rows, so a larger cache does not help: with 16 MiB a call took the same processor time, and each process 20 MB
+ * more.
+ */
 const CACHE_KIB = 2048;
 
 export async function openConnection(path: string, sync: SqliteSync): Promise<SqliteConnection> {
@@ -28,7 +37,7 @@ export async function openConnection(path: string, sync: SqliteSync): Promise<Sq
   function run<Row>({ text, values }: Statement): Row[] {
     let statement = prepared.get(text);
     if (!statement) {
-      // SQLite numbers `$1` by its place in the text, `?1` by its number.
+      // SQLite numbers `$1` by position in the text, `?1` by its number.
       statement = file.prepare<unknown, SQLQueryBindings[]>(text.replace(/\$(\d+)/g, '?$1')).safeIntegers(true);
       if (prepared.size < MOST_PREPARED) prepared.set(text, statement);
     }
@@ -65,18 +74,18 @@ export async function openConnection(path: string, sync: SqliteSync): Promise<Sq
   };
 }
 
-/** Statements whose text differs with the length of a list are many: what is beyond this is prepared anew each time. */
+/** Statements whose text depends on the length of a list are many. Above this number they are prepared each time. */
 const MOST_PREPARED = 500;
 
 function setUp(file: SqliteFile, sync: SqliteSync): void {
-  // Waiting is done outside: SQLite's own would stop this process's event loop.
+  // Waiting is done by timers: SQLite's own wait would block the event loop.
   file.run('PRAGMA busy_timeout = 0');
   file.run('PRAGMA journal_mode = WAL');
   file.run(`PRAGMA synchronous = ${sync.toUpperCase()}`);
   file.run(`PRAGMA cache_size = -${CACHE_KIB}`);
 }
 
-/** Does the work as soon as no other process has the lock. Where there is no waiting, it is done when this returns. */
+/** Does the work when no other process holds the lock. Without waiting it is done synchronously. */
 async function whenFree<T>(work: () => T): Promise<T> {
   const end = performance.now() + BUSY_FOR_MS;
   for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
@@ -85,7 +94,7 @@ async function whenFree<T>(work: () => T): Promise<T> {
     } catch (thrown) {
       if (!isBusy(thrown) || performance.now() > end) throw asUnavailable(thrown);
     }
-    // Half of it at random, so that those who wait do not come together again.
+    // Half of the wait is random, so that waiting processes do not retry at the same time.
     await Bun.sleep(waitMs * (0.5 + Math.random() / 2));
   }
 }
@@ -93,7 +102,7 @@ async function whenFree<T>(work: () => T): Promise<T> {
 const codeOf = (thrown: unknown): string => String((thrown as { code?: unknown } | undefined)?.code ?? '');
 const isBusy = (thrown: unknown): boolean => /^SQLITE_(BUSY|LOCKED)/.test(codeOf(thrown));
 
-/** A full disk, a lock held too long, a file that cannot be read. */
+/** Disk full, locked too long, or an unreadable file. */
 function asUnavailable(thrown: unknown): unknown {
   return /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY)/.test(codeOf(thrown))
     ? databaseUnavailable(thrown)

@@ -1,4 +1,4 @@
-/** The ledger's tables in SQLite: what the rules read of a batch, and what they leave to be written. */
+/** The ledger's tables in SQLite: reads what the rules need for a batch, and writes their changes. */
 import type { Database } from 'bun:sqlite';
 import { type CallSum, type CompletedCall, type RecordedCall, sumCalls } from '../call-sums.ts';
 import { type AccountBooks, applySteps, type LedgerChanges, type LedgerView } from '../ledger-rules.ts';
@@ -38,7 +38,7 @@ function prepareView(db: Database): LedgerView {
        last_seq AS lastSeq, last_hash AS lastHash FROM accounts WHERE id = ?`,
   );
   const spending = find<SpendingColumns>('SELECT * FROM spendings WHERE key = ?');
-  // Two statements: DELETE … RETURNING costs three times as much.
+  // Two statements: DELETE … RETURNING takes three times as long.
   const findHold = find<HeldFor>('SELECT account, key, amount FROM holds WHERE call_id = ?');
   const deleteHold = db.prepare('DELETE FROM holds WHERE call_id = ?');
   const deleteKnown = db.prepare('DELETE FROM holds WHERE call_id = ? AND account = ? AND key = ? AND amount = ?');
@@ -89,8 +89,8 @@ function prepareView(db: Database): LedgerView {
 }
 
 function prepareWrite(db: Database): (changes: LedgerChanges) => void {
-  // Cached statements, row by row: measured at batches of 8 and 32, inserting from json_each costs twice as much.
-  // Columns by name: a newer program may have added others.
+  // Cached statements, one row each: inserting from json_each took twice as long for batches of 8 and 32. Columns are named, because a
+  // newer program may have added others.
   const openHold = db.prepare(
     `INSERT INTO holds (call_id, account, key, amount, model, price_id, at, owner, sent_at, checkpoint)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -152,7 +152,7 @@ function prepareWrite(db: Database): (changes: LedgerChanges) => void {
   };
 }
 
-/** A missing figure is NULL; times are whole milliseconds, whatever clock measured them. */
+/** Missing figures are NULL, and times are rounded to milliseconds. */
 function prepareCallInsert(db: Database): (call: RecordedCall) => void {
   const insert = db.prepare(
     `INSERT INTO calls (id, account, key, at, model, provider, target_model, dialect, upstream_dialect, stream, status,

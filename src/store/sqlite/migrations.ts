@@ -1,4 +1,4 @@
-/** The schema as numbered steps, forward only: a step that has shipped is never edited, a change is a new step. */
+/** The SQLite schema as numbered steps, forward only. Never edit a released step; add a new one. */
 import { raw } from '../database.ts';
 import {
   type AppliedStep,
@@ -318,7 +318,7 @@ const STEPS: readonly MigrationStep[] = [
   ALTER TABLE calls ADD COLUMN completion_seq INTEGER;
   ALTER TABLE owners ADD COLUMN ended_at INTEGER;
   `,
-  // Disputed calls are few and looked for among all.
+  // Disputed calls are rare, and this index finds them among all calls.
   `
   CREATE INDEX calls_disputed ON calls (at, id) WHERE outcome = 'disputed';
   `,
@@ -340,7 +340,7 @@ const STEPS: readonly MigrationStep[] = [
     total INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
-  // The windows of spending that were used before the present ones.
+  // The spending windows that were used before the current ones.
   `
   ALTER TABLE accounts ADD COLUMN prior_day INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE accounts ADD COLUMN prior_day_spent INTEGER NOT NULL DEFAULT 0;
@@ -361,18 +361,18 @@ const STEPS: readonly MigrationStep[] = [
   `,
 ];
 
-/** The first databases remembered their version alone. */
+/** The first versions recorded only the version number. */
 function versionOf({ file }: SqliteConnection, applied: readonly AppliedStep[]): number {
   const own = file.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0;
   return Math.max(own, Number(applied.at(-1)?.version ?? 0n));
 }
 
-/** Applies the steps the database has not seen, under its write lock; throws a sentence where it is not of this code. */
+/** Applies missing steps under the write lock. Throws an Error if the schema is not one of this code. */
 export async function migrateSqlite(db: SqliteConnection): Promise<void> {
   const { file, transact, run } = db;
   await transact(() => {
     run(raw('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL) STRICT'));
-    // Asked of the file itself: a prepared statement would remember the columns there were.
+    // Not cached: a prepared statement would keep the earlier columns.
     const columns = file.prepare<{ name: string }, []>('PRAGMA table_info(migrations)').all();
     if (!columns.some(({ name }) => name === 'minimum')) file.run('ALTER TABLE migrations ADD COLUMN minimum INTEGER');
     const applied = run<AppliedStep>(READ_STEPS);
@@ -383,7 +383,7 @@ export async function migrateSqlite(db: SqliteConnection): Promise<void> {
   });
 }
 
-/** Throws where the database does not answer. */
+/** Throws if the database does not answer. */
 export async function sqliteSchema(db: SqliteConnection): Promise<SchemaState> {
   const [table] = await db.all(raw("SELECT 1 FROM pragma_table_info('migrations') WHERE name = 'minimum'"));
   const applied = table ? await db.all<AppliedStep>(READ_STEPS) : [];

@@ -1,4 +1,4 @@
-/** The Store over SQLite: one file that several processes may have open at once. */
+/** The store over SQLite: one file that several processes may have open. */
 import { raw } from '../database.ts';
 import { probeDatabase } from '../readiness.ts';
 import type { LedgerOutcome, LedgerStep } from '../rows.ts';
@@ -19,7 +19,7 @@ import { verifySqlite } from './verification.ts';
 export async function openSqliteStore(path: string, sync: SqliteSync, sealing: Sealing | undefined): Promise<Store> {
   const db = await openConnection(path, sync);
   const checkpointer = createCheckpointer(path, db.file);
-  // Prepared on first use: before `migrate` there may be no tables to prepare for.
+  // Prepared on first use: before `migrate` the tables may not exist.
   let applySteps: ((steps: readonly LedgerStep[]) => LedgerOutcome[]) | undefined;
   const apply = (steps: readonly LedgerStep[]) => {
     applySteps ??= prepareLedger(db.file);
@@ -66,7 +66,7 @@ export async function openSqliteStore(path: string, sync: SqliteSync, sealing: S
   };
 }
 
-/** Calls dropped in one transaction: more would keep other processes waiting. */
+/** Calls removed per transaction, so that other processes do not wait long. */
 const DROPPED_AT_ONCE = 500;
 
 /** Returns whether there may be more. */
@@ -81,7 +81,7 @@ function dropCalls(db: SqliteConnection, before: number): Promise<boolean> {
   });
 }
 
-/** Lets the event loop turn. */
+/** Lets the event loop run other tasks. */
 function breath(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Has the books verified by a thread. */
+/** Verifies the ledger in a worker thread. */
 import { existsSync } from 'node:fs';
 import type { VerifyOptions } from '../verify/books-reader.ts';
 import { NO_CHECKPOINTS } from '../verify/checkpoint.ts';
@@ -21,7 +21,7 @@ export function verifySqlite(path: string, options: VerifyOptions): Promise<Veri
   return ended.finally(() => thread.terminate());
 }
 
-/** Beside this file, or, where it is bundled, beside the bundle. */
+/** Next to this file, or next to the bundle that contains it. */
 function programUrl(): URL {
   const beside = new URL('./verify-worker.ts', import.meta.url);
   return existsSync(beside) ? beside : new URL('./verify-worker.ts', import.meta.url);

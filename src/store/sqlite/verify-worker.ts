@@ -1,4 +1,4 @@
-/** Verifies the books of an SQLite file in a thread of its own: a statement that reads a part of millions of rows holds up no call. */
+/** The worker thread that verifies the ledger in an SQLite file, so that its long statements do not block calls. */
 import { Database } from 'bun:sqlite';
 import type { Statement } from '../database.ts';
 import { booksReader } from '../tables/books-reader.ts';
@@ -23,7 +23,7 @@ export type VerificationSaid =
 
 const SAY_MS = 100;
 const BUSY_MS = 5000;
-/** Pages of the file that this thread keeps. */
+/** The page cache of this thread. */
 const CACHE_KIB = 65_536;
 
 self.onmessage = async ({ data: { path, known, full } }: MessageEvent<VerificationAsked>) => {
@@ -54,8 +54,8 @@ self.onmessage = async ({ data: { path, known, full } }: MessageEvent<Verificati
 };
 
 /**
- * The text that a hash covers is put together by the database, which takes a third of the time that ten columns and their integers do. It is the same text as
- * `entryHash` makes of the same members; where it is not, or anything else is amiss, the entries are looked at one by one.
+ * SQLite concatenates the text that a hash covers, which takes a third of the time of reading ten columns. It equals the text of
+ * `entryHash` for the same members. If it differs, or anything else is wrong, the entries are checked one by one.
  */
 function chainReader(file: Database) {
   const rows = file.prepare(
@@ -72,7 +72,7 @@ function chainReader(file: Database) {
       if (Bun.SHA256.hash(`[${JSON.stringify(previous)},${members.slice(1)}`, 'hex') !== hash) return true;
       previous = hash;
     }
-    // Seqs are unique: as many as there should be are all of them.
+    // Seqs are unique, so the right number of entries means that all are there.
     return links.length !== to - after;
   };
 }

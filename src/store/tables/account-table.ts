@@ -1,4 +1,4 @@
-/** Accounts, and what they have spent. */
+/** Accounts and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, where } from '../database.ts';
 import { CHAIN_START } from '../entry-hash.ts';
@@ -26,7 +26,7 @@ interface AccountColumns extends LimitColumns {
   created_at: bigint;
 }
 
-/** An account begins empty: money comes in by entries alone. */
+/** A new account is empty: money comes only from entries. */
 export function insertAccount(account: AccountRow): Statement {
   if (account.balance !== 0n || account.held !== 0n) {
     throw new Error('A new account has no money: its balance comes from entries.');
@@ -91,7 +91,7 @@ export function accountTable(
 }
 
 function nameTaken(name: string): GatewayError {
-  return new GatewayError('conflict', `There is an account "${name}" already.`, { param: 'name' });
+  return new GatewayError('conflict', `An account "${name}" already exists.`, { param: 'name' });
 }
 
 function toAccount(row: AccountColumns): AccountRow {

@@ -1,4 +1,4 @@
-/** The record of what admins changed, written in the transaction of the change. */
+/** The audit log, written in the transaction of each change. */
 import {
   type Database,
   insertInto,
@@ -45,10 +45,10 @@ export function insertAudit({ id, at, actor, action, subject, before, after }: A
   return insertInto('audits', { id, at, actor, action, subject, before, after });
 }
 
-/** Tells other processes that something they keep in memory has changed. */
+/** Tells other processes that something in their caches has changed. */
 export const NOTICE = raw('UPDATE generation SET value = value + 1');
 
-/** Ends a transaction: what was changed goes on record, where somebody is to be named for it. */
+/** Ends a transaction: writes the audit row if there is an actor. */
 export function* recorded<Row>(
   audit: Audit<Row> | undefined,
   before: Row | undefined,
@@ -57,7 +57,7 @@ export function* recorded<Row>(
   if (audit) yield insertAudit(audit(before, after));
 }
 
-/** The same, of something other processes keep in memory. */
+/** The same for changes of what other processes cache. */
 export function* noticed<Row>(
   audit: Audit<Row> | undefined,
   before: Row | undefined,
@@ -67,7 +67,7 @@ export function* noticed<Row>(
   yield* recorded(audit, before, after);
 }
 
-/** Changes the row with this id. It is locked first, so that what is recorded as before is what the change met. */
+/** Changes the row with this id. Locks it first, so that the audit row has the values that were replaced. */
 export function changeRow<Columns, Row>(
   table: string,
   id: string,
@@ -85,7 +85,7 @@ export function changeRow<Columns, Row>(
   };
 }
 
-/** Writes over the row of this name, or adds it. */
+/** Inserts the row of this name, or replaces it. */
 export function putNamed<Columns, Row extends { name: string }>(
   table: string,
   row: Row,
@@ -100,7 +100,7 @@ export function putNamed<Columns, Row extends { name: string }>(
   };
 }
 
-/** Removes the row whose `column` has this value; answers whether it was there. */
+/** Removes the row whose `column` has this value. Returns whether it existed. */
 export function removeRow<Columns, Row>(
   table: string,
   column: 'id' | 'name',

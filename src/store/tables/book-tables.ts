@@ -1,4 +1,4 @@
-/** The books as they are read: entries, open holds, codes, who is alive. */
+/** Read access to the ledger: entries, open holds, codes, live processes. */
 import { type Database, insertInto, sql, where, within } from '../database.ts';
 import type { LeaseStore, OwnerRow } from '../leases.ts';
 import type { CodeRow, EntryRow, HoldRow } from '../rows.ts';
@@ -88,7 +88,7 @@ export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
           return code;
         }
         const [first] = yield sql`SELECT * FROM codes WHERE idempotency_key = ${idempotencyKey ?? null}`;
-        if (!first) throw new Error(`The code ${id} exists already.`);
+        if (!first) throw new Error(`The code ${id} already exists.`);
         return toCode(first as CodeColumns);
       });
     },
@@ -101,7 +101,7 @@ export function codeTable(db: Database): Pick<Store, 'createCode' | 'codes'> {
   };
 }
 
-/** Marks older than this matter to nobody, unless money is held under their name: then a clock is wrong, theirs or ours. */
+/** Older leases can be removed, unless holds belong to them: then a clock is wrong, theirs or ours. */
 const FORGOTTEN_MS = 86_400_000;
 
 export function ownerTable(db: Database): LeaseStore {
@@ -117,7 +117,7 @@ export function ownerTable(db: Database): LeaseStore {
     },
 
     async endLease(owner, mark, at) {
-      // One that was never shown has no row, unless it is shown this moment.
+      // A lease that was never renewed has no row, unless it is renewed at this moment.
       const ended =
         mark === undefined
           ? await db.all(

@@ -1,10 +1,12 @@
-/** The books as their verification reads them: statements that each see one moment and a bounded part. */
+/** How verification reads the ledger: each statement sees one snapshot and a bounded number of rows. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, joined, raw, type Statement, sql, within } from '../database.ts';
 import type { AccountLine, BooksReader, CallLine, HoldLine, Range } from '../verify/books-reader.ts';
 import { type EntryColumns, toEntry } from './book-tables.ts';
 
-/** A call ends at most so long before its charge says, clocks and rounding included, and begins at most so long before that. */
+/**
+ * The maximum distance between a call's end and its charge, including clock differences and rounding; also the maximum duration of a call.
+ */
 const SLACK_MS = 86_400_000;
 
 const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
@@ -17,21 +19,21 @@ const CALL_LINES = sql`SELECT calls.id, calls.account, calls.cost, calls.entry_s
 
 const inRange = ({ account, after, to }: Range) => sql`account = ${account} AND seq > ${after} AND seq <= ${to}`;
 
-/** Most calls are short: the few others are looked at one by one. */
+/** Most calls are short; the few others are checked one by one. */
 const NEAR = raw('calls.at >= e.at - 3600000 AND calls.at <= e.at + 60000');
 
-/** A subquery of one row, so that no plan reads all calls to join them. */
+/** A subquery of one row, so that no plan reads all calls for a join. */
 const HAS_ITS_CALL = sql`coalesce((SELECT 1 FROM calls WHERE calls.id = e.call_id AND ${NEAR} AND calls.account = e.account
   AND calls.entry_seq = e.seq AND calls.completion_seq IS NULL AND calls.cost = - e.amount LIMIT 1), 0) = 1`;
 
-/** A call that costs something and is charged in one entry, as almost all are. */
+/** A call with a cost and exactly one charge, as almost all are. */
 const IS_CHARGED = sql`coalesce((SELECT 1 FROM entries WHERE entries.account = calls.account AND entries.seq = calls.entry_seq
   AND entries.call_id = calls.id AND entries.amount = - calls.cost LIMIT 1), 0) = 1 AND calls.completion_seq IS NULL`;
 const IS_FREE = raw('calls.cost = 0 AND calls.entry_seq IS NULL AND calls.completion_seq IS NULL');
 
 const between = (from: number, to: number) => sql`calls.at >= ${from * HOUR_MS} AND calls.at < ${to * HOUR_MS}`;
 
-/** `isDoubtful` is an engine's own: one of them can hash. */
+/** `isDoubtful` is implemented by each engine, because only one of them can compute hashes. */
 export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDoubtful']): BooksReader {
   const one = async <Row>(statement: Statement) => (await all<Row>(statement))[0];
   const entryRows = async (statement: Statement) => (await all<EntryColumns>(statement)).map(toEntry);
@@ -111,7 +113,7 @@ export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDou
 
     holds: async () => Number((await one<{ n: bigint }>(sql`SELECT count(*) AS n FROM holds`))?.n ?? 0n),
 
-    // From account to account through the index: nobody counts hundreds of millions of entries within one statement's time.
+    // Steps from account to account through the index: counting hundreds of millions of entries would exceed the time limit.
     async strangers() {
       const rows = await all<{ account: string }>(
         sql`WITH RECURSIVE named(account) AS (
@@ -146,7 +148,10 @@ export function booksReader(all: Database['all'], isDoubtful: BooksReader['isDou
   };
 }
 
-/** Calls and sums in one statement, so that both are of one moment; added up, for a join of the two has no index. */
+/**
+ * Calls and sums in one statement, so that both are from the same snapshot. Added up instead of joined, because a join of the two has no
+ * index.
+ */
 function hourLines(fromHour: number, toHour: number): Statement {
   const sums = joined(
     [

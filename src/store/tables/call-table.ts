@@ -1,4 +1,4 @@
-/** The calls: one lean row each, written once; lists are newest first, sums are kept by hour. */
+/** The calls: one row each, written once. Lists are newest first; sums are stored by hour. */
 import type { Usage } from '../../canonical/usage.ts';
 import type { FormerCall } from '../call-sums.ts';
 import { addSums, dateOf, HOUR_MS } from '../call-sums.ts';
@@ -29,7 +29,7 @@ interface CallColumns {
   provisional: bigint;
 }
 
-/** What the rules of money ask of a call on record. */
+/** What the ledger rules need of a recorded call. */
 export type FormerColumns = Pick<
   CallColumns,
   'account' | 'key' | 'model' | 'at' | 'duration_ms' | 'cost' | 'outcome' | 'provisional'
@@ -71,7 +71,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     return rows.map(toCall);
   }
 
-  /** When a key was used or a model called, newest first, as the sums know it: the calls of others in between are not walked. */
+  /** Times of calls of a key or model, newest first. Uses the hourly sums to skip the hours without such calls. */
   async function timesOf({ account, key, model, from = 0, to = Number.MAX_SAFE_INTEGER, after, limit }: CallFilter) {
     const [last] =
       after === undefined ? [] : await db.all<{ at: bigint }>(sql`SELECT at FROM calls WHERE id = ${after}`);
@@ -82,7 +82,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
       model === undefined ? undefined : sql`model = ${model}`,
       sql`hour >= ${Math.floor(from / HOUR_MS)} AND hour < ${Math.ceil(end / HOUR_MS)}`,
     ];
-    // Each hour has a call; those of the newest may all lie beyond the end.
+    // Each hour contains a call; those of the newest hour may all be after the end.
     const hours = await db.all<{ hour: bigint }>(
       sql`SELECT DISTINCT hour FROM call_sums ${where(conditions)} ORDER BY hour DESC LIMIT ${limit + 1}`,
     );
@@ -96,7 +96,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     return times.map((time) => ({ from: Math.max(from, time.from), to: Math.min(end, time.to) }));
   }
 
-  /** Less than an hour's calls. */
+  /** A part of one hour. */
   const edge = (filter: UsageFilter, from: number, to: number) =>
     from === to ? [] : sums(filter, sql`${OF_CALLS} WHERE at >= ${from} AND at < ${to}`, GROUPS_OF_CALLS);
 
@@ -107,7 +107,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
     },
 
     async calls(filter) {
-      // The sums know of no outcomes.
+      // The sums do not distinguish outcomes.
       if (filter.outcome !== undefined || (filter.key === undefined && filter.model === undefined)) return page(filter);
       const rows: CallRow[] = [];
       for (const time of await timesOf(filter)) {
@@ -117,7 +117,7 @@ export function callTable(db: Database): Pick<Store, 'call' | 'calls' | 'usage'>
       return rows;
     },
 
-    /** The sums of all hours touched, less the calls before and after the time asked for: at a full hour and now there are none. */
+    /** The sums of all hours, minus the calls before and after the requested time. If that ends at full hours, there are none. */
     async usage(filter) {
       const first = Math.floor(filter.from / HOUR_MS);
       const end = Math.ceil(filter.to / HOUR_MS);
@@ -152,7 +152,7 @@ function toSum(row: SumColumns): UsageSum {
   };
 }
 
-/** As the index says it. */
+/** Written exactly as in the index. */
 const DISPUTED = raw("outcome = 'disputed'");
 
 function conditionsOf(filter: CallFilter): (Statement | undefined)[] {

@@ -36,7 +36,7 @@ export function priceTable(db: Database): Pick<Store, 'savePrice' | 'price' | 'p
 
   return {
     price,
-    /** A version once saved never changes: the same again is welcome, another under its id is refused. */
+    /** A saved version never changes: saving the same again is allowed, other content under its id is refused. */
     async savePrice({ id, model, components, createdAt }) {
       const columns = { id, model, components, created_at: createdAt };
       await db.steps(function* () {

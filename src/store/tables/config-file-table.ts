@@ -1,4 +1,4 @@
-/** Which files of providers and models the living processes were started with. */
+/** Which configuration files the running processes were started with. */
 import type { ConfigFileStore } from '../config-files.ts';
 import { type Database, putInto, sql } from '../database.ts';
 
@@ -9,7 +9,7 @@ interface ConfigFileColumns {
   seen_at: bigint;
 }
 
-/** A file that nobody has been seen with for so long is forgotten. */
+/** Files not seen for this long are removed. */
 const FORGOTTEN_MS = 86_400_000;
 
 export function configFileTable(db: Database): ConfigFileStore {

@@ -1,10 +1,10 @@
-/** Kept responses and proofs. */
+/** Stored responses and reasoning signatures. */
 import { type Database, insertInto, type Statement, sql, within } from '../database.ts';
 import type { KeptStore, NewResponseRow, ProofRow, ResponseRow } from '../kept.ts';
 
-/** A response is there as a link for a day longer than anything that goes on from it: so a chain's rows are touched once a day. */
+/** A continued response is kept for a day longer than those that continue it, so that a chain's rows are updated at most once a day. */
 const LINK_SLACK_MS = 86_400_000;
-/** What one sweep removes of each: more would hold up the event loop. */
+/** The maximum that one sweep removes per table: more would block the event loop. */
 const SWEPT_AT_ONCE = 200;
 
 interface ResponseColumns {
@@ -97,7 +97,7 @@ function insertResponse(row: NewResponseRow): Statement[] {
   ];
 }
 
-/** What a response goes on from stays as long as the response. */
+/** A continued response is kept as long as the one that continues it. */
 function keepLinks(account: string, previous: string, expiresAt: number, keptUntil: number): Statement {
   return sql`WITH RECURSIVE chain (id, link) AS (
       SELECT id, previous FROM responses WHERE account = ${account} AND id = ${previous}
@@ -116,7 +116,7 @@ function chainOf(account: string, id: string, now: number): Statement {
     ORDER BY depth DESC`;
 }
 
-/** A response that others go on from stays as a link until they are gone. */
+/** A response that others continue is kept as a link until they are gone. */
 function forget(account: string, id: string, now: number): Statement[] {
   return [
     sql`UPDATE responses SET expires_at = ${now} WHERE account = ${account} AND id = ${id} AND expires_at > ${now} RETURNING id`,

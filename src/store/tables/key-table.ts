@@ -1,4 +1,4 @@
-/** Keys, and what they have spent. */
+/** Keys and their spending. */
 import { GatewayError } from '../../canonical/errors.ts';
 import { type Database, insertInto, type Statement, sql, type Value, where } from '../database.ts';
 import type { KeyChange, KeyKind, KeyRow } from '../rows.ts';

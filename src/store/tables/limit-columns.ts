@@ -1,4 +1,4 @@
-/** What accounts and keys have in common: switched off or not, budget and pace. */
+/** Columns that accounts and keys share: status, budget and rate limits. */
 import type { Value } from '../database.ts';
 import type { Budget, Pace } from '../rows.ts';
 
@@ -35,7 +35,7 @@ interface Limited {
   concurrency?: number | null;
 }
 
-/** A budget is changed as a whole: a window it does not name has none. */
+/** A budget is replaced as a whole: a window that it does not name has no limit. */
 export function limitColumns({ budget, ...limits }: Limited): { [column: string]: Value | undefined } {
   return {
     disabled_at: limits.disabledAt,

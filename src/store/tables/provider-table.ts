@@ -1,4 +1,4 @@
-/** Providers, their credentials encrypted where there is a key. */
+/** Providers. Their credentials are encrypted if there is a key. */
 import { SECRET_SETTING } from '../../canonical/secret-setting.ts';
 import { type Database, putInto, type Statement, type Steps, sql } from '../database.ts';
 import type { ProviderRow } from '../rows.ts';
@@ -16,11 +16,11 @@ interface ProviderColumns {
 
 type ProviderTable = Pick<Store, 'saveProvider' | 'providers' | 'removeProvider' | 'resealProviders'>;
 
-/** Without `sealing` they stand as they are. */
+/** Without `sealing` credentials are stored unencrypted. */
 export function providerTable(db: Database, sealing: Sealing | undefined): ProviderTable {
   const all = () => db.all<ProviderColumns>(sql`SELECT * FROM providers ORDER BY name`);
   const read = (row: ProviderColumns) => toProvider(row, sealing);
-  /** For the record of changes, which holds no credentials: also one that no key opens can be written over or removed. */
+  /** For the audit log, which contains no credentials: a row that no key decrypts can still be replaced or removed. */
   const readAnyhow = (row: ProviderColumns): ProviderRow => {
     try {
       return read(row);
@@ -34,7 +34,7 @@ export function providerTable(db: Database, sealing: Sealing | undefined): Provi
       const put = putInto('providers', 'name', toColumns(provider, sealing));
       const save = putNamed('providers', provider, put, readAnyhow, audit);
       return db.steps(function* (): Steps<void> {
-        // Of two keys in one database neither opens all: what the others are sealed with must be known here.
+        // With two keys in one database, neither decrypts everything: so the key of the other rows must be known before a row is written.
         const others = (yield sql`SELECT * FROM providers WHERE name <> ${provider.name}`) as ProviderColumns[];
         for (const other of others) read(other);
         yield* save();
@@ -45,7 +45,7 @@ export function providerTable(db: Database, sealing: Sealing | undefined): Provi
     async resealProviders(which = 'all') {
       if (!sealing) return 0;
       const rows = await all();
-      // All are opened before a key is made: a first key must not stand where another is wanted.
+      // All rows are decrypted before a key is created: a new key must not be created if another one is missing.
       const providers = rows.map(read);
       sealing.ensure();
       const isDone = which === 'plain' ? sealing.isSealed : sealing.isCurrent;
@@ -53,7 +53,7 @@ export function providerTable(db: Database, sealing: Sealing | undefined): Provi
       for (const [place, row] of rows.entries()) {
         const provider = providers[place];
         if (!provider || textsOf(row).every(isDone)) continue;
-        // Somebody who has changed the row meanwhile has sealed it too.
+        // A concurrent change of the row has encrypted it too.
         const changed = await db.all<{ name: string }>(replace(row, toColumns(provider, sealing)));
         resealed += changed.length;
       }
@@ -67,7 +67,7 @@ function replace(old: ProviderColumns, { credentials, settings }: ReturnType<typ
     WHERE name = ${old.name} AND credentials = ${old.credentials} AND settings = ${old.settings} RETURNING name`;
 }
 
-/** What of a row is to be sealed. */
+/** The encrypted parts of a row. */
 function textsOf({ credentials, settings }: ProviderColumns): string[] {
   const secret = Object.entries(JSON.parse(settings) as ProviderRow['settings']).filter(([name]) => isSecret(name));
   return [...(JSON.parse(credentials) as string[]), ...secret.map(([, value]) => value)];

@@ -1,22 +1,22 @@
-/** Corrects figures that are sums of rows, from these rows. */
+/** Corrects sums from the rows that they are computed from. */
 import { HOUR_MS } from '../call-sums.ts';
 import { type Database, raw, type Statement, type Steps, sql } from '../database.ts';
 import type { Correction, RepairStore } from '../verify/repair.ts';
 import type { Finding } from '../verify/report.ts';
 import { insertAudit } from './audit-table.ts';
 
-/** Thrown to take back what a preview has done. */
+/** Thrown to roll back a preview. */
 class Preview extends Error {
   readonly corrections: Correction[];
   constructor(corrections: Correction[]) {
-    super('A preview is taken back.');
+    super('A preview is rolled back.');
     this.corrections = corrections;
   }
 }
 
 const sumOf = (column: string) => raw(`CAST(coalesce(sum(${column}), 0) AS BIGINT)`);
 
-/** `touch`: a change of an account's row that locks it, and tells other processes that what they remember of it is old. */
+/** `touch`: an update of an account's row that locks it and makes the caches of other processes invalid. */
 export function repairTable(db: Database, touch: Statement): RepairStore {
   return {
     async repair(account, findings, enter, audit) {
@@ -49,7 +49,7 @@ function* repairAccount(account: string, findings: readonly Finding[], touch: St
   if (!row) return [];
   const corrections: Correction[] = [];
   const keys = new Set(findings.flatMap(({ key }) => key ?? []));
-  // What the later ones are computed from is corrected first.
+  // Corrects first what later corrections are computed from.
   for (const { kind, callId } of findings)
     if (kind === 'hold-ended' && callId !== undefined) yield* endHold(account, callId, keys, corrections);
   for (const finding of findings) if (finding.kind === 'hour-sum') yield* repairHour(account, finding, corrections);
@@ -126,7 +126,7 @@ function* repairKey(account: string, key: string, corrections: Correction[]): St
   corrections.push({ account, what: `spending of key ${key}`, before: { ...kept }, after: { held, total } });
 }
 
-/** Only where the newest entry is the one that the account names: entries that were altered are nobody's to build on. */
+/** Only if the newest entry is the one that the account names: balances are not computed from altered entries. */
 function* repairBalance(account: string, row: AccountColumns, corrections: Correction[]): Steps<void> {
   const [newest] = (yield sql`SELECT seq, hash, balance_after FROM entries WHERE account = ${account}
     ORDER BY seq DESC LIMIT 1`) as { seq: bigint; hash: string; balance_after: bigint }[];

@@ -1,4 +1,4 @@
-/** Tasks and their leases, and what accounts sign their webhooks with. */
+/** Tasks with their leases, and the accounts' webhook secrets. */
 import { randomBytes } from 'node:crypto';
 import { type Database, insertInto, raw, type Statement, sql, within } from '../database.ts';
 import type { TaskRow, TaskStore } from '../tasks.ts';
@@ -15,7 +15,7 @@ interface TaskColumns {
 /** Without the request, which may be large. */
 const COLUMNS = raw('id, account, created_at, idempotency_key, due_at, body');
 const SECRET_BYTES = 24;
-/** Asked for in one statement. */
+/** The maximum of ids in one statement. */
 const MOST_IDS = 500;
 
 export function taskTable(db: Database): TaskStore {
@@ -37,7 +37,7 @@ export function taskTable(db: Database): TaskStore {
       const inserted = await rows(sql`${insertInto('tasks', columns)} ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`);
       const kept =
         inserted[0] ?? (idempotencyKey === undefined ? undefined : await this.taskByKey(account, idempotencyKey));
-      if (!kept) throw new Error(`The task ${id} exists already.`);
+      if (!kept) throw new Error(`The task ${id} already exists.`);
       return kept;
     },
     task: async (id) => (await rows(sql`SELECT ${COLUMNS} FROM tasks WHERE id = ${id}`))[0],
@@ -68,9 +68,9 @@ export function taskTable(db: Database): TaskStore {
     async claim(worker, now, leaseUntil, limit) {
       const free = sql`due_at <= ${now} AND (lease_until IS NULL OR lease_until <= ${now})`;
       const due = sql`SELECT id FROM tasks WHERE ${free} ORDER BY due_at LIMIT ${limit}`;
-      // Mostly there is nothing to do, and a look takes no lock.
+      // Usually no task is due, and reading takes no lock.
       if ((await db.all(due)).length === 0) return [];
-      // The condition stands twice: who waited for another's claim of the same row finds it taken.
+      // The condition is repeated: a process that waited for another's claim of the same row must see it as taken.
       return rows(
         sql`UPDATE tasks SET lease = ${worker}, lease_until = ${leaseUntil} WHERE id IN (${due}) AND ${free} RETURNING ${COLUMNS}`,
       );

@@ -1,9 +1,9 @@
-/** Signed checkpoints of verifications, and the verification under way. */
+/** Signed checkpoints of verifications, and the running verification. */
 import { type Database, insertInto, sql } from '../database.ts';
 import type { CheckpointRow } from '../verify/checkpoint.ts';
 import type { VerificationStore } from '../verify/verification-store.ts';
 
-/** There is one at a time. */
+/** Only one verification runs at a time. */
 const NAME = 'books';
 const SAVED_AT_ONCE = 200;
 

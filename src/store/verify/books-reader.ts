@@ -1,4 +1,4 @@
-/** What a verification reads of the books, and what its parts share. */
+/** The types of verification: what it reads, and what its parts share. */
 import type { Money } from '../../canonical/money.ts';
 import type { EntryRow } from '../rows.ts';
 import type { Checkpoints, HourTotals, Reached } from './checkpoint.ts';
@@ -11,15 +11,15 @@ export interface AccountLine {
   spent: Money;
   lastSeq: number;
   lastHash: string;
-  /** Sum of its open holds. */
+  /** The sum of its open holds. */
   holds: Money;
-  /** The greatest seq of its entries; 0 where it has none. */
+  /** The largest seq of its entries; 0 if there are none. */
   newestSeq: number;
-  /** Of the entry that it says is its newest; absent where that is not there. */
+  /** Of the entry that the account's row names as its newest. Absent if that entry does not exist. */
   newest: { hash: string; balanceAfter: Money } | undefined;
 }
 
-/** Entries of one account, one kind and one other side. */
+/** Entries of one account with the same kind and counter. */
 export interface EntrySum {
   kind: EntryRow['kind'];
   counter: string;
@@ -33,7 +33,7 @@ export interface CallLine {
   cost: Money;
   entrySeq: number | undefined;
   completionSeq: number | undefined;
-  /** What the charge and the completion that it names add up to. */
+  /** The sum of the charge and the completion that it names. */
   charged: Money;
 }
 
@@ -44,21 +44,21 @@ export interface HoldLine {
 
 export interface SpendingLine {
   key: string;
-  /** Whose it is, or was. */
+  /** The account of the entry or call. */
   account: string | null;
   held: Money;
   total: Money;
-  /** Sum of the key's open holds, and of its calls by hour. */
+  /** The sum of the key's open holds, and of its hourly sums. */
   holds: Money;
   summed: Money;
 }
 
-/** What the calls of an hour come to and what is kept as their sum, where the two differ or a call may lack its charge. */
+/** The calls of an hour and their stored sum, if the two differ or a call may have no charge. */
 export interface HourLine {
   account: string;
   key: string;
   model: string;
-  /** Since 1970. */
+  /** Hours since 1970. */
   hour: number;
   calls: number;
   cost: Money;
@@ -67,7 +67,7 @@ export interface HourLine {
   isSame: boolean;
 }
 
-/** The part of an account's entries after the first seq, up to and with the second. */
+/** The entries of an account after the first seq, up to and including the second. */
 export interface Range {
   account: string;
   after: number;
@@ -75,44 +75,44 @@ export interface Range {
 }
 
 export interface BooksReader {
-  /** Calls before this moment may have been dropped. */
+  /** Calls before this time may have been removed. */
   keptFrom(): Promise<number>;
   accounts(after: string | undefined, limit: number): Promise<AccountLine[]>;
   entries(account: string, afterSeq: number, limit: number): Promise<EntryRow[]>;
-  /** Whether an entry is missing, altered, or does not follow the hash and balance before it: at worst a false alarm. */
+  /** Whether an entry is missing, altered, or does not follow the previous hash and balance. May return true for correct entries. */
   isDoubtful(range: Range, before: { hash: string; balance: Money }): Promise<boolean>;
   sums(range: Range): Promise<EntrySum[]>;
-  /** The entries that charge a call and may not agree with it, of calls that ended since. */
+  /** Charges that may not match their call, for calls that ended since that time. */
   doubtfulCharges(range: Range, since: number): Promise<EntryRow[]>;
-  /** The calls with these ids, which ended in this time. */
+  /** The calls with these ids that ended in this time. */
   callsOf(ids: readonly string[], from: number, to: number): Promise<CallLine[]>;
   hourTotals(): Promise<HourTotals[]>;
-  /** What does not agree in these hours; the last is not among them. */
+  /** Differences in these hours, without the last one. */
   hours(fromHour: number, toHour: number): Promise<HourLine[]>;
-  /** The calls that began in these hours whose entries do not add up to their cost. */
+  /** Calls that began in these hours and whose entries do not add up to their cost. */
   wrongCalls(fromHour: number, toHour: number): Promise<CallLine[]>;
   holds(): Promise<number>;
-  /** Accounts that entries name and that are not there. */
+  /** Account ids in entries for which there is no account. */
   strangers(): Promise<string[]>;
-  /** Holds of recorded calls, and of accounts that are not there. */
+  /** Holds of recorded calls, and holds of accounts that do not exist. */
   wrongHolds(): Promise<{ ended: HoldLine[]; homeless: HoldLine[] }>;
-  /** Those that are wrong. */
+  /** Key spendings that are wrong. */
   wrongSpendings(): Promise<SpendingLine[]>;
 }
 
 export interface Progress {
-  /** Entries and calls that have been read now, of those that there are to read. */
+  /** Entries and calls read so far, and the total. */
   done: number;
   total: number;
 }
 
 export interface VerifyOptions {
-  /** What need not be read again. */
+  /** What was verified before and need not be read again. */
   known?: Checkpoints;
-  /** Reads everything; what is known must fit it all the same. */
+  /** Reads everything. The known checkpoints must match too. */
   full?: boolean;
   progress?: (progress: Progress) => void;
-  /** Takes what has been verified. */
+  /** Called with what has been verified. */
   reached?: (reached: readonly Reached[]) => void;
 }
 
@@ -125,7 +125,7 @@ export interface Verification {
   keptFrom: number;
   counters: { [name: string]: Money };
   read: { entries: number; calls: number };
-  /** So many entries or calls more have been read. */
+  /** Reports that more entries or calls have been read. */
   advance(count: number): void;
   reached(reached: readonly Reached[]): void;
 }

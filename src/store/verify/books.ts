@@ -1,7 +1,7 @@
 /**
- * Proves that the books agree: entries, balances, holds, calls, their sums, key spendings, and that no entry was altered. Each
- * statement reads one moment and a bounded part while calls go on: an account's row is read first, then its entries up to the
- * one that the row names, and entries never change.
+ * Verifies that entries, balances, holds, calls, their sums and key spendings agree, and that no entry was altered. It runs while calls
+ * continue: each statement reads one snapshot and a bounded part. An account's row is read first, then its entries up to the newest that
+ * the row names; entries never change.
  */
 import type { BooksReader, Progress, Verification, VerifyOptions } from './books-reader.ts';
 import { verifyAccount } from './chain.ts';
@@ -9,12 +9,12 @@ import { NO_CHECKPOINTS } from './checkpoint.ts';
 import { verifyHours } from './hours.ts';
 import { Findings, type VerifyReport } from './report.ts';
 
-/** Accounts read at once. */
+/** Accounts read per statement. */
 const ACCOUNTS = 500;
 
 export async function verifyBooks(books: BooksReader, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { known = NO_CHECKPOINTS, full = false, progress = () => {}, reached = () => {} } = options;
-  // Before anything else: what is recorded later changes them, and is looked at by the next verification.
+  // Read first: calls recorded later change them, and the next verification checks those.
   const totals = await books.hourTotals();
   const state = { done: 0, total: 0 };
   const verification: Verification = {
@@ -35,7 +35,7 @@ export async function verifyBooks(books: BooksReader, options: VerifyOptions = {
   const { findings, counters, read } = verification;
   const [accounts] = await Promise.all([verifyAccounts(verification, state), verifyHours(verification, totals, state)]);
   for (const id of await books.strangers())
-    findings.add('stranger', `There are entries of account ${id}, which is none.`, { account: id });
+    findings.add('stranger', `There are entries of account ${id}, which does not exist.`, { account: id });
   await verifyHolds(verification);
   const holds = await books.holds();
   const { faults, list } = findings;
@@ -67,7 +67,8 @@ async function verifyHolds({ books, findings }: Verification): Promise<void> {
   const { ended, homeless } = await books.wrongHolds();
   for (const hold of ended)
     findings.add('hold-ended', `Call ${hold.callId} is recorded, but its hold is still open.`, hold);
-  for (const hold of homeless) findings.add('homeless', `The hold of call ${hold.callId} belongs to no account.`, hold);
+  for (const hold of homeless)
+    findings.add('homeless', `The hold of call ${hold.callId} belongs to an account that does not exist.`, hold);
   for (const { key, account, held, total, holds, summed } of await books.wrongSpendings()) {
     const of = { key, ...(account !== null && { account }) };
     if (total !== summed)

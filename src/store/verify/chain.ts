@@ -1,4 +1,4 @@
-/** One account: its entries from the last checkpoint on, and what its row says of them. */
+/** Verifies one account: its entries since the last checkpoint, and the figures in its row. */
 import { entryHash } from '../entry-hash.ts';
 import { isOfBill } from '../ledger-rules.ts';
 import type { EntryRow } from '../rows.ts';
@@ -6,13 +6,13 @@ import type { AccountLine, Range, Verification } from './books-reader.ts';
 import { type ChainState, NO_ENTRIES } from './checkpoint.ts';
 import type { Findings } from './report.ts';
 
-/** Entries that the database looks through in one statement. */
+/** Entries that the database checks in one statement. */
 const RANGE = 20_000;
-/** Rows that this process reads at once, where something is wrong. */
+/** Rows that this process reads at once when something is wrong. */
 const CHUNK = 500;
 const DAY_MS = 86_400_000;
 
-/** Returns how many entries the account has. */
+/** Returns the number of the account's entries. */
 export async function verifyAccount(verification: Verification, line: AccountLine): Promise<number> {
   const { known, full, counters, findings } = verification;
   const checkpoint = known.accounts.get(line.id);
@@ -20,7 +20,7 @@ export async function verifyAccount(verification: Verification, line: AccountLin
   const isUsable = checkpoint !== undefined && (await fits(verification, line, checkpoint));
   const context = { state: NO_ENTRIES, count: 0 };
   if (isUsable && !full) Object.assign(context, { state: checkpoint, count: checkpoint.seq });
-  // Where all is read anew, the chain must still pass through what was verified before.
+  // If everything is read again, the chain must still contain the verified checkpoint.
   else if (isUsable) await walkTo(verification, line.id, context, checkpoint.seq);
   if (full && isUsable && context.state.hash !== checkpoint.hash) rewritten(findings, line.id, checkpoint);
   await walkTo(verification, line.id, context, line.lastSeq);
@@ -33,7 +33,7 @@ export async function verifyAccount(verification: Verification, line: AccountLin
   return count;
 }
 
-/** Whether the entries that the checkpoint stands for may still be there, as far as its own entry tells. */
+/** Whether the entries covered by the checkpoint can still be there, judged by the checkpoint's own entry. */
 async function fits({ books, findings }: Verification, line: AccountLine, checkpoint: ChainState): Promise<boolean> {
   const { seq, hash } = checkpoint;
   if (line.lastSeq < seq) {
@@ -98,7 +98,7 @@ async function walkTo(verification: Verification, account: string, context: Call
   }
 }
 
-/** Names what is wrong, entry by entry. */
+/** Finds and names what is wrong, entry by entry. */
 async function verifyOneByOne({ books, findings }: Verification, range: Range, start: ChainState) {
   let last: Pick<ChainState, 'seq' | 'hash' | 'balance'> = start;
   for (;;) {
@@ -117,11 +117,15 @@ function verifyEntry(entry: EntryRow, last: Pick<ChainState, 'seq' | 'hash' | 'b
   const of = { account: entry.account };
   const balance = last.balance + entry.amount;
   if (entry.seq !== last.seq + 1)
-    findings.add('entry', `${name} follows entry ${last.seq}: those between are missing.`, of);
+    findings.add('entry', `${name} follows entry ${last.seq}: the entries between them are missing.`, of);
   if (entry.balanceAfter !== balance)
-    findings.add('entry', `${name} says the balance after it is ${entry.balanceAfter}, it is ${balance}.`, of);
+    findings.add(
+      'entry',
+      `${name} has a balance of ${entry.balanceAfter} after it, but the correct balance is ${balance}.`,
+      of,
+    );
   if (entry.hash !== entryHash(last.hash, entry))
-    findings.add('entry', `${name} was altered: its hash does not fit it.`, of);
+    findings.add('entry', `${name} was altered: its hash does not match.`, of);
 }
 
 async function verifyCharges({ books, keptFrom, findings }: Verification, charges: readonly EntryRow[]): Promise<void> {
@@ -135,7 +139,7 @@ async function verifyCharges({ books, keptFrom, findings }: Verification, charge
       const call = calls.get(entry.callId ?? '');
       const of = { account: entry.account, ...(entry.callId !== undefined && { callId: entry.callId }) };
       if (!call) {
-        // It may have begun a day earlier, and calls are dropped by their beginning.
+        // A call may have begun a day before its charge, and calls are removed by their start.
         if (entry.at >= keptFrom + DAY_MS)
           findings.add('charge', `${nameOf(entry)} charges call ${entry.callId}, which is not recorded.`, of);
         continue;
@@ -150,7 +154,7 @@ async function verifyCharges({ books, keptFrom, findings }: Verification, charge
 
 const nameOf = ({ seq, account }: EntryRow) => `Entry ${seq} of account ${account}`;
 
-/** What the account's row says, and what its entries and holds come to. */
+/** Compares the account's row with its entries and holds. */
 function compare(line: AccountLine, state: ChainState, findings: Findings): void {
   const of = { account: line.id };
   const name = `Account ${line.id}`;
@@ -165,7 +169,7 @@ function compare(line: AccountLine, state: ChainState, findings: Findings): void
     findings.add('account-spent', fault, of);
   }
   if (line.newestSeq !== line.lastSeq || (line.lastSeq > 0 && state.hash !== line.lastHash)) {
-    const fault = `${name} ends at entry ${line.lastSeq}, but its newest entry is another: ${line.newestSeq}.`;
+    const fault = `${name} ends at entry ${line.lastSeq}, but its newest entry is ${line.newestSeq}.`;
     findings.add('end', fault, of);
   }
 }

@@ -1,21 +1,21 @@
-/** How far the books have been verified: signed by whoever keeps the key, so that it cannot be written by who has the database alone. */
+/** Checkpoints: how far the ledger has been verified. They are signed, so nobody with access to the database alone can forge them. */
 import type { Money } from '../../canonical/money.ts';
 import { CHAIN_START } from '../entry-hash.ts';
 
-/** What an account's entries up to one of them come to. */
+/** The sums over an account's entries up to one of them. */
 export interface ChainState {
   seq: number;
   hash: string;
   balance: Money;
-  /** What its calls were charged. */
+  /** The sum of charges for its calls. */
   spent: Money;
-  /** The other side of its entries. */
+  /** The sums by counter, the other side of the entries. */
   counters: { readonly [name: string]: Money };
 }
 
 export const NO_ENTRIES: ChainState = { seq: 0, hash: CHAIN_START, balance: 0n, spent: 0n, counters: {} };
 
-/** The sums of all accounts in one hour. Every call that is recorded in it raises them. */
+/** The sums of all accounts in one hour. Every call recorded in it increases them. */
 export interface HourTotals {
   hour: number;
   calls: number;
@@ -31,7 +31,7 @@ export interface Checkpoints {
 
 export const NO_CHECKPOINTS: Checkpoints = { accounts: new Map(), hours: new Map() };
 
-/** Something verified just now. */
+/** Something that was just verified. */
 export type Reached = { account: string; state: ChainState } | { hour: HourTotals };
 
 export function isSameHour(one: HourTotals | undefined, other: HourTotals | undefined): boolean {
@@ -40,7 +40,7 @@ export function isSameHour(one: HourTotals | undefined, other: HourTotals | unde
   return isSameMoney && one.inputTokens === other.inputTokens && one.outputTokens === other.outputTokens;
 }
 
-/** A checkpoint as it is kept: signed over `subject` and `body`. */
+/** A stored checkpoint; the signature covers `subject` and `body`. */
 export interface CheckpointRow {
   /** `account ID`, `hour NUMBER`. */
   subject: string;
@@ -74,7 +74,7 @@ interface WrittenState {
   counters: { [name: string]: string };
 }
 
-/** Of rows whose signatures fit: nobody else writes them. */
+/** Rows must have valid signatures: only this program writes such rows. */
 export function readReached(rows: readonly Pick<CheckpointRow, 'subject' | 'body'>[]): Checkpoints {
   const accounts = new Map<string, ChainState>();
   const hours = new Map<number, HourTotals>();

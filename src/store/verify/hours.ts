@@ -1,15 +1,15 @@
-/** Calls by the hour: each that cost something is charged, and the sums of whole hours are those of their calls. */
+/** Verifies calls by the hour: each call with a cost has a charge, and the sums of hours match their calls. */
 import { HOUR_MS } from '../call-sums.ts';
 import type { HourLine, Progress, Verification } from './books-reader.ts';
 import { type HourTotals, isSameHour } from './checkpoint.ts';
 
-/** Calls that the database looks through in one statement; a single hour may have more. */
+/** Calls that the database checks in one statement; a single hour may have more. */
 const CALLS = 200_000;
 
-/** Beyond all that a column of times holds exactly. */
+/** Above the largest time that a column holds exactly. */
 const LAST_HOUR = Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS);
 
-/** Hours that are verified together; the last is not among them. */
+/** Hours verified together, without the last one. */
 interface Window {
   from: number;
   to: number;
@@ -31,7 +31,7 @@ export async function verifyHours(
   }
 }
 
-/** All of time in windows; or what has changed of it since it was verified. */
+/** All hours in windows, or those that have changed since they were verified. */
 function windowsOf({ known, full, keptFrom }: Verification, totals: readonly HourTotals[]): Window[] {
   const first = Math.ceil(keptFrom / HOUR_MS);
   const byHour = new Map(totals.map((one) => [one.hour, one]));
@@ -66,7 +66,7 @@ function windowsOf({ known, full, keptFrom }: Verification, totals: readonly Hou
 async function verifyWindow({ books, findings, reached }: Verification, window: Window): Promise<void> {
   const { from, to, totals } = window;
   const doubtful = await books.hours(from, to);
-  // Calls are dropped by whole days while this goes on.
+  // Old calls are removed by whole days while this runs.
   const first = Math.ceil((await books.keptFrom()) / HOUR_MS);
   const wrong = new Set<number>();
   for (const line of doubtful) {
@@ -90,5 +90,5 @@ async function verifyWindow({ books, findings, reached }: Verification, window: 
 function faultOf({ key, model, hour, calls, cost, keptCalls, keptCost }: HourLine): string {
   const name = `Key ${key} on ${model} in the hour of ${new Date(hour * HOUR_MS).toISOString()}`;
   if (keptCalls === 0) return `${name} has calls that are in no sum.`;
-  return `${name} has ${keptCalls} calls for ${keptCost} in its sum, its calls say ${calls} for ${cost}.`;
+  return `${name} has ${keptCalls} calls for ${keptCost} in its sum, but the calls are ${calls} for ${cost}.`;
 }

@@ -1,8 +1,8 @@
-/** What a verification has found and what follows from what is right beside it. */
+/** Repairs: corrects sums that a verification found wrong from the rows that they are computed from. */
 import type { Audit } from '../rows.ts';
 import type { Finding, FindingKind } from './report.ts';
 
-/** Figures that are sums of rows: the rows say what they must be. Everything else needs a person. */
+/** Findings about sums of rows, which can be computed again. Everything else needs a person. */
 export const REPAIRABLE: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'hold-ended',
   'hour-sum',
@@ -13,10 +13,10 @@ export const REPAIRABLE: ReadonlySet<FindingKind> = new Set<FindingKind>([
   'account-spent',
 ]);
 
-/** A figure as it was found and as it must be. */
+/** A value that was found wrong, and the correct value. */
 export interface Correction {
   account: string;
-  /** The account, key, call or sum that is corrected, in words: `balance of account acct_1`. */
+  /** What is corrected, in words: `balance of account acct_1`. */
   what: string;
   before: { readonly [figure: string]: bigint };
   after: { readonly [figure: string]: bigint };
@@ -24,8 +24,8 @@ export interface Correction {
 
 export interface RepairStore {
   /**
-   * Corrects the figures of one account that these findings name, under its lock and in one transaction: each is computed anew there. Without
-   * `enter` all of it is taken back: what is returned is what would have been done. `audit` keeps each correction on record.
+   * Corrects the values of one account that the findings name, under its lock and in one transaction; each is computed again there. Without
+   * `enter` everything is rolled back, and the result is what would have been done. `audit` writes an audit row for each correction.
    */
   repair(
     account: string,

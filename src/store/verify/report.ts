@@ -1,25 +1,25 @@
-/** What a verification of the books finds. */
+/** The findings of a verification. */
 import type { Money } from '../../canonical/money.ts';
 
-/** `entry`, `charge`, `call`, `end`, `stranger`, `homeless` and `checkpoint` need a person; the others follow from what is right beside them. */
+/** `entry`, `charge`, `call`, `end`, `stranger`, `homeless` and `checkpoint` need a person; the others can be computed from the rows. */
 export type FindingKind =
-  /** An entry was altered, is missing or says a wrong balance. */
+  /** An entry was altered, is missing, or has a wrong balance. */
   | 'entry'
-  /** An entry and the call that it charges do not agree. */
+  /** An entry and the call that it charges do not match. */
   | 'charge'
   | 'call'
   /** The account names another newest entry than there is. */
   | 'end'
-  /** Entries of an account that is none. */
+  /** Entries of an account that does not exist. */
   | 'stranger'
-  /** A hold of an account that is none. */
+  /** A hold of an account that does not exist. */
   | 'homeless'
-  /** A signed checkpoint does not fit. */
+  /** A signed checkpoint does not match. */
   | 'checkpoint'
   | 'account-balance'
   | 'account-spent'
   | 'account-held'
-  /** The hold of a call that has ended. */
+  /** An open hold of a call that has ended. */
   | 'hold-ended'
   | 'hour-sum'
   | 'key-total'
@@ -32,7 +32,7 @@ export interface Finding {
   account?: string;
   key?: string;
   model?: string;
-  /** Since 1970. */
+  /** Hours since 1970. */
   hour?: number;
   callId?: string;
 }
@@ -40,19 +40,19 @@ export interface Finding {
 export interface VerifyReport {
   ok: boolean;
   accounts: number;
-  /** All entries, those before the checkpoints among them. */
+  /** All entries, including those covered by checkpoints. */
   entries: number;
   holds: number;
-  /** The other side of the books: with the balances of all accounts these add up to zero. */
+  /** The sums by counter; together with the balances of all accounts they add up to zero. */
   counters: { [name: string]: Money };
-  /** A sentence for each thing that does not agree. */
+  /** One sentence for each difference. */
   faults: string[];
   findings: Finding[];
-  /** How much of it was read now: the rest stands before signed checkpoints. */
+  /** How much was read now. The rest is covered by signed checkpoints. */
   read: { entries: number; calls: number };
 }
 
-/** Broken books are broken in every row after the first: nobody reads a million sentences. */
+/** In a damaged ledger every row after the damage may be wrong; nobody reads a million sentences. */
 const MOST_FINDINGS = 1000;
 
 export class Findings {

@@ -1,6 +1,6 @@
 /**
- * Installs the Python libraries into a folder of the user's cache, once for each set of pinned versions: with uv, or with pip where uv
- * cannot be had. Run as a program it installs them ahead of the tests (`.ci/run` does so in the background).
+ * Installs the Python libraries into a cache folder of the user, once for each set of pinned versions: with uv, or with pip if uv is not
+ * available. As a program it installs them before the tests (`.ci/run` does so in the background).
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -9,22 +9,22 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const FOLDER = import.meta.dirname;
-/** What is pinned together: LiteLLM needs an older `openai` than its newest. */
+/** Sets of pinned packages: LiteLLM needs an older `openai` than the newest. */
 export const REQUIREMENTS = {
   libraries: join(FOLDER, 'requirements.txt'),
   litellm: join(FOLDER, 'requirements-litellm.txt'),
 } as const;
 export type Installed = keyof typeof REQUIREMENTS;
 
-/** What the installation may take, and what a test waits for one that is under way. */
+/** The time limit of an installation, also for a test that waits for one. */
 const BOUND_MS = 240_000;
 const SKIPPED = 'the Python clients are skipped.';
 
-/** The libraries need it. */
+/** The minor version of Python that the libraries need. */
 const LEAST_MINOR = 10;
 
 export interface Python {
-  /** Runs with the libraries; absent: the reason why there is none. */
+  /** A Python with the libraries; absent: the reason is given. */
   program?: string;
   missing?: string;
 }
@@ -85,7 +85,7 @@ function versionOf(python: string): string | undefined {
   return status === 0 && major === '3' && Number(minor) >= LEAST_MINOR ? `3.${minor}` : undefined;
 }
 
-/** Why it failed, where it did. */
+/** The reason if it failed. */
 function install(folder: string, python: string, requirements: string, deadline: number): string | undefined {
   const run = (program: string, ...args: string[]) =>
     spawnSync(program, args, {

@@ -1,15 +1,15 @@
-/** What of a format's objects is tried: a value for every member, in its place. */
+/** The test values of a format's objects: one for every member. */
 import type { Json, JsonObject } from '../../../src/canonical/json.ts';
 
-/** Part of every request already: it could not be asked without it. */
+/** Already part of every request, which would be incomplete without it. */
 export const GIVEN = Symbol('given');
-/** Says nothing that a model or its provider could be told; the reason stands beside it. */
+/** Has no meaning for a model or provider; the reason is given. */
 export interface Idle {
   idle: string;
 }
 export type Specimen = Json | typeof GIVEN | Idle | undefined;
 
-/** Whether it says something that must not get lost. */
+/** Whether the value has a meaning that must not be lost. */
 export function isTold(specimen: Specimen): boolean {
   if (specimen === GIVEN || specimen === undefined) return false;
   return typeof specimen !== 'object' || specimen === null || !('idle' in specimen);
@@ -17,11 +17,11 @@ export function isTold(specimen: Specimen): boolean {
 
 export interface Group {
   dialect: string;
-  /** The library's declaration; absent where the format has no such object of its own. */
+  /** The library's declaration; absent if the format has no such object. */
   declared?: string;
-  /** The request with these members in their place. */
+  /** The request with these members. */
   body(members: JsonObject): JsonObject;
   members: { readonly [member: string]: Specimen };
-  /** Members that the library has for itself or that another group holds. */
+  /** Members that concern only the library, or that another group has. */
   elsewhere?: readonly string[];
 }

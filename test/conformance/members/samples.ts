@@ -1,4 +1,4 @@
-/** Small things that requests and replies hold. */
+/** Small values used in requests and replies. */
 
 export const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 export const PDF = 'JVBERi0xLjQKJSVFT0YK';

@@ -1,4 +1,4 @@
-/** What the specification says of requests and replies beyond the kinds of their members. */
+/** Rules of the specification beyond the types of members. */
 import { expect } from 'bun:test';
 import { at, FUNCTION, USAGE } from './reply-fields.ts';
 import {

@@ -1,4 +1,4 @@
-/** Endpoints, credentials, errors, versions and balance. */
+/** Rules for endpoints, credentials, errors, versions and balance. */
 import { expect } from 'bun:test';
 import {
   type Any,
@@ -15,7 +15,7 @@ import {
 
 const VENDOR_B = '/vendor-b/?Action=CVSync2AsyncSubmitTask&Version=2022-08-31';
 
-/** Every endpoint, with a request that reaches it. `family`: whose shape its errors have. */
+/** Every endpoint with a request for it. `family`: the format of its errors. */
 const ENDPOINTS: readonly { name: string; sent: Sent; family: 'A' | 'B' | 'C'; missing?: true }[] = [
   { name: 'POST /v1/chat/completions', sent: asked('chat'), family: 'A' },
   { name: 'POST /v1/messages', sent: asked('messages'), family: 'B' },
@@ -182,7 +182,7 @@ export const NAME_RULES: readonly Rule[] = NAMES.map(([what, sent, family]) =>
   }),
 );
 
-/** A body that holds no request at all. */
+/** Bodies that are not a request. */
 const BROKEN: readonly (readonly [what: string, sent: Sent, family: 'A' | 'B' | 'C'])[] = ENDPOINTS.filter(
   ({ sent }) => (sent.method ?? 'POST') === 'POST',
 ).map(({ name, sent, family }) => [name, { ...sent, body: '{"model": ' }, family]);

@@ -1,4 +1,4 @@
-/** generateContent's uses, and video tasks. */
+/** Rules for generateContent and video tasks. */
 import { expect } from 'bun:test';
 import {
   type Any,
@@ -183,12 +183,12 @@ const FIELDS: readonly (readonly [name: string, value: string, wrong?: string])[
   ['metadata', '{"negative_prompt":"rain"}'],
 ];
 
-/** The id of an order that was taken; nobody waits for it. */
+/** The id of an accepted order, which is not awaited. */
 async function ordered(world: World, fields: { [name: string]: string }): Promise<unknown> {
   return (await replyOf(world, order({ ...fields }))).id;
 }
 
-/** The one video that is waited for, as each endpoint shows it. */
+/** The one video that is awaited, as each endpoint shows it. */
 const finished = new WeakMap<World, Promise<{ created: Any; id: string }>>();
 
 function video(world: World): Promise<{ created: Any; id: string }> {
@@ -236,7 +236,7 @@ export const VIDEO_RULES: readonly Rule[] = [
   }),
   ...FIELDS.map(([name, value]) =>
     rule(`videos: the form's field \`${name}\` is taken`, async (world) => {
-      // A size has both of its sides.
+      // A size needs both sides.
       const side = { width: { height: '240' }, height: { width: '320' } }[name];
       expectKind(await ordered(world, { ...side, [name]: value }), 'string');
     }),

@@ -1,8 +1,8 @@
-/** The members of each format's reply: there, and of the kind that the specification says. */
+/** Rules for the members of each format's reply: they exist and have the specified type. */
 import { expect } from 'bun:test';
 import { type Any, asked, expectKind, type Kind, type Rule, replyOf, rule, type Sent, type World } from './world.ts';
 
-/** Members by their path; `[]` stands for the first of a list. */
+/** Members by their path; `[]` is the first element of a list. */
 interface Reply {
   what: string;
   sent: Sent;
@@ -12,7 +12,7 @@ interface Reply {
 const LOOK = { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] };
 export const FUNCTION = { type: 'function', function: { name: 'look', parameters: LOOK } };
 
-/** Counts that the shared usage object lists for chat, Responses and completions. */
+/** Counts that the usage objects of chat, Responses and completions share. */
 export const USAGE: Reply['members'] = [
   ['usage.prompt_tokens', 'integer'],
   ['usage.completion_tokens', 'integer'],
@@ -225,7 +225,7 @@ export function at(reply: Any, path: string): unknown {
   return path.split('.').reduce((value, step) => (step === '[]' ? value?.[0] : value?.[step]), reply);
 }
 
-/** One request serves all the members of its reply. */
+/** One request provides the reply for all its members. */
 const replies = new WeakMap<World, Map<Reply, Promise<Any>>>();
 
 function replyTo(world: World, reply: Reply): Promise<Any> {

@@ -1,17 +1,17 @@
-/** The members of each format's request: which values are taken and reach a provider of that format, and which are refused. */
+/** Rules for the members of each format's request: accepted values reach a provider of that format, others are refused. */
 import { expect } from 'bun:test';
 import { type Any, asked, type Endpoint, REQUESTS, type Rule, refusalOf, rule, send, type World } from './world.ts';
 
 interface Field {
   name: string;
-  /** Values that are taken. */
+  /** Accepted values. */
   takes: readonly unknown[];
-  /** Values that are refused, with what is wrong with each. */
+  /** Refused values, each with the reason. */
   refuses?: readonly (readonly [value: unknown, why: string])[];
   required?: true;
-  /** What else the request says then. */
+  /** Other members that the request then needs. */
   beside?: { [member: string]: unknown };
-  /** The provider is sent it in other words, or not at all: only that it is taken is a rule. */
+  /** The provider gets it under another name or not at all, so only its acceptance is checked. */
   isOurs?: true;
 }
 
@@ -223,7 +223,7 @@ export function requestRules(endpoint: Endpoint): Rule[] {
   ]);
 }
 
-/** Of the messages format's errors the words alone name the member. */
+/** Errors of the messages format name the member only in the text. */
 function expectNamed({ error, words }: { error: Any; words: string }, name: string): void {
   if (typeof error.param === 'string') expect(error.param).toBe(name);
   else expect(words).toContain(name);
@@ -243,7 +243,7 @@ const refused = (endpoint: Endpoint, { name, beside }: Field, value: unknown, wh
     expectNamed(refusal, name);
   });
 
-/** What the provider was sent for a request that also says this. */
+/** What the provider received for a request with these members. */
 async function arrived(world: World, endpoint: Endpoint, more: { [member: string]: unknown }): Promise<Any> {
   const stage = world.noted[endpoint];
   if (!stage) throw new Error(`no provider notes what ${endpoint} sends`);

@@ -1,4 +1,4 @@
-/** What the rules of the specification are tried on: one gateway with the sandbox, and models of a provider that notes what it is sent. */
+/** The environment of the specification's rules: a gateway with the sandbox, and models of a provider that records its requests. */
 import { expect } from 'bun:test';
 import type { Scene, Stage } from '../../scene.ts';
 
@@ -7,7 +7,7 @@ export type Any = any;
 
 export interface World {
   scene: Scene;
-  /** Whoever asks the sandbox. */
+  /** A caller of the sandbox. */
   caller: Stage;
   /** Models whose provider speaks the endpoint's own format, by endpoint. */
   noted: { readonly [endpoint in Endpoint]?: Stage };
@@ -23,7 +23,7 @@ export type Endpoint =
   | 'rerank'
   | 'images';
 
-/** A rule in words, and how it is tried: throws where it does not hold. */
+/** A rule as a sentence and its check, which throws if the rule is violated. */
 export interface Rule {
   rule: string;
   holds(world: World): Promise<void>;
@@ -36,7 +36,7 @@ export interface Sent {
   path: string;
   body?: unknown;
   headers?: { [name: string]: string };
-  /** `null`: none. */
+  /** `null`: no key. */
   key?: string | null;
 }
 
@@ -58,7 +58,7 @@ export async function send(
   });
 }
 
-/** The reply of a request that succeeds. */
+/** The reply of a successful request. */
 export async function replyOf(world: World, sent: Sent): Promise<Any> {
   const response = await send(world, sent);
   const text = await response.text();
@@ -66,7 +66,7 @@ export async function replyOf(world: World, sent: Sent): Promise<Any> {
   return JSON.parse(text);
 }
 
-/** The member named as wrong, and the words; the status is part of the rule. */
+/** The member in the error and its text; the status is part of the rule. */
 export async function refusalOf(world: World, sent: Sent): Promise<{ status: number; error: Any; words: string }> {
   const response = await send(world, sent);
   const text = await response.text();
@@ -74,7 +74,7 @@ export async function refusalOf(world: World, sent: Sent): Promise<{ status: num
   return { status: response.status, error, words: text };
 }
 
-/** Where each format's requests go, and the least that one says. */
+/** The path of each format and its minimal request. */
 export const REQUESTS: {
   readonly [endpoint in Endpoint]: (model: string) => Sent & { body: { [member: string]: unknown } };
 } = {
@@ -110,13 +110,13 @@ export const SANDBOX: { readonly [endpoint in Endpoint]: string } = {
   images: 'sandbox-image',
 };
 
-/** A request to the sandbox that also says this; a member that is `undefined` is left out. */
+/** A request to the sandbox with these members; `undefined` omits a member. */
 export function asked(endpoint: Endpoint, more: { [member: string]: unknown } = {}, model = SANDBOX[endpoint]): Sent {
   const request = REQUESTS[endpoint](model);
   return { ...request, body: { ...request.body, ...more } };
 }
 
-/** Throws where the value is of another kind. */
+/** Throws if the value has another type. */
 export function expectKind(value: unknown, kind: Kind): void {
   const found = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
   if (kind === 'integer') expect(Number.isInteger(value)).toBe(true);

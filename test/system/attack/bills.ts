@@ -1,7 +1,6 @@
 /**
- * Recomputes every bill of a storm from what the provider sent, what the client saw and the price, with arithmetic of its own: nothing of
- * the ledger's is used here. Where a process died or a client left there are several moments at which the call may have ended; the bill
- * has to be that of one of them, to the nano.
+ * Recomputes every bill of a storm from what the provider sent, what the client saw, and the price, without code of the ledger. If a
+ * process died or a client disconnected, the call may have ended at several moments: the bill must be that of one of them, to the nano-USD.
  */
 import type { JournalEntry } from '../../upstream/scripted-upstream.ts';
 import type { Seen } from './leaving-client.ts';
@@ -12,7 +11,7 @@ import type { Plan } from './plan.ts';
 export interface Rates {
   input: bigint;
   output: bigint;
-  /** Each. */
+  /** Per image. */
   image: bigint;
 }
 
@@ -29,31 +28,34 @@ export interface Bill {
   usage?: { input: number; output: number; source: string };
 }
 
-/** What became of a plan. */
+/** The result of a plan. */
 export interface Told {
-  /** When it was sent, and when its client had its answer or had left. */
+  /** When it was sent, and when its client had its answer or disconnected. */
   sentMs: number;
   overMs: number;
   plan: Plan;
-  /** Ids of the key that was used. */
+  /** The id of the key. */
   key: string;
   seen: Seen;
-  /** The process that it was sent to was killed before the storm was over. */
+  /** The process that received it was killed before the end of the storm. */
   wasKilled: boolean;
-  /** It was told to stop: calls under way were ended, and settled. */
+  /** The process was stopped: active calls were ended and settled. */
   wasStopped: boolean;
   journal: JournalEntry[];
 }
 
 const PICO_PER_NANO = 1000n;
 
-/** One rounding, up, at the end. */
+/** Rounds up once, at the end. */
 function costOf(input: number, output: number, rates: Rates): bigint {
   const pico = BigInt(input) * rates.input + BigInt(output) * rates.output;
   return (pico + PICO_PER_NANO - 1n) / PICO_PER_NANO;
 }
 
-/** What a call costs that ended at this moment: the report at the end; the last one before, never below what had come; else what had come. */
+/**
+ * The cost of a call that ended at this moment: by the final report; otherwise by the last report, but at least what was delivered;
+ * otherwise what was delivered.
+ */
 function costAt(known: Known, plan: Plan, rates: Rates): bigint {
   const { words, report, isComplete } = known;
   const { estimatedInput } = plan;
@@ -61,7 +63,7 @@ function costAt(known: Known, plan: Plan, rates: Rates): bigint {
   if (!report) return costOf(estimatedInput, words, rates);
   const cost = costOf(report.input, isComplete ? report.output : Math.max(report.output, words), rates);
   const held = heldFor(plan, rates);
-  // Only `usage-huge` claims so much, and no text of a storm comes near: disputed, the hold is charged.
+  // Only `usage-huge` claims so much: it is disputed, and the hold is charged.
   return cost > 2n * held ? held : cost;
 }
 
@@ -75,7 +77,7 @@ function heldFor({ estimatedInput, ceiling, images }: Plan, rates: Rates): bigin
 
 const WHOLE = { sentBytes: Number.POSITIVE_INFINITY };
 
-/** Every cost that the call may have had; empty: it must not be on record. */
+/** Every cost that the call may have; empty: it must not be recorded. */
 export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> {
   const { plan, seen, wasKilled, wasStopped, journal } = told;
   const isCut = wasKilled || wasStopped;
@@ -85,30 +87,30 @@ export function allowedCosts(told: Told, bill: Bill, rates: Rates): Set<bigint> 
   const all = moments(plan, sent);
   const last = all.at(-1)!;
   const final = costAt(last, plan, rates);
-  // A process that died may have noted any moment, and never more than was held.
+  // A process that died may have recorded any moment, at most the hold.
   if (bill.provisional) return new Set(all.map((known) => smaller(costAt(known, plan, rates), heldFor(plan, rates))));
   if (seen.complete) return new Set([final]);
   if (isFailure(plan) && last.words === 0)
     return new Set(seen.left || seen.status === undefined ? [0n, estimate] : [0n]);
   if (!seen.left && !isCut && seen.status === 200) return new Set(endsOf(all, plan, rates));
-  // Its upstream is read to its end, or for as long as usage takes: what comes late is waited for.
+  // Its upstream is read to the end, or while its usage is awaited.
   const isAwaited = plan.stream && (plan.policy === 'drain' || seen.finish) && !isCut && !isFailure(plan);
   if (isAwaited) return new Set([costAt(moments(plan, WHOLE).at(-1)!, plan, rates)]);
   return new Set([
     ...all.filter(({ words }) => words >= seen.words).map((known) => costAt(known, plan, rates)),
-    // What fails, or is ended, before anything of it was delivered costs nothing.
+    // A call that fails or is ended before any output costs nothing.
     ...(isFailure(plan) || (wasStopped && !seen.left && seen.words === 0) ? [0n] : []),
   ]);
 }
 
-/** The answer broke off by its provider's fault: all that had come was delivered, and what was on its way may have been. */
+/** The answer failed at its provider: everything that had arrived was delivered, and what was on its way may have been. */
 function endsOf(all: readonly Known[], plan: Plan, rates: Rates): bigint[] {
   return all.slice(-3).map((known) => costAt(known, plan, rates));
 }
 
 const smaller = (a: bigint, b: bigint) => (a < b ? a : b);
 
-/** Which plan each bill is of: by the id that the client was told, else by its input, which no two plans share, else by its cost. */
+/** The plan of each bill: by the id that the client got, otherwise by its unique input, otherwise by its cost. */
 export function matchBills(
   bills: readonly Bill[],
   tolds: readonly Told[],
@@ -127,7 +129,7 @@ export function matchBills(
   return matched;
 }
 
-/** What is wrong with the bills, in sentences; none: each is right to the nano. */
+/** The faults of the bills as sentences; empty if each is exact. */
 export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf: (bill: Bill) => Rates): string[] {
   const faults: string[] = [];
   const matched = matchBills(bills, tolds, ratesOf);
@@ -162,20 +164,22 @@ export function faultsOf(bills: readonly Bill[], tolds: readonly Told[], ratesOf
   return faults;
 }
 
-/** The provider has done work for it. */
+/** The provider has worked for it. */
 const mustBeCharged = ({ plan, wasStopped }: Told): boolean => !isFailure(plan) && !wasStopped;
 
-/** A kept connection that is closed without a byte of an answer may have been closed for its idleness: it is asked once more (decision 0010). */
+/**
+ * A kept connection closed without a byte of an answer may have been closed for being idle: the request is sent once more (decision 0010).
+ */
 const mostSendings = ({ provider }: Plan): number => (provider === 'cut-before-headers' ? 2 : 1);
 
 const MINUTE_MS = 60_000;
 
-/** What was let in beyond a key's limit in any minute; a call was let in somewhere between its sending and its end. */
+/** Calls admitted above a key's limit in any minute. A call was admitted at some time between its sending and its end. */
 export function limitFaults(tolds: readonly Told[], perMinute: ReadonlyMap<string, number>): string[] {
   return [...perMinute].flatMap(([key, limit]) => {
     const own = tolds.filter((told) => told.key === key && told.journal.length > 0);
     const most = Math.max(0, ...own.map(({ sentMs }) => within(own, sentMs)));
-    // Five in a hundred more, as limits over Redis promise.
+    // Five percent more, as documented for limits with Redis.
     return most > Math.ceil(limit * 1.05) ? [`${most} calls of ${key} were let in within a minute, of ${limit}`] : [];
   });
 }

@@ -1,4 +1,4 @@
-/** The accounts, keys and prices of a storm, changed while it blows; and what they must add up to. */
+/** Accounts, keys and prices of a storm, changed during the storm; and the sums that they must have. */
 import { nanoOf } from '../../scene.ts';
 import type { Bill, Rates } from './bills.ts';
 import type { Field } from './field.ts';
@@ -6,22 +6,25 @@ import { CREDENTIAL } from './lying-provider.ts';
 import { type Draw, MODELS, MOST_OUTPUT, type Policy } from './plan.ts';
 import { openVideos } from './videos.ts';
 
-/** A key, its account, and the most it may spend. */
+/** A key with its account and its maximum spending. */
 export interface Caller {
   account: string;
   id: string;
   key: string;
   budget?: bigint;
-  /** Calls a minute. */
+  /** Calls per minute. */
   perMinute?: number;
 }
 
-/** USD per million tokens: of input so much that a bill's input can be read off it, of output not whole nano-USD per token. */
+/**
+ * USD per million tokens: the input price is so high that a bill's input can be derived from it; the output price is not a whole number of
+ * nano-USD per token.
+ */
 const PRICES: { [policy in Policy]: { input: number; output: number } } = {
   abort: { input: 1, output: 0.0015 },
   drain: { input: 1.2, output: 0.0025 },
 };
-/** Fewer than a round asks for. */
+/** Fewer than a round requests. */
 const PER_MINUTE = 8;
 /** An image costs more than any text of a storm. */
 const IMAGE_PRICE = { input: 1.1, perImage: 0.000_002 };
@@ -35,12 +38,12 @@ export type Books = Awaited<ReturnType<typeof openBooks>>;
 export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
   const toppedUp = new Map<string, bigint>();
   const callers: Caller[] = [];
-  /** Whose keys were disabled. */
+  /** Callers whose keys were disabled. */
   const former: Caller[] = [];
   let names = 0;
   const anyone = () => field.gateways[draw(field.gateways.length)]!;
 
-  /** Again until it is answered: the process that is asked may be dead, or cut off. */
+  /** Repeats until it is answered: the process may be dead or disconnected. */
   async function insist<T>(
     method: string,
     path: string,
@@ -72,7 +75,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     toppedUp.set(account, (toppedUp.get(account) ?? 0n) + nano);
   };
 
-  /** Of all keys that ever had one. */
+  /** Of all keys that ever had a limit. */
   const perMinuteOf = new Map<string, number>();
 
   async function newCaller(account: string, budget?: bigint, perMinute?: number): Promise<Caller> {
@@ -114,7 +117,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
   const target = { targets: [{ provider: 'storm', model: 'm' }] };
   await insist('POST', '/models', { name: MODELS.image, kind: 'image', price: IMAGE_PRICE, ...target });
   await openVideos(insist, upstreamUrl);
-  // One that has enough, one that runs out again and again, one whose keys have budgets.
+  // One account with enough money, one that runs out repeatedly, one whose keys have budgets.
   for (const [name, nano] of [
     ['rich', 20n * NANO_PER_USD],
     ['poor', 5_000_000n],
@@ -124,12 +127,12 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     await topUp(id, nano, 1);
     for (let key = 0; key < 3; key++) callers.push(await newCaller(id, name === 'bounded' ? 12_000_000n : undefined));
   }
-  // One with a limit, where Redis counts for all of them.
+  // One with a rate limit, if Redis counts for all processes.
   const { id: paced } = await insist<{ id: string }>('POST', '/accounts', { name: 'storm-paced' });
   await topUp(paced, 20n * NANO_PER_USD, 1);
   callers.push(await newCaller(paced, undefined, field.hasRedis ? PER_MINUTE : undefined));
 
-  /** What admins do in the middle of it. */
+  /** Changes that admins make during a storm. */
   async function change(): Promise<void> {
     const place = draw(callers.length);
     const { account, id, budget, perMinute } = callers[place]!;
@@ -178,7 +181,7 @@ export async function openBooks(field: Field, upstreamUrl: string, draw: Draw) {
     );
   }
 
-  /** Balances, what keys have spent, and entries against the calls on record; sentences of what does not agree. */
+  /** Compares balances, spending and entries with the recorded calls. Returns the differences as sentences. */
   async function faults(all: readonly Bill[]): Promise<string[]> {
     const found: string[] = [];
     const late = new Map<string, bigint>();
@@ -224,7 +227,7 @@ interface EntryView {
   amount: string;
 }
 
-/** Each call is charged by one entry, corrected by one at most, and together they are what it cost. */
+/** Each call has one charge and at most one correction, and together they are its cost. */
 function entryFaults(entries: readonly EntryView[], bills: readonly Bill[]): string[] {
   const costs = new Map(bills.map(({ id, cost }) => [id, cost]));
   const of = Map.groupBy(
@@ -242,7 +245,7 @@ function entryFaults(entries: readonly EntryView[], bills: readonly Bill[]): str
   });
 }
 
-/** By key, what the true settlements of calls took that had been settled for less: no hold covered it any more. */
+/** By key: what final settlements charged beyond a lower provisional settlement, without a hold. */
 function completions(entries: readonly EntryView[], bills: readonly Bill[]): Map<string, bigint> {
   const keys = new Map(bills.map(({ id, key }) => [id, key]));
   const late = new Map<string, bigint>();

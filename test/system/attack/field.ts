@@ -1,4 +1,4 @@
-/** Four gateways on one database, one of them behind a link that can be cut, one in a PID namespace of its own; and what befalls them. */
+/** Four gateways on one database, one behind a link that can be interrupted and one in a PID namespace of its own; and the disasters. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { hasRedis, startRedis } from '../../redis-server.ts';
 
 export const COUNT = 4;
 const LEASE_MS = 4000;
-/** Longer than a lease, by so much that others have settled what the process held. */
+/** So much longer than a lease that others have settled the process's holds. */
 const AWAY_MS = LEASE_MS + 2000;
 const PLAIN = 0;
 const CUT_OFF = 1;
@@ -22,10 +22,10 @@ const canUnshare = spawnSync(NAMESPACE[0]!, [...NAMESPACE.slice(1), 'true']).sta
 if (!canUnshare)
   console.warn('No PID namespaces may be made here: all gateways of the storm run in one, tests of two are skipped.');
 
-/** What befalls the field in a round. */
+/** The disasters of a round. */
 export type Disaster = 'kill' | 'partition' | 'freeze' | 'stop';
 
-/** Two a round: each pair of them comes up in six. */
+/** Two per round; each pair occurs within six rounds. */
 export const DISASTERS: readonly (readonly Disaster[])[] = [
   ['kill', 'partition'],
   ['freeze', 'stop'],
@@ -37,27 +37,27 @@ export const DISASTERS: readonly (readonly Disaster[])[] = [
 
 export interface Field {
   readonly gateways: readonly GatewayProcess[];
-  /** Limits are counted for all gateways together. */
+  /** Limits are counted over all gateways. */
   readonly hasRedis: boolean;
-  /** How often the gateway at this place was killed. */
+  /** How often this gateway was killed. */
   kills(gateway: number): number;
-  /** How often it was told to stop, while calls were under way. */
+  /** How often it was stopped during calls. */
   stops(gateway: number): number;
-  /** Resolves when it is over, and everything is started again. */
+  /** Resolves when it is over and everything runs again. */
   befall(disaster: Disaster): Promise<void>;
-  /** `modelport ledger verify`, as its users run it. */
+  /** Runs `modelport ledger verify` as users do. */
   verify(): Promise<{ code: number | null; output: string }>;
-  /** Stops all, and starts one on what they left. */
+  /** Stops all gateways and starts one with their data. */
   restart(): Promise<void>;
-  /** All that was logged. */
+  /** All log lines. */
   log(): string;
   close(): Promise<void>;
 }
 
-/** What differs by engine. */
+/** What differs between the database engines. */
 interface Ground {
   environment: { [name: string]: string };
-  /** Of the gateway that can be cut off. */
+  /** The settings of the gateway behind the link. */
   overLink: { [name: string]: string };
   link: DatabaseLink | undefined;
   freeze(ms: number): Promise<void>;
@@ -97,7 +97,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     gateways[place] = await start(place);
   }
 
-  /** As a deployment does: calls under way have a moment to end, then they are ended. */
+  /** As a deployment does: active calls get a moment to end. */
   async function stop(place: number): Promise<void> {
     const gateway = gateways[place]!;
     stops[place]!++;
@@ -120,7 +120,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     kill: () => kill(KILLED),
     stop: () => stop(PLAIN),
     partition,
-    // Every other time for longer than a lease: nobody has one then.
+    // Every other time longer than a lease, so that no process has one.
     freeze: () => ground.freeze(freezes++ % 2 === 0 ? 2500 : AWAY_MS + 1000),
   } satisfies { [disaster in Disaster]: () => Promise<void> };
 
@@ -137,7 +137,7 @@ export async function openField(engine: 'SQLite' | 'Postgres'): Promise<Field> {
     async restart() {
       for (const [place, gateway] of gateways.entries()) {
         former.push(gateway);
-        // What makes the namespace hands no signal on.
+        // The namespace's parent process does not pass signals on.
         if (place === ELSEWHERE && canUnshare) await gateway.kill();
         else if ((await gateway.stop('keep')) !== 0) throw new Error(`a gateway did not stop well:\n${gateway.log()}`);
       }
@@ -171,7 +171,7 @@ async function onPostgres(): Promise<Ground> {
   };
 }
 
-/** Another program takes the lock and does not give it back for a while. */
+/** Another program holds the lock for a while. */
 function onSqlite(dataFolder: string): Ground {
   const file = join(dataFolder, 'modelport.db');
   const script = `

@@ -1,4 +1,4 @@
-/** A client that leaves when its plan says so, on a connection of its own; and what it has seen by then. */
+/** A client that disconnects according to its plan, on its own connection, and what it has received by then. */
 import { connect, type Socket } from 'node:net';
 import type { Plan } from './plan.ts';
 import { WORD } from './plan.ts';
@@ -7,20 +7,20 @@ export interface Seen {
   status: number | undefined;
   requestId: string | undefined;
   words: number;
-  /** It was told that every choice has come to its end. */
+  /** It got the finish reason of every choice. */
   finish: boolean;
-  /** It has the whole answer, and an answer it is. */
+  /** It has a complete and valid answer. */
   complete: boolean;
-  /** It left before the answer was complete. */
+  /** It disconnected before the answer was complete. */
   left: boolean;
-  /** All of the request has been handed to the system. */
+  /** The whole request was passed to the system. */
   sent: boolean;
   text: string;
 }
 
 const PATIENCE_MS = 40_000;
 
-/** Resolves when the client has its answer, has left, or was left. */
+/** Resolves when the client has its answer or the connection is closed by either side. */
 export async function send(url: string, key: string, plan: Plan): Promise<Seen> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
@@ -47,7 +47,7 @@ export async function send(url: string, key: string, plan: Plan): Promise<Seen> 
   return { ...readAnswer(text, plan), left, sent, text };
 }
 
-/** Whether the whole request was said: who leaves before that says half of its body. */
+/** Sends the request. Returns whether it was sent completely: a client that disconnects before sends half of its body. */
 function say(socket: Socket, key: string, { path, body, client }: Plan): boolean {
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -68,7 +68,7 @@ function isTimeToLeave({ client, words }: Plan, text: string): boolean {
   return client === 'after-finish' && hasFinish(text);
 }
 
-/** Of a stream; each stands in a member of its own. */
+/** Counts words in a stream; each is in a member of its own. */
 const wordsIn = (text: string): number => text.split(`"${WORD}"`).length - 1;
 const hasFinish = (text: string): boolean => text.includes('"finish_reason":"stop"');
 

@@ -1,22 +1,22 @@
-/** What the provider of a storm answers, and what of it had been sent at any moment. */
+/** The answers of a storm's provider, and how much of each had been sent at any moment. */
 import { type Answer, planAnswer } from '../../upstream/answer.ts';
 import type { JournalEntry } from '../../upstream/scripted-upstream.ts';
 import { type Plan, WORD } from './plan.ts';
 
-/** Must never be seen by a client, or in a log. */
+/** Must never reach a client or a log. */
 export const CREDENTIAL = 'sk-canary-5bd1e995c0ffee42';
 
-/** Output tokens as the provider reports them, or that it reports nothing that can be used. */
+/** Output tokens as reported by the provider, or that its report is unusable. */
 export interface Report {
   input: number;
   output: number;
 }
 
-/** An event of a stream, and what it adds to what is known of the call. */
+/** An event of a stream, and what it adds to the known facts. */
 interface Event {
   bytes: unknown;
   words?: number;
-  /** `undefined`: it says nothing of usage; `nothing`: what it says is no report. */
+  /** `undefined`: no usage; `nothing`: an unusable report. */
   usage?: Report | 'nothing';
   finishes?: boolean;
 }
@@ -25,7 +25,7 @@ const HIDDEN_REASONING = 300;
 const BASE = { id: 'chatcmpl-storm', created: 1_790_000_000, model: 'm' };
 const REFUSAL = { error: { message: `Your key ${CREDENTIAL} may not do this.`, type: 'invalid_request_error' } };
 
-/** The usage object on the wire, and what it says. */
+/** The usage object on the wire and its meaning. */
 function usageOf({ provider, words, reportedInput }: Plan): {
   wire: object | string | undefined;
   says: Report | 'nothing';
@@ -67,7 +67,7 @@ function eventsOf(plan: Plan): Event[] {
   const start: Event = { bytes: delta({ role: 'assistant', content: '' }) };
   const texts = Array.from({ length: words }, (): Event => ({ bytes: delta({ content: WORD }), words: 1 }));
   const finish: Event = { bytes: delta({}, 'stop'), finishes: true };
-  // Written by hand, since JSON has no such numbers.
+  // Written as text, because JSON has no such numbers.
   const raw =
     typeof wire === 'string' ? JSON.stringify(chunk([], { usage: 0 })).replace('"usage":0', `"usage":${wire}`) : '';
   const usage: Event = { bytes: raw === '' ? chunk([], { usage: wire }) : `data: ${raw}\n\n`, usage: says };
@@ -134,21 +134,21 @@ const wholeCut = (plan: Plan): Answer => ({
 /** What was known of a call at one moment of its answer. */
 export interface Known {
   words: number;
-  /** The last report so far; `undefined`: none that can be used. */
+  /** The last usable report so far. */
   report: Report | undefined;
   isFinished: boolean;
-  /** The answer has come to its proper end. */
+  /** The answer has ended normally. */
   isComplete: boolean;
 }
 
 const NOTHING: Known = { words: 0, report: undefined, isFinished: false, isComplete: false };
 
-/** Whether the answer fails before it has begun, or in its middle. */
+/** Whether the answer fails before it begins or in the middle. */
 export const isFailure = ({ provider, stream }: Plan): boolean =>
   ['refused-with-credential', 'error-in-200', 'cut-before-headers', 'reset-midway'].includes(provider) ||
   (provider === 'unfinished' && stream);
 
-/** Every moment of an answer of which so many bytes were sent, from before its first byte on. */
+/** Every moment of an answer of which this many bytes were sent, including before the first byte. */
 export function moments(plan: Plan, { sentBytes }: Pick<JournalEntry, 'sentBytes'>): Known[] {
   const { steps } = planAnswer(answerTo(plan));
   const sends = steps.flatMap((step) => (step.type === 'send' ? [step.bytes.length] : []));
@@ -161,7 +161,7 @@ export function moments(plan: Plan, { sentBytes }: Pick<JournalEntry, 'sentBytes
     return isSent && !isFailure(plan) ? [NOTHING, end] : [NOTHING];
   }
   const known = [NOTHING];
-  // The head is the first that is sent, and an event that began to go out may have arrived.
+  // The head is sent first, and an event whose sending has begun may have arrived.
   let sent = sends[0] ?? 0;
   let now = NOTHING;
   for (const [index, event] of eventsOf(plan).entries()) {

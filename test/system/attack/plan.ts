@@ -1,7 +1,7 @@
-/** One request of a storm: what its client and its provider will do, decided by chance before it is sent. */
+/** One request of a storm: what its client and provider do, chosen at random before it is sent. */
 import { randomNumbers } from '../../upstream/answer.ts';
 
-/** What the provider does; the later half are lies and failures. */
+/** What the provider does; the second half are false reports and failures. */
 export const PROVIDER_WAYS = [
   'honest',
   'reasoning-hidden',
@@ -21,11 +21,11 @@ export const PROVIDER_WAYS = [
 ] as const;
 export type ProviderWay = (typeof PROVIDER_WAYS)[number];
 
-/** When the client leaves. */
+/** When the client disconnects. */
 export const CLIENT_WAYS = ['stays', 'before-sent', 'before-first-byte', 'mid-stream', 'after-finish'] as const;
 export type ClientWay = (typeof CLIENT_WAYS)[number];
 
-/** Three models: one of images, one whose upstream is cancelled when the client leaves, one whose upstream is read to its end. */
+/** Three models: one for images, one whose upstream is cancelled when the client disconnects, one whose upstream is read to its end. */
 export const MODELS = { abort: 'storm-abort', drain: 'storm-drain', image: 'storm-image' } as const;
 export type Policy = 'abort' | 'drain';
 /** What the provider of images does. */
@@ -33,17 +33,17 @@ const IMAGE_WAYS: readonly ProviderWay[] = [
   ...(['honest', 'honest', 'honest', 'error-in-200', 'refused-with-credential'] as const),
   ...(['cut-before-headers', 'reset-midway'] as const),
 ];
-/** What a call that names no limit is held for. */
+/** The held output of a call without a limit. */
 export const MOST_OUTPUT = 1000;
 
 export interface Plan {
-  /** Stands in the prompt, so that the provider knows which plan it is asked for. */
+  /** Part of the prompt, so that the provider knows the plan. */
   tag: string;
   gateway: number;
   caller: number;
   policy: Policy;
   path: '/v1/chat/completions' | '/v1/messages' | '/v1/images/generations';
-  /** How many are asked for; none: it is a conversation. */
+  /** The number of images; 0: a chat call. */
   images: number;
   stream: boolean;
   body: string;
@@ -53,27 +53,27 @@ export interface Plan {
   client: ClientWay;
   words: number;
   paceMs: number;
-  /** Of the provider, before its answer begins. */
+  /** The provider's delay before its answer. */
   silenceMs: number;
-  /** When the client leaves before the first byte. */
+  /** When the client disconnects before the first byte. */
   leaveMs: number;
-  /** Our estimate of the input; even, and no two plans' are the same. */
+  /** The gateway's estimate of the input; even, and unique among plans. */
   estimatedInput: number;
-  /** What the provider says the input was; odd. */
+  /** The input that the provider reports; odd. */
   reportedInput: number;
 }
 
 export type Draw = ReturnType<typeof randomNumbers>;
 
-/** Each word is a token, and of four characters: our tokenizer and our estimate by length count the same. */
+/** Each word is one token of four characters: tokenizer and estimate by length agree. */
 export const WORD = ' the';
 
-/** The larger of two spellings of one limit is dropped, and what is dropped is not counted. */
+/** The larger of two spellings of one limit is dropped and not counted. */
 const LARGER_LIMIT = ',"max_tokens":9999';
-/** Input is estimated at three bytes a token, and 80 for what stands around every conversation. */
+/** Input is estimated at three bytes per token, plus 80 for every conversation. */
 const estimateOf = (body: string) => Math.ceil(body.replace(LARGER_LIMIT, '').length / 3 + 80);
 
-/** Makes plans whose estimated inputs all differ: a bill names the plan it is of. */
+/** Makes plans with unique estimated inputs, so that a bill identifies its plan. */
 export function createPlanner(seed: number, gateways: number, callers: number) {
   const draw = randomNumbers(seed);
   let count = 0;
@@ -87,7 +87,7 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
   function imagePlan(tag: string): Plan {
     const images = 1 + draw(3);
     const estimatedInput = LEAST_ESTIMATE + 2 * count;
-    // Three bytes a token, and two tokens around a text.
+    // Three bytes per token, and two tokens around a text.
     const prompt = `${tag} `.padEnd(3 * (estimatedInput - 2), 'x');
     return {
       ...common(tag),
@@ -104,7 +104,7 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
     };
   }
 
-  /** What all plans decide alike. */
+  /** Random choices that all plans share. */
   function common(tag: string) {
     return {
       tag,
@@ -122,7 +122,7 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
     const path = draw(4) === 0 ? '/v1/messages' : '/v1/chat/completions';
     const stream = draw(4) > 0;
     const policy = draw(3) === 0 ? 'drain' : 'abort';
-    // The other spelling says more: the smaller one is held for, and sent.
+    // The other spelling has a larger value: the smaller one is held for and sent.
     const limits =
       path === '/v1/messages'
         ? { max_tokens: 600 }
@@ -154,9 +154,9 @@ export function createPlanner(seed: number, gateways: number, callers: number) {
 }
 
 const INCLUDE_USAGE = { stream_options: { include_usage: true } };
-/** Room for all that a body says beside its padding; two estimated tokens are six bytes. */
+/** Space for everything in a body except its padding; two estimated tokens are six bytes. */
 const LEAST_BYTES = 330;
-/** Of such a body, at three bytes a token and 80 around it. */
+/** Of such a body, at three bytes per token plus 80. */
 const LEAST_ESTIMATE = LEAST_BYTES / 3 + 80;
 
 function padded(request: object, tag: string, count: number): string {

@@ -1,10 +1,10 @@
-/** The standing attack on the money (`storm.ts`), on Postgres. */
+/** The attack on the ledger (`storm.ts`) with Postgres. */
 import { test } from 'bun:test';
 import { hasPostgres } from '../../postgres.ts';
 import { ROUNDS, storm } from './storm.ts';
 
 test.skipIf(!hasPostgres)(
-  'every bill is right after each round of a storm',
+  'after each round of a storm every bill is exact',
   () => storm('Postgres'),
   60_000 + ROUNDS * 150_000,
 );

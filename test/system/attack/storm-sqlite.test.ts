@@ -1,5 +1,5 @@
-/** The standing attack on the money (`storm.ts`), on SQLite. */
+/** The attack on the ledger (`storm.ts`) with SQLite. */
 import { test } from 'bun:test';
 import { ROUNDS, storm } from './storm.ts';
 
-test('every bill is right after each round of a storm', () => storm('SQLite'), 60_000 + ROUNDS * 150_000);
+test('after each round of a storm every bill is exact', () => storm('SQLite'), 60_000 + ROUNDS * 150_000);

@@ -1,8 +1,8 @@
 /**
- * A standing attack on the money: four gateways on one database, clients that leave at any moment, providers that lie, admins that change
- * things, and in every round two disasters. After each round nothing is held, `ledger verify` is clean, balances and spending add up, and
- * each bill is recomputed to the nano from what the provider has sent (`bills.ts`); conversations, images, videos, and limits over Redis. `MODELPORT_ATTACK_ROUNDS=8` is the full form,
- * `MODELPORT_ATTACK_SEED` repeats one.
+ * An attack on the ledger: four gateways on one database, clients that disconnect at any moment, providers with false reports, admin
+ * changes, and two disasters in every round. After each round nothing is held, `ledger verify` has no faults, balances and spending add up,
+ * and each bill is recomputed exactly from what the provider has sent (`bills.ts`); for chat, images, videos, and limits with Redis.
+ * `MODELPORT_ATTACK_ROUNDS=8` is the full form, and `MODELPORT_ATTACK_SEED` repeats a run.
  */
 import { expect } from 'bun:test';
 import { type JournalEntry, type ScriptedUpstream, startScriptedUpstream } from '../../upstream/scripted-upstream.ts';
@@ -21,9 +21,9 @@ const WORKERS = 16;
 const CALLS_A_ROUND = 160;
 const STORM_MS = 5000;
 const CALLERS = 10;
-/** Leases run out (a video's after 30 s), streams are read to their end, settlements and polls are tried again after pauses that grow. */
+/** Time for leases to end (a video's after 30 s), streams to be read, and settlements and polls to be retried after growing delays. */
 const AGREES_WITHIN_MS = 90_000;
-/** So many answers came whole, at least: a storm in which all is refused shows nothing. */
+/** The minimum of complete answers: a storm in which everything is refused tests nothing. */
 const LEAST_COMPLETE = 5;
 
 interface Storm {
@@ -72,7 +72,7 @@ async function blow(engine: 'SQLite' | 'Postgres'): Promise<void> {
 
 async function blowOnce(storm: Storm, round: number): Promise<void> {
   const { field, books, tolds, planner, videos } = storm;
-  // Taken on before anything befalls the field, made while it does.
+  // Ordered before the disasters, generated during them.
   await videos.order(books.callers[0]!.key);
   const end = performance.now() + STORM_MS;
   const before = tolds.length;
@@ -108,7 +108,7 @@ async function oneCall({ field, books, planner, plans, tolds }: Storm): Promise<
   if (seen.status !== 200 && !seen.left) await Bun.sleep(50);
 }
 
-/** The books agree with what happened, as soon as every process has settled what it held. */
+/** Waits until every process has settled its holds, then compares the ledger with what happened. */
 async function expectAgreement(storm: Storm, when: string): Promise<void> {
   let faults: string[] = [];
   for (const deadline = Date.now() + AGREES_WITHIN_MS; ; await Bun.sleep(250)) {

@@ -1,4 +1,6 @@
-/** Videos of a storm: ordered at every gateway before a round, made while it blows, by a provider of whom some fail and some lie. */
+/**
+ * Videos of a storm: ordered at every gateway before a round, generated during it by a provider of which some fail and some report falsely.
+ */
 
 import type { Answer } from '../../upstream/answer.ts';
 import type { JournalEntry, ScriptedUpstream } from '../../upstream/scripted-upstream.ts';
@@ -10,13 +12,13 @@ export const VIDEO_MODEL = 'storm-video';
 const PREFIX = '/storm-video/';
 const NANO_PER_SECOND = 10_000n;
 const ORDERS_A_ROUND = 6;
-/** Polls before it is made: about as long as a round. */
+/** Polls until it is finished: about the length of a round. */
 const POLLS = 8;
 const WAYS = ['honest', 'fails', 'honest', 'lies'] as const;
 
 interface Order {
   id: string;
-  /** Unlike those of all other orders. */
+  /** Different from all other orders. */
   seconds: number;
   way: (typeof WAYS)[number];
 }
@@ -71,7 +73,7 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
       await Promise.all(Array.from({ length: ORDERS_A_ROUND }, () => orderOne(key)));
     },
 
-    /** Each is on record once, and costs what was ordered, or nothing where it failed; a lie about its length costs no more. */
+    /** Each is recorded once, and costs what was ordered, or nothing if it failed; a false length costs no more. */
     faults(bills: readonly Bill[]): string[] {
       const own = bills.filter(({ model }) => model === VIDEO_MODEL);
       const strange = own.filter(({ id }) => !orders.some((order) => order.id === id));
@@ -89,7 +91,7 @@ export function createVideos(field: Field, upstream: ScriptedUpstream) {
   };
 }
 
-/** A process knows of a new model within a second. */
+/** A process knows a new model within a second. */
 const KNOWN_WITHIN_MS = 20_000;
 
 async function takenOn(url: string, key: string, seconds: number): Promise<string> {

@@ -1,4 +1,4 @@
-/** What broke libraries that people have in production, each by the library that stumbled. */
+/** Past failures of libraries that are in use, each tested with the library that failed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ReplyEvent } from '../../../src/canonical/reply.ts';
 import { dialectNamed } from '../../../src/dialects/index.ts';
@@ -31,7 +31,7 @@ const ENDS: ReplyEvent[] = [
 ];
 const USED: ReplyEvent = { type: 'usage', usage: { input: 3, output: 4, source: 'reported' } };
 
-/** A reply of another format, as a client of this one is given it. */
+/** A reply of another format as a client of this format gets it. */
 function written(format: string, stream: boolean, events: readonly ReplyEvent[]): Served {
   const call = chatCall({ stream, origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' } });
   const writer = dialectNamed(format)?.writer(call);
@@ -43,7 +43,7 @@ function written(format: string, stream: boolean, events: readonly ReplyEvent[])
   };
 }
 
-/** A reply of a provider of the same format, as its client is given it. */
+/** A reply of a provider of the same format as its client gets it. */
 function passed(format: string, body: string, wantsUsage: boolean): Served {
   const call = chatCall({ stream: true, wantsUsage });
   const dialect = dialectNamed(format);
@@ -64,15 +64,15 @@ async function sees(library: string, format: string, stream: boolean, served: Se
 }
 
 describe('a message', () => {
-  test.each(AGES['anthropic-messages'])('without citations says nothing of them: %s', async (library) => {
+  test.each(AGES['anthropic-messages'])('without citations has no citation members: %s', async (library) => {
     const served = written('anthropic-messages', false, [START, ...SAYS, ...ENDS, USED]);
     expect(await sees(library, 'anthropic-messages', false, served)).toMatchObject({ text: 'Hello.' });
   });
 
   const citation = { url: 'https://example.test/page', start: 0, end: 6 };
   const cited: ReplyEvent[] = [START, ...SAYS, { type: 'part-citation', choice: 0, part: 0, citation }, ...ENDS, USED];
-  // AI SDK 4 knows no citations in streams at all.
-  test.each(among('anthropic-messages', /^ai [567]/))('with a citation that has no title: %s', async (library) => {
+  // AI SDK 4 does not support citations in streams.
+  test.each(among('anthropic-messages', /^ai [567]/))('with a citation without title is read: %s', async (library) => {
     for (const stream of [true, false]) {
       const served = written('anthropic-messages', stream, cited);
       expect(await sees(library, 'anthropic-messages', stream, served)).toMatchObject({ text: 'Hello.' });
@@ -80,7 +80,7 @@ describe('a message', () => {
   });
 });
 
-test.each(among('gemini', /^ai/))('what a document said is grounding that %s reads', async (library) => {
+test.each(among('gemini', /^ai/))('citations of a document become grounding that %s reads', async (library) => {
   const citation = { title: 'Notes', citedText: 'Hello.', start: 0, end: 6 };
   const cited: ReplyEvent[] = [START, ...SAYS, { type: 'part-citation', choice: 0, part: 0, citation }, ...ENDS, USED];
   for (const stream of [true, false]) {
@@ -89,7 +89,7 @@ test.each(among('gemini', /^ai/))('what a document said is grounding that %s rea
 });
 
 test.each(AGES['openai-responses'])(
-  'a response says what it used, though its provider did not: %s',
+  'a response contains usage although its provider reported none: %s',
   async (library) => {
     for (const stream of [true, false]) {
       const served = written('openai-responses', stream, [START, ...SAYS, ...ENDS]);
@@ -106,7 +106,7 @@ describe('a chat stream', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };
 
   test.each(among('openai-chat', /^mistral/))(
-    'has no empty usage for a client that asked for none: %s',
+    'has no empty usage for a client that did not request it: %s',
     async (library) => {
       const body =
         chunk({ choices: choice({ role: 'assistant', content: 'Hel' }), usage: null }) +
@@ -119,7 +119,7 @@ describe('a chat stream', () => {
     },
   );
 
-  test.each(among('openai-chat', /^openai/))('ends its choices before it says what it used: %s', async (library) => {
+  test.each(among('openai-chat', /^openai/))('ends its choices before it reports usage: %s', async (library) => {
     const body = chunk({ choices: choice({ role: 'assistant', content: 'Hello.' }) }) + chunk({ choices: [], usage });
     const served = passed('openai-chat', `${body}data: [DONE]\n\n`, true);
     const reply = await sees(library, 'openai-chat', true, served);
@@ -128,7 +128,7 @@ describe('a chat stream', () => {
 });
 
 test.each(among('openai-responses', /^openai/))(
-  'a stream without names of events stays without: %s',
+  'a stream without event names stays without them: %s',
   async (library) => {
     const event = (payload: object) => `data: ${JSON.stringify(payload)}\n\n`;
     const item = { id: 'm', type: 'message', role: 'assistant', status: 'completed' };
@@ -141,7 +141,7 @@ test.each(among('openai-responses', /^openai/))(
       event({ type: 'response.content_part.added', ...place, part: { ...content[0], text: '' } }) +
       event({ type: 'response.output_text.delta', ...place, delta: 'Hello.' }) +
       event({ type: 'response.output_item.done', output_index: 0, item: { ...item, content } }) +
-      // The empty output is mended, which writes the event anew.
+      // The empty output is normalized, which writes the event anew.
       event({ type: 'response.completed', response: { ...response, status: 'completed' } });
     const served = passed('openai-responses', body, true);
     expect(served.pieces.join('')).not.toContain('event:');
@@ -152,7 +152,7 @@ test.each(among('openai-responses', /^openai/))(
   },
 );
 
-test.each(among('gemini', /^ai/))('tools in one object are taken: %s', async (library) => {
+test.each(among('gemini', /^ai/))('tools in one object are accepted: %s', async (library) => {
   const { url, apiKey } = gateway;
   for (const stream of [true, false]) {
     const { reply, error } = await client.run({

@@ -1,4 +1,4 @@
-/** The law for endings: wherever a stream breaks off, every supported library raises; none takes what came for all there is. */
+/** Wherever a stream fails, every supported library throws, and none treats the beginning as complete. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,7 +15,7 @@ const INSTALL_MS = 300_000;
 const SUITE_MS = 120_000;
 const NO_BYTES = new Uint8Array(0);
 const SAID = 'The reply broke off half way.';
-/** Of a recording as many cuts are tried, evenly, and of each format as many recordings. */
+/** The number of cuts of a recording, evenly spread, and of recordings of each format. */
 const MOST_CUTS = 12;
 const MOST_RECORDINGS = 1;
 const AT_A_TIME = 8;
@@ -42,7 +42,7 @@ const EVENTS: ReplyEvent[] = [
   { type: 'usage', usage: { input: 3, output: 4, source: 'reported' } },
 ];
 
-/** What a client has been sent when its stream broke off behind so many events, and whether the connection broke too. */
+/** What a client has received when its stream failed after this many events, and whether the connection broke too. */
 function cutAfter(events: readonly ReplyEvent[], count: number, format: string) {
   const call = chatCall({ stream: true, origin: { dialect: 'none', body: NO_BYTES, framing: 'sse' } });
   const writer = dialectNamed(format)?.writer(call);
@@ -55,7 +55,7 @@ function cutAfter(events: readonly ReplyEvent[], count: number, format: string) 
   return { contentType: writer.contentType, pieces: pieces.map((piece) => Buffer.from(piece).toString()), broken };
 }
 
-/** The cuts at which this library took the stream for a complete reply. */
+/** The cuts after which this library treated the stream as complete. */
 async function takenForComplete(
   library: string,
   format: string,
@@ -89,7 +89,7 @@ interface Stream {
   events: readonly ReplyEvent[];
 }
 
-/** Of each format the recordings in which most happens. */
+/** The most varied recordings of each format. */
 function recorded(): Stream[] {
   const variety = ({ events }: Source) =>
     new Set(events.map((event) => event.type + ('opens' in event ? event.opens.type : ''))).size;
@@ -110,7 +110,7 @@ const pairs = Object.entries(AGES).flatMap(([format, libraries]) =>
   libraries.map((library) => [format, library] as const),
 );
 
-describe('a stream that breaks off, behind whatever event, is an error to', () => {
+describe('a stream that fails after any event is an error for', () => {
   test.each(pairs)(
     '%s: %s',
     async (format, library) => {
@@ -121,7 +121,7 @@ describe('a stream that breaks off, behind whatever event, is an error to', () =
   );
 });
 
-describe.skipIf(!hasFixtures)('so are recordings that are cut, to', () => {
+describe.skipIf(!hasFixtures)('recordings that are cut are errors for', () => {
   const streams = hasFixtures ? recorded() : [];
   test.each(pairs)(
     '%s: %s',
@@ -133,7 +133,7 @@ describe.skipIf(!hasFixtures)('so are recordings that are cut, to', () => {
   );
 });
 
-describe('a provider that breaks off, behind a gateway,', () => {
+describe('a provider that fails behind a gateway', () => {
   let vendor: Server;
   let gateway: GatewayProcess;
   beforeAll(async () => {
@@ -169,7 +169,7 @@ describe('a provider that breaks off, behind a gateway,', () => {
     vendor.close();
   });
 
-  /** Libraries that do not say what a stream's error says. */
+  /** Libraries that do not pass on the message of a stream's error. */
   const SILENT = new Set([
     'openai-chat: mistral 1',
     'openai-chat: mistral 2',

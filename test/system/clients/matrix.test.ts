@@ -1,4 +1,4 @@
-/** The client matrix: every supported JavaScript library, of every age. */
+/** The client matrix: every supported JavaScript library in all supported versions. */
 import { MATRIX, startMatrixClient } from '../../clients/matrix-client.ts';
 import { matrixSuite } from './run-matrix.ts';
 

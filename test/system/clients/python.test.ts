@@ -1,4 +1,4 @@
-/** The client matrix in Python, where Python is present. */
+/** The client matrix in Python, if Python is installed. */
 
 import { type Installed, installPython } from '../../clients/python/install.ts';
 import { PYTHON_MATRIX, startPythonClient } from '../../clients/python-client.ts';

@@ -1,4 +1,4 @@
-/** Every recording in every other format, read by the supported libraries of that format, of every age. */
+/** Every recording in every other format, read by all supported versions of that format's libraries. */
 import { describe, expect, test } from 'bun:test';
 import { AGES } from '../../clients/ages-client.ts';
 import { type Reading, readAll } from '../../clients/recordings-client.ts';
@@ -14,7 +14,7 @@ import {
 import { hasFixtures, replyBytes, replyContentType } from '../../fixtures.ts';
 
 const SUITE_MS = 1_200_000;
-/** Where the provider reported nothing, the client is told what it is billed. */
+/** If the provider reported nothing, the client gets the billed usage. */
 const BILL = { input: 3, output: 4, source: 'counted' } as const;
 
 function readingOf({ source, target, stream, status, contentType, body }: Translation): Reading {
@@ -32,7 +32,7 @@ function readingOf({ source, target, stream, status, contentType, body }: Transl
     const native = { status: recorded.status, contentType: replyContentType(recorded), body: own };
     return { ...reading, ...tools, native };
   }
-  // Arguments that broke off are read by each library in its own way, and text completions have no calls.
+  // Each library reads truncated arguments differently, and text completions have no tool calls.
   const areRead = finish !== 'length' && target.name !== 'openai-completions';
   const pairs = calls.map(({ name, input }): [string, unknown] => [name, input]);
   return { ...reading, ...tools, said: { text, refusal, ...(areRead && { calls: pairs }) } };
@@ -46,7 +46,7 @@ const callsOf = (source: Source) =>
   );
 const hasCustomCall = (source: Source) => callsOf(source).some(({ custom }) => custom === true);
 
-/** What a library cannot read of its own provider either, each with the reason. */
+/** What a library cannot read from its own provider either, each with the reason. */
 const BEYOND: readonly {
   library: RegExp;
   format: string;
@@ -121,8 +121,8 @@ const isBeyond = (library: string, { source, target, stream }: Translation) =>
   );
 
 /**
- * The AI SDK takes 10 ms for a stream, which would be most of the time: each recording's streams are read by one of its four ages, by
- * turns. Mistral's library asks for no usage in streams, and cannot read calls in pieces. All else is read by every library.
+ * The AI SDK takes 10 ms per stream, most of the total time: so each recording's streams are read by one of its four versions in turn.
+ * Mistral's library does not request usage in streams, and cannot read calls in pieces. Everything else is read by every library.
  */
 function isReadBy(library: string, { stream, tools }: Reading, hasUsage: boolean, recording: number): boolean {
   if (!stream) return hasUsage;
@@ -139,7 +139,7 @@ const LIBRARIES = Object.entries(AGES).flatMap(([format, names]) => names.map((l
 
 describe.skipIf(!hasFixtures)('recordings', () => {
   test(
-    'are read in every format by every library as they were meant',
+    'are read correctly in every format by every library',
     async () => {
       const all = sources();
       const chat = TARGETS.filter(({ name }) => name === 'openai-chat');

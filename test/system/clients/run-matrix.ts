@@ -1,4 +1,4 @@
-/** Runs the cases of a client matrix: every library in each of its formats, before providers of other formats and the sandbox. */
+/** Runs the cases of a client matrix: every library in each of its formats, with providers of other formats and the sandbox. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { ClientChild } from '../../clients/child.ts';
 import { errorClass } from '../../clients/error-classes.ts';
@@ -19,7 +19,7 @@ import { VENDORS, type VendorName } from '../../vendor-answers.ts';
 const INSTALL_MS = 320_000;
 const SUITE_MS = 240_000;
 
-/** What the cases are run on. */
+/** The gateway and upstreams for the cases. */
 interface Ground {
   scene: Scene;
   client: ClientChild<MatrixCall, MatrixView>;
@@ -52,7 +52,7 @@ const DIRECTIVES: { readonly [failure in NonNullable<MatrixCase['failure']>]: st
   'a stream that breaks off': '[[long 50]] [[cut]]',
 };
 
-/** What the provider is to answer, and to how many requests. */
+/** The provider's answers, and the number of requests. */
 function answersOf({ byTool }: MatrixClient, format: MatrixFormat, each: MatrixCase): Answer[] {
   const { upstream, stream, task, failure } = each;
   if (upstream === 'sandbox') return [];
@@ -124,16 +124,16 @@ function expectFailure(
   failure: NonNullable<MatrixCase['failure']>,
   { error }: MatrixView,
 ): void {
-  // Some of the AI SDK hand on the error of a stream as the object that came.
+  // Some versions of the AI SDK throw a stream's error as the received object.
   expect(error).toBeDefined();
-  // Mistral's finds the error of a stream to be no chunk, and says that alone.
+  // Mistral's library only reports that the error of a stream is not a chunk.
   if (failure === 'a stream that breaks off') return;
   expect(error?.message).not.toMatch(/undefined|\[object/);
   const status = FAILURES[failure];
   expect([failure, error?.status, error?.class]).toEqual([failure, status, errorClass(library, format, status)]);
 }
 
-/** The cases of one upstream run one after another, as it answers in turn. */
+/** Cases of one upstream run one after another, because it answers in order. */
 async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat): Promise<void> {
   const { scene, stages } = ground;
   const upstreams = Map.groupBy(casesOf(row, format), ({ upstream }) => upstream);
@@ -145,11 +145,11 @@ async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat)
         const before = stage.journal().length;
         try {
           await check(ground, row, format, stage, each);
-          // One request for each answer: nothing is tried again, nothing left for the next case.
+          // One request per answer: no retries, and no answer left for the next case.
           expect(stage.journal().length - before).toBe(answersOf(row, format, each).length);
         } catch (thrown) {
           failures.push(`${nameOf(each)}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
-          // What it left unread is not the next case's.
+          // Unused answers must not reach the next case.
           stages[upstream] = await stageFor(scene, upstream);
         }
       }
@@ -158,7 +158,7 @@ async function checkAll(ground: Ground, row: MatrixClient, format: MatrixFormat)
   expect(failures).toEqual([]);
 }
 
-/** `start` is waited for once the suite runs. */
+/** `start` is awaited when the suite runs. */
 export function matrixSuite(
   title: string,
   matrix: readonly MatrixClient[],

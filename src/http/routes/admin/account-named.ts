@@ -1,8 +1,8 @@
-/** Accounts as people name them. */
+/** Looks up accounts by id or name. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { AccountRow, Store } from '../../../store/store.ts';
 
-/** The account with this id or name; throws `not_found`. */
+/** The account with this id or name. Throws `not_found`. */
 export async function accountNamed(store: Store, idOrName = '', param = 'account'): Promise<AccountRow> {
   const account = await store.account(idOrName);
   if (account) return account;

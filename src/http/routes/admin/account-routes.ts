@@ -1,4 +1,4 @@
-/** The admin API's accounts: made, listed, changed, their ledger read. */
+/** Admin API: creating, listing and changing accounts, and reading their ledger. */
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import { newId } from '../../../canonical/id.ts';
@@ -37,7 +37,7 @@ const ChangedAccount = Type.Object({ name: Type.Optional(Name), ...LIMITS_CHANGE
 export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts', {
     gate: 'admin',
-    summary: 'Makes an account, with a balance of zero.',
+    summary: 'Creates an account with a balance of zero.',
     body: NewAccount,
     reply: Account,
     answer: async (deps, { body, caller }) => {
@@ -73,8 +73,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('PATCH', '/admin/v1/accounts/:id', {
     gate: 'admin',
-    summary:
-      'Changes the name, the budget or the limits of an account: members that are not given stay, null takes them away.',
+    summary: 'Changes name, budget or limits of an account. Absent members stay; null removes a value.',
     body: ChangedAccount,
     reply: Account,
     answer: async (deps, asked) => {
@@ -87,19 +86,19 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/accounts/:id/disable', {
     gate: 'admin',
-    summary: 'Disables an account: none of its keys calls any more.',
+    summary: 'Disables an account: all its keys are refused.',
     reply: Account,
     answer: (deps, asked) => changeAccount(deps, asked, 'account.disabled', { disabledAt: deps.now() }),
   }),
   route('POST', '/admin/v1/accounts/:id/enable', {
     gate: 'admin',
-    summary: 'Enables an account again.',
+    summary: 'Enables a disabled account.',
     reply: Account,
     answer: (deps, asked) => changeAccount(deps, asked, 'account.enabled', { disabledAt: null }),
   }),
   route('GET', '/admin/v1/accounts/:id/webhook-secret', {
     gate: 'admin',
-    summary: "Shows what the account's webhooks are signed with (Standard Webhooks).",
+    summary: "Shows the secret that signs the account's webhooks (Standard Webhooks).",
     reply: Type.Object({ secret: Type.String() }),
     answer: async ({ store }, { path }) => {
       const { id } = await accountNamed(store, path.id);
@@ -125,7 +124,7 @@ export const ACCOUNT_ROUTES: readonly AnsweredRoute[] = [
 
 async function refuseTwin({ store }: HttpDeps, name: string): Promise<void> {
   if (await store.account(name)) {
-    throw new GatewayError('conflict', `There is an account "${name}" already.`, { param: 'name' });
+    throw new GatewayError('conflict', `An account "${name}" already exists.`, { param: 'name' });
   }
 }
 

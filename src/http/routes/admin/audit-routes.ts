@@ -1,4 +1,4 @@
-/** The admin API's record of what admins have changed. */
+/** Admin API: the audit log. */
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { auditOf } from '../../../access/audit.ts';
@@ -20,7 +20,7 @@ const AuditEntry = Type.Object({
 export const AUDIT_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/audit', {
     gate: 'admin',
-    summary: 'Lists what admins have changed, the latest first: who, what, when, before and after.',
+    summary: 'Lists the changes made by admins, latest first: who, what, when, before and after.',
     query: Type.Object({
       ...PAGE,
       subject: Type.Optional(Type.String({ description: 'the id or name of what was changed' })),
@@ -45,7 +45,7 @@ function writeAudit({ at, before, after, ...entry }: AuditRow): object {
   };
 }
 
-/** Keeps on record what this admin does. */
+/** The audit fields of an action by this admin. */
 export function audited({ now }: HttpDeps, { key }: Caller, action: string, subject: string): Audit<object> {
   return auditOf({ actor: key, action, subject }, now());
 }

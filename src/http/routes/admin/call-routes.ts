@@ -1,4 +1,4 @@
-/** The admin API's records of calls. */
+/** Admin API: records of calls. */
 import { type Static, Type } from 'typebox';
 import { auditOfEntry } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -48,7 +48,8 @@ const Call = Type.Object({
   errorCode: Type.Optional(Type.String()),
   provisional: Type.Optional(
     Type.Boolean({
-      description: 'settled for a process that seemed dead; its own settlement, should one come, replaces it',
+      description:
+        'settled for a process that was assumed dead; if the process settles it later, that settlement replaces this one',
     }),
   ),
   attempts: Type.Integer(),
@@ -61,7 +62,7 @@ const Call = Type.Object({
     Type.Object({
       claimed: Usd,
       charged: Usd,
-      decision: Type.Optional(Type.String({ description: 'accept or reject; absent while nobody has decided' })),
+      decision: Type.Optional(Type.String({ description: 'accept or reject; absent if undecided' })),
     }),
   ),
 });
@@ -74,7 +75,7 @@ const Decided = Type.Object(
 export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/calls', {
     gate: 'admin',
-    summary: 'Lists the calls, the latest first.',
+    summary: 'Lists calls, latest first.',
     query: CallQuery,
     reply: listOf(Call),
     answer: async (deps, { query }) => {
@@ -89,7 +90,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/calls/:id', {
     gate: 'admin',
-    summary: 'Shows one call, by the x-request-id of its answer.',
+    summary: 'Shows one call, by the x-request-id of its response.',
     reply: Call,
     answer: async ({ store }, { path }) => {
       const call = await store.call(path.id ?? '');
@@ -100,7 +101,7 @@ export const CALL_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/calls/:id/dispute', {
     gate: 'admin',
     summary:
-      "Settles a disputed call, once: `accept` charges the difference up to the provider's report, `reject` gives back what was charged beyond what was delivered. The same decision again answers the first entry; the other one is refused.",
+      "Settles a disputed call, once: `accept` charges the difference to the provider's report, `reject` refunds what was charged beyond the delivered usage. Repeating the same decision returns the first entry; the other decision is refused.",
     body: Decided,
     reply: Entry,
     answer: async ({ store, ledger, now }, { path, body, caller }) => {

@@ -1,4 +1,4 @@
-/** The admin API's catalogue: providers, models and prices, written as `modelport.yaml` writes them. */
+/** Admin API: providers, models and prices, in the form of `modelport.yaml`. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { lastFour } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -10,15 +10,15 @@ import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, type Method, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 
-/** Only the name concerns the edge: whoever applies the change checks the rest, as for the file. */
+/** Only the name is checked here. The catalogue checks the rest, as for the file. */
 const Written = Type.Object(
   { name: Type.Optional(Type.String({ minLength: 1, description: 'a name' })) },
-  { description: 'an entry as modelport.yaml has it' },
+  { description: 'an entry in the form of modelport.yaml' },
 );
 type Written = Static<typeof Written>;
 
 const Price = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'USD per million tokens and the like, as modelport.yaml has it',
+  description: 'USD per million tokens and so on, in the form of modelport.yaml',
 });
 
 const Provider = Type.Object({
@@ -68,9 +68,9 @@ const FileQuery = Type.Object({
   file: Type.Optional(
     Type.String({
       maxLength: 200,
-      // No path, and nothing that a line of the log or a terminal would obey.
+      // No path, and no control characters that could affect a log or terminal.
       pattern: '^[^\\x00-\\x1f\\x7f/\\\\]+$',
-      description: 'the name of the file, for the record of changes, without its folder',
+      description: "the file's name without its folder, for the audit log",
     }),
   ),
 });
@@ -81,7 +81,7 @@ const Applied = Type.Object({
   models: Type.Object({ added: Names, changed: Names, repriced: Names }),
   messages: Type.Array(
     Type.Object({
-      level: Type.String({ description: 'info, or warn where it undid what another file had set' }),
+      level: Type.String({ description: 'info, or warn if it reverted what another file had set' }),
       message: Type.String(),
     }),
   ),
@@ -90,7 +90,7 @@ const Applied = Type.Object({
 export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/providers', {
     gate: 'admin',
-    summary: 'Lists the providers; of a credential only its last four characters.',
+    summary: 'Lists the providers. Credentials are shown by their last four characters.',
     query: Type.Object(PAGE),
     reply: listOf(Provider),
     answer: async ({ store }, { query }) => pageOf(query, among(await store.providers()), nameOf, writeProvider),
@@ -101,7 +101,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/providers/:name', {
     gate: 'admin',
-    summary: 'Removes a provider that no model has as a target.',
+    summary: 'Removes a provider that is not the target of any model.',
     reply: Removed,
     answer: removeProvider,
   }),
@@ -121,7 +121,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('DELETE', '/admin/v1/models/:name{.+}', {
     gate: 'admin',
-    summary: 'Removes a model; its prices and calls stay on record.',
+    summary: 'Removes a model; its prices and calls are kept.',
     reply: Removed,
     answer: async (deps, { path, caller }) => {
       const models = await deps.store.models();
@@ -138,7 +138,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/apply', {
     gate: 'admin',
     summary:
-      'Adds or changes providers and models as a modelport.yaml says. All of it is checked before anything is changed; what it does not name stays. Answers what changed.',
+      'Adds or changes providers and models in the form of modelport.yaml. Everything is checked before anything is changed; entries that are not named stay. Returns the changes.',
     query: FileQuery,
     body: File,
     reply: Applied,
@@ -151,7 +151,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('GET', '/admin/v1/prices', {
     gate: 'admin',
-    summary: 'Lists the price versions, those of past calls included.',
+    summary: 'Lists price versions, including those of past calls.',
     query: Type.Object({ ...PAGE, model: Type.Optional(Type.String()) }),
     reply: listOf(PriceVersion),
     answer: ({ store }, { query }) =>
@@ -164,7 +164,7 @@ export const CATALOG_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-/** POST names the entry in its body, PUT in its path. */
+/** POST names the entry in the body, PUT in the path. */
 function saving(
   path: string,
   what: string,
@@ -181,13 +181,13 @@ function saving(
     await deps.catalog.reload();
     return saved;
   };
-  const summary = `Adds ${what}, or changes the one of that name, written as modelport.yaml writes it.`;
+  const summary = `Adds ${what}, or changes the one of that name, in the form of modelport.yaml.`;
   const row = (method: Method, at: string) =>
     route(method, at, { gate: 'admin', summary, body: Written, reply, answer });
   return [row('POST', path), row('PUT', `${path}/:name{.+}`)];
 }
 
-/** Whoever applies a form names its members from the top (`models[0].price`): here the entry is the top. */
+/** Errors name members from the top of the file (`models[0].price`); here the entry itself is the top. */
 async function applyEntry(deps: HttpDeps, list: 'providers' | 'models', entry: Written, actor: string): Promise<void> {
   try {
     await deps.apply({ [list]: [entry] }, actor);
@@ -202,14 +202,14 @@ async function removeProvider(deps: HttpDeps, { path, caller }: Asked<unknown, u
   const { name } = named(await deps.store.providers(), path.name, 'provider');
   const user = (await deps.store.models()).find(({ targets }) => targets.some(({ provider }) => provider === name));
   if (user) {
-    throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change that first.`);
+    throw new GatewayError('conflict', `The model "${user.name}" has a target at "${name}": change the model first.`);
   }
   await deps.store.removeProvider(name, audited(deps, caller, 'provider.removed', name));
   await deps.catalog.reload();
   return { name, removed: true };
 }
 
-/** Reads a page of rows that are all at hand. */
+/** Pages through a list that is already in memory. */
 function among<Row extends { name: string }>(rows: Row[]) {
   return ({ limit, after }: { limit: number; after?: string }) => {
     const rest = after === undefined ? rows : rows.filter((row) => row.name > after);

@@ -1,4 +1,4 @@
-/** The admin API's keys: made, listed, changed, disabled, given a new secret, removed. The key itself is answered once. */
+/** Admin API: keys. The key itself is returned once, when it is created or rotated. */
 import { type Static, Type } from 'typebox';
 import { readRange } from '../../../access/cidr.ts';
 import { issueKey } from '../../../access/key.ts';
@@ -74,7 +74,7 @@ const Rotation = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: LONGEST_GRACE_SECONDS,
-        description: `a number of seconds the old secret goes on to work, up to ${LONGEST_GRACE_SECONDS}`,
+        description: `how many seconds the old secret keeps working, up to ${LONGEST_GRACE_SECONDS}`,
       }),
     ),
   },
@@ -98,20 +98,20 @@ const Key = Type.Object({
   ...LIMITS_SHOWN,
 });
 
-/** With the key itself, which is shown this once. */
+/** Includes the key itself, which is shown only once. */
 const KeyIssued = Type.Object({ ...Key.properties, key: Type.String() });
 
 export const KEY_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/keys', {
     gate: 'admin',
-    summary: 'Makes a key of an account. The key itself is shown this once.',
+    summary: 'Creates a key for an account. The key itself is shown only once.',
     body: NewKey,
     reply: KeyIssued,
     answer: createKey,
   }),
   route('GET', '/admin/v1/keys', {
     gate: 'admin',
-    summary: 'Lists the keys; of the keys themselves only their last four characters.',
+    summary: 'Lists keys. Only their last four characters are shown.',
     query: Type.Object({ ...PAGE, account: Type.Optional(Type.String({ description: "an account's id or name" })) }),
     reply: listOf(Key),
     answer: async ({ store }, { query }) => {
@@ -135,7 +135,7 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('PATCH', '/admin/v1/keys/:id', {
     gate: 'admin',
-    summary: 'Changes what a key may do: members that are not given stay, null takes them away.',
+    summary: 'Changes what a key may do. Absent members stay; null removes a value.',
     body: ChangedKey,
     reply: Key,
     answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.changed', () => changeOf(asked.body))),
@@ -149,20 +149,20 @@ export const KEY_ROUTES: readonly AnsweredRoute[] = [
   }),
   route('POST', '/admin/v1/keys/:id/enable', {
     gate: 'admin',
-    summary: 'Enables a key again.',
+    summary: 'Enables a disabled key.',
     reply: Key,
     answer: async (deps, asked) => writeKey(await changeKey(deps, asked, 'key.enabled', () => ({ disabledAt: null }))),
   }),
   route('POST', '/admin/v1/keys/:id/rotate', {
     gate: 'admin',
-    summary: 'Gives a key a new secret. The old one opens nothing from now on, or goes on for `graceSeconds`.',
+    summary: 'Gives a key a new secret. The old one ends at once, or after `graceSeconds`.',
     body: Rotation,
     reply: KeyIssued,
     answer: rotateKey,
   }),
   route('DELETE', '/admin/v1/keys/:id', {
     gate: 'admin',
-    summary: 'Removes a key for good; its calls and what it spent stay on record.',
+    summary: 'Removes a key permanently; its calls and its spending are kept.',
     reply: Type.Object({ id: Type.String(), removed: Type.Literal(true) }),
     answer: async (deps, { path, caller }) => {
       const before = await keyOf(deps, path.id);
@@ -247,7 +247,7 @@ const isPlainName = (name: string) => /^[^\s*\p{Cc}]{1,200}$/u.test(name);
 function rangesOf(addresses: string[]): string[] {
   for (const [at, address] of addresses.entries()) {
     if (readRange(address)) continue;
-    const sentence = `"${address}" is no address: write one or a CIDR range, such as 10.0.0.0/8.`;
+    const sentence = `"${address}" is not an address: write an address or a CIDR range, such as 10.0.0.0/8.`;
     throw new GatewayError('invalid_request', sentence, { param: `addresses[${at}]` });
   }
   return addresses;

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startLoopback } from '../../../../test/loopback.ts';
 
-test('the books are verified and repaired over the admin API', async () => {
+test('the admin API verifies and repairs the ledger', async () => {
   const edge = await startLoopback();
   const key = await edge.issue('admin');
   const ask = async (method: string, path: string, body?: object) => {
@@ -18,11 +18,11 @@ test('the books are verified and repaired over the admin API', async () => {
   await edge.stop();
 });
 
-test('who does not want to wait is told how far the verification is, and gets the report once it has ended', async () => {
+test('a verification above the waiting time answers 202 with progress, and the report once it has ended', async () => {
   const edge = await startLoopback();
   const key = await edge.issue('admin');
   const startedAt = Date.UTC(2026, 10, 22, 12);
-  // Another process verifies: there is one verification at a time.
+  // Another process verifies: only one verification runs at a time.
   const lease = { owner: 'another', startedAt, done: 5, total: 20, leaseUntil: Date.now() + 60_000 };
   expect(await edge.store.leaseVerification(lease, Date.now())).toBe(true);
   const ask = (method: string, path: string, body?: object) => edge.ask(method, path, { key, ...(body && { body }) });

@@ -1,4 +1,4 @@
-/** The admin API's proof that entries, balances, holds, calls and their sums agree. */
+/** Admin API: verification and repair of the ledger. */
 import { Type } from 'typebox';
 import { writeMoney } from '../../../canonical/money.ts';
 import { repairBooks, writeCorrection } from '../../../ledger/repair.ts';
@@ -9,7 +9,7 @@ import { Usd, writeTime } from '../../fields.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
 import { audited } from './audit-routes.ts';
 
-/** A client waits so long for the whole answer, unless it says less; then it is told how far the verification is. */
+/** The default time for which the request waits for the report before it answers 202. */
 const WAIT_SECONDS = 10;
 const Wait = Type.Optional(
   Type.String({ pattern: '^([0-9]|10)$', description: 'seconds to wait for the report before a 202; 10 where absent' }),
@@ -26,7 +26,7 @@ const Verified = Type.Object({
   faults: Type.Array(Type.String()),
   read: Type.Object(
     { entries: Type.Integer(), calls: Type.Integer() },
-    { description: 'how much was read now: the rest stands before signed checkpoints' },
+    { description: 'how much was read now; the rest is covered by signed checkpoints' },
   ),
 });
 
@@ -34,10 +34,12 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/admin/v1/ledger/verify', {
     gate: 'admin',
     summary:
-      'Proves that sums, holds and calls agree and that no entry was altered, from the last signed checkpoints on. What takes longer than ten seconds goes on by itself: 202 says how far it is, and the same request later answers the report. There is one verification at a time.',
+      'Verifies that sums, holds and calls agree and that no entry was altered, starting from the last signed checkpoints. A verification above ten seconds continues in the background: 202 reports its progress, and the same request returns the report later. Only one verification runs at a time.',
     query: Type.Object({
       full: Type.Optional(
-        Type.Union([Type.Literal('true'), Type.Literal('false')], { description: 'true: reads everything anew' }),
+        Type.Union([Type.Literal('true'), Type.Literal('false')], {
+          description: 'true: ignore checkpoints and read everything',
+        }),
       ),
       wait: Wait,
     }),
@@ -50,13 +52,13 @@ export const LEDGER_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/ledger/repair', {
     gate: 'admin',
     summary:
-      'Verifies, and corrects what follows from the rows beside it: sums by the hour, what keys and accounts have spent and hold, balances. Without `enter` it says what it would do. Accounts with altered or missing rows are left as they are, for a person. 202 while the verification goes on.',
+      'Verifies, and corrects derived values: hourly sums, what keys and accounts have spent and hold, balances. Without `enter` it only reports what it would do. Accounts with altered or missing rows are not touched: a person must decide. 202 while the verification continues.',
     query: Type.Object({ wait: Wait }),
     body: Type.Object({ enter: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
     reply: Type.Object({
       entered: Type.Boolean(),
       corrections: Type.Array(Type.String()),
-      left: Type.Array(Type.String(), { description: 'what needs a person' }),
+      left: Type.Array(Type.String(), { description: 'what a person must decide' }),
     }),
     answer: async (deps, { body, query, caller }) => {
       const answer = await deps.verifier.ask({}, waitMs(query.wait));

@@ -1,4 +1,4 @@
-/** The members that keys and accounts share: budget and pace, asked for, taken away, and shown. */
+/** Members shared by keys and accounts (budget and rate limits): their schemas, changes, and output. */
 import { type Static, type TSchema, Type } from 'typebox';
 import { writeMoney } from '../../../canonical/money.ts';
 import type { Budget, Pace } from '../../../store/store.ts';
@@ -22,10 +22,10 @@ const ASKED = {
   budget: BudgetAsked,
   requestsPerMinute: perMinute('requests'),
   tokensPerMinute: perMinute('tokens'),
-  concurrency: perMinute('calls at once'),
+  concurrency: perMinute('concurrent calls'),
 };
 
-/** Of a new key or account. */
+/** For a new key or account. */
 export const LIMITS_ASKED = {
   budget: Type.Optional(ASKED.budget),
   requestsPerMinute: Type.Optional(ASKED.requestsPerMinute),
@@ -33,9 +33,9 @@ export const LIMITS_ASKED = {
   concurrency: Type.Optional(ASKED.concurrency),
 };
 
-/** A member of a change: `null` takes it away. */
+/** For a change: `null` removes the value. */
 export function changeable<S extends TSchema & { description?: string }>(schema: S) {
-  const description = `${schema.description ?? 'a value'}; null takes it away`;
+  const description = `${schema.description ?? 'a value'}; null removes it`;
   return Type.Optional(Type.Union([schema, Type.Null()], { description }));
 }
 
@@ -55,13 +55,13 @@ export const LIMITS_SHOWN = {
 
 export const Spent = Type.Object(
   { total: Usd, day: Usd, month: Usd },
-  { description: 'with what calls under way hold' },
+  { description: 'including the holds of active calls' },
 );
 
 type LimitsAsked = { budget?: BudgetAsked } & Pace;
 type LimitsChanged = { [limit in keyof LimitsAsked]: LimitsAsked[limit] | null };
 
-/** What was asked for as the store takes it: members that are absent stay so. */
+/** Converts requested limits for the store. Absent members stay absent. */
 export function limitsOf({ budget, ...asked }: LimitsAsked): Pace & { budget?: Budget } {
   return { ...paceOf(asked), ...(budget !== undefined && { budget: budgetOf(budget) }) };
 }

@@ -1,4 +1,4 @@
-/** The admin API's money: top-ups, refunds, adjustments and redemption codes; and the caller's door for a code. */
+/** Admin API: top-ups, refunds, adjustments and redemption codes. Also the callers' endpoint for a code. */
 import { type Static, type TProperties, Type } from 'typebox';
 import { auditOfEntry, ENTRY_ACTIONS } from '../../../access/audit.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -31,7 +31,7 @@ const strict = <Members extends TProperties>(members: Members) => Type.Object(me
 const TopUp = strict({ amount: UsdAsked, note: Type.Optional(Note) });
 const Refund = strict({
   amount: UsdAsked,
-  callId: Type.Optional(Type.String({ description: 'the call that is given back, in whole or in part' })),
+  callId: Type.Optional(Type.String({ description: 'the call that is refunded, in whole or in part' })),
   note: Type.Optional(Note),
 });
 const Adjustment = strict({ amount: UsdAsked, note: Note });
@@ -50,33 +50,33 @@ const CODE_MEMBERS = {
 };
 
 const REPEATS =
-  'A repeat with the same Idempotency-Key answers the first entry and moves nothing; for another entry it is refused.';
+  'Repeating the request with the same Idempotency-Key returns the first entry and changes nothing; another request with that key is refused.';
 
 const moneyRoutes: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/accounts/:id/top-ups', {
     gate: 'admin',
-    summary: `Tops an account up. ${REPEATS}`,
+    summary: `Adds money to an account. ${REPEATS}`,
     body: TopUp,
     reply: Entry,
     answer: (deps, asked) => move(deps, asked, 'top-up', aboveZero(asked.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/refunds', {
     gate: 'admin',
-    summary: `Gives an account back what a call, or nothing in particular, has cost; of a call no more than it cost. ${REPEATS}`,
+    summary: `Refunds an account, for a call or in general; for a call at most its cost. ${REPEATS}`,
     body: Refund,
     reply: Entry,
     answer: (deps, asked) => move(deps, asked, 'refund', aboveZero(asked.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/adjustments', {
     gate: 'admin',
-    summary: `Sets a balance right, upwards or downwards, and says why. ${REPEATS}`,
+    summary: `Corrects a balance upwards or downwards, with a note. ${REPEATS}`,
     body: Adjustment,
     reply: Entry,
     answer: (deps, asked) => move(deps, asked, 'adjustment', notZero(asked.body.amount)),
   }),
   route('POST', '/admin/v1/accounts/:id/redemptions', {
     gate: 'admin',
-    summary: 'Redeems a code for an account. Again for the same account it answers the first entry.',
+    summary: 'Redeems a code for an account. Repeating it for the same account returns the first entry.',
     body: Redemption,
     reply: Entry,
     answer: async ({ store, ledger, now }, { path, body, caller }) => {
@@ -91,14 +91,14 @@ const codeRoutes: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/codes', {
     gate: 'admin',
     summary:
-      'Makes a redemption code, which any account may redeem once; the code itself is shown this once. A repeat with the same Idempotency-Key and admin key answers the same code.',
+      'Creates a redemption code, which one account can redeem once; the code itself is shown only once. Repeating the request with the same Idempotency-Key and admin key returns the same code.',
     body: NewCode,
     reply: Type.Object({ ...CODE_MEMBERS, code: Type.String() }),
     answer: makeCode,
   }),
   route('GET', '/admin/v1/codes', {
     gate: 'admin',
-    summary: 'Lists the redemption codes, and who has redeemed them.',
+    summary: 'Lists redemption codes and who redeemed them.',
     query: Type.Object(PAGE),
     reply: listOf(Type.Object(CODE_MEMBERS)),
     answer: ({ store }, { query }) =>
@@ -112,7 +112,7 @@ const codeRoutes: readonly AnsweredRoute[] = [
   route('POST', '/v1/redeem', {
     gate: 'caller',
     scope: 'balance',
-    summary: "Redeems a code for the key's account. Again by the same account it answers the first entry.",
+    summary: "Redeems a code for the key's account. Repeating it with the same account returns the first entry.",
     body: Redemption,
     reply: Type.Object({ amount: Usd, available: Usd, currency: Type.Literal('USD') }),
     answer: async ({ ledger, now }, { body, caller }) => {
@@ -180,16 +180,16 @@ const isSameCode = (a: CodeRow, b: CodeRow): boolean =>
 function aboveZero(asked: UsdAsked): Money {
   const amount = moneyOf(asked, 'amount');
   if (amount > 0n) return amount;
-  throw new GatewayError('invalid_request', '"amount" must be above zero.', { param: 'amount' });
+  throw new GatewayError('invalid_request', '"amount" must be greater than zero.', { param: 'amount' });
 }
 
 function notZero(asked: UsdAsked): Money {
   const amount = moneyOf(asked, 'amount');
   if (amount !== 0n) return amount;
-  throw new GatewayError('invalid_request', '"amount" must be above or below zero.', { param: 'amount' });
+  throw new GatewayError('invalid_request', '"amount" must not be zero.', { param: 'amount' });
 }
 
-/** Half a character, or none at all, would come back from a database as another one, and the entry's hash would not fit it. */
+/** A database would change unpaired surrogates and NUL characters, and then the entry's hash would not match. */
 const noteOf = (note: string): string => note.toWellFormed().replaceAll('\0', '');
 
 export function writeEntry(entry: EntryRow): object {

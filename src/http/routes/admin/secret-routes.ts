@@ -1,4 +1,4 @@
-/** The admin API's key of providers' credentials: made anew. */
+/** Admin API: rotation of the key that encrypts providers' credentials. */
 import { Type } from 'typebox';
 import { auditRow } from '../../../access/audit.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -7,10 +7,10 @@ export const SECRET_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/admin/v1/secrets/rotate', {
     gate: 'admin',
     summary:
-      "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY where it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), else with one that is made for its key file.",
+      "Encrypts providers' credentials with a new key: with the server's MODELPORT_SECRET_KEY if it is set (the old one in MODELPORT_SECRET_KEY_PREVIOUS), otherwise with a key newly made for its key file.",
     reply: Type.Object({
-      from: Type.String({ description: 'where the new key stands' }),
-      providers: Type.Integer({ description: 'how many providers were encrypted anew' }),
+      from: Type.String({ description: 'where the new key is stored' }),
+      providers: Type.Integer({ description: 'how many providers were re-encrypted' }),
     }),
     answer: async ({ store, rotateSecrets, now }, { caller }) => {
       const done = await rotateSecrets();

@@ -1,4 +1,4 @@
-/** What a caller sees of the money: balance, usage, and the billing dashboard that many tools ask for. */
+/** What callers can read about money: balance, usage, and the billing dashboard that many tools use. */
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -28,7 +28,7 @@ const UsageLine = Type.Object({
 const balanceRoute = route('GET', '/v1/balance', {
   gate: 'caller',
   scope: 'balance',
-  summary: "Shows the account's balance: what is free to spend, and what calls under way hold.",
+  summary: "Shows the account's balance: what is available, and what active calls hold.",
   reply: Type.Object({ available: Usd, held: Usd, currency: Type.Literal('USD') }),
   answer: async (deps, { caller }) => {
     const { available, held } = await balanceOf(deps, caller);
@@ -100,12 +100,12 @@ const DashboardUsage = Type.Object({
   total_usage: Type.Number({ description: 'US cents' }),
 });
 
-/** Both are asked for with and without `/v1`. */
+/** Clients request both with and without `/v1`. */
 const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
   route('GET', `${prefix}/dashboard/billing/subscription`, {
     gate: 'caller',
     scope: 'balance',
-    summary: 'Shows all the money the account has had, as the OpenAI dashboard did.',
+    summary: 'Shows all money that the account has received, as the OpenAI dashboard did.',
     reply: Subscription,
     answer: subscription,
   }),
@@ -127,7 +127,7 @@ const dashboardRoutes = ['/v1', ''].flatMap((prefix) => [
   }),
 ]);
 
-/** The tools show `hard_limit_usd` less the usage as what is left. */
+/** Tools show `hard_limit_usd` minus usage as the remaining credit. */
 async function subscription(deps: HttpDeps, { caller }: Asked<unknown, unknown>): Promise<object> {
   const { available, held } = await balanceOf(deps, caller);
   const limit = inDollars(available + held + (await spentInAll(deps, caller)));
@@ -148,7 +148,7 @@ async function spent(deps: HttpDeps, caller: Caller, from: number, to: number): 
 
 const KEYS_AT_ONCE = 500;
 
-/** By the keys' own sums: adding up every call the account ever made would hold up all others. */
+/** From the stored sums of the keys: adding up every call of the account would take too long. */
 async function spentInAll({ store, ledger, now }: HttpDeps, { account }: Caller): Promise<Money> {
   let sum = -((await ledger.balance(account))?.held ?? 0n);
   for (let after: string | undefined, more = true; more; ) {
@@ -162,11 +162,11 @@ async function spentInAll({ store, ledger, now }: HttpDeps, { account }: Caller)
 
 async function balanceOf(deps: HttpDeps, caller: Caller): Promise<{ available: Money; held: Money }> {
   const balance = await deps.ledger.balance(caller.account);
-  if (!balance) throw new GatewayError('internal_error', "The key's account is not there.");
+  if (!balance) throw new GatewayError('internal_error', "The key's account does not exist.");
   return balance;
 }
 
-/** These shapes say money as a JSON number. */
+/** These formats have money as a JSON number. */
 const inDollars = (amount: Money): number => Number(writeMoney(amount));
 
 export const BILLING_ROUTES: readonly AnsweredRoute[] = [balanceRoute, usageRoute, ...dashboardRoutes];

@@ -28,7 +28,7 @@ interface Counted {
   error?: { message: string };
 }
 
-test('messages are counted, with their tools and images', async () => {
+test('tokens of messages are counted with their tools and images', async () => {
   const { status, body } = await counted('/v1/messages/count_tokens?beta=true', MESSAGES);
   expect([status, Object.keys(body)]).toEqual([200, ['input_tokens']]);
   expect(body.input_tokens).toBeGreaterThan(100);
@@ -38,7 +38,7 @@ test('messages are counted, with their tools and images', async () => {
   expect(more.body.input_tokens).toBeGreaterThan(2 * (body.input_tokens ?? 0));
 });
 
-test('who asks and what for is looked at as in a call', async () => {
+test('key and model are checked as in a call', async () => {
   const path = '/v1/messages/count_tokens';
   expect((await counted(path, MESSAGES, { 'x-api-key': 'sk-wrong' })).status).toBe(401);
   const unversioned = await counted(path, MESSAGES, {});
@@ -53,7 +53,7 @@ test('who asks and what for is looked at as in a call', async () => {
   expect((await counted(path, { model: 'alpha' })).status).toBe(400);
 });
 
-test('a key counts only for the models it may call', async () => {
+test('a key can count only for models that it may call', async () => {
   const key = await edge.issue('caller', { models: ['team/beta-2'] });
   expect((await counted('/v1/messages/count_tokens', MESSAGES, { ...VERSION, 'x-api-key': key })).status).toBe(403);
 });
@@ -79,7 +79,7 @@ test.each([
   expect(whole).toBeGreaterThan(1.8 * alone);
 });
 
-test("what is wrong on Google's paths is said in Google's words", async () => {
+test("errors on Google's paths have Google's format", async () => {
   for (const path of ['/v1/models/nobody:countTokens', '/v1beta/models/nobody:countTokens']) {
     const response = await edge.ask('POST', path, { body: { contents: CONTENTS } });
     expect(response.status).toBe(404);

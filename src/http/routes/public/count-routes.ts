@@ -1,4 +1,4 @@
-/** How many tokens a conversation has, by the gateway's own estimate: asked for by agents before a call, and not billed. */
+/** Token counting by the gateway's own estimate. Agents ask for it before a call. It is not billed. */
 import { Type } from 'typebox';
 import { type Caller, nameFor } from '../../../access/access.ts';
 import type { ChatCall } from '../../../canonical/call.ts';
@@ -10,7 +10,7 @@ import type { HttpDeps } from '../../http-deps.ts';
 import { type AnsweredRoute, type Asked, route } from '../../route.ts';
 import { GoogleQuery, googlePaths } from './google-path.ts';
 
-// The dialects say what is wrong with the rest of a conversation.
+// The dialects validate the rest of the conversation.
 const CountMessages = Type.Object({ model: Type.String(), messages: Type.Array(Type.Object({})) });
 const CountGenerate = Type.Object({
   contents: Type.Optional(Type.Unknown()),
@@ -43,7 +43,7 @@ export const COUNT_ROUTES: readonly AnsweredRoute[] = [
 ];
 
 function countMessages(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
-  // What a reply may have is not asked here, but the format wants it.
+  // The format requires `max_tokens`, which has no effect on the count.
   return countTokens(
     deps,
     asked.caller,
@@ -51,7 +51,7 @@ function countMessages(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
   );
 }
 
-/** Some libraries send the whole request that they are about to make, others its contents alone. */
+/** Some libraries send the request they are about to make, others only its contents. */
 function countGenerate(deps: HttpDeps, asked: Asked<unknown, unknown>): number {
   const { generateContentRequest: whole } = asked.body as JsonObject;
   const said = {
@@ -67,7 +67,7 @@ export function readConversation(
   asked: Asked<unknown, unknown>,
   more: JsonObject,
 ): ChatCall {
-  if (!dialect) throw new Error('A dialect that counts is not there.');
+  if (!dialect) throw new Error('A dialect that can count does not exist.');
   const { path, headers } = asked;
   const body = new TextEncoder().encode(writeAgain({ ...(asked.body as JsonObject), ...more }));
   const request: WireRequest = { body, headers, path, query: new URLSearchParams() };
@@ -76,7 +76,7 @@ export function readConversation(
   return call;
 }
 
-/** What can be read may still be nested too deeply to be written. */
+/** A body that can be parsed may still be nested too deeply to be written. */
 function writeAgain(body: JsonObject): string {
   try {
     return JSON.stringify(body);
@@ -88,7 +88,7 @@ function writeAgain(body: JsonObject): string {
 export function countTokens({ catalog, access }: HttpDeps, caller: Caller, call: ChatCall): number {
   const model = catalog.find(nameFor(caller, call.model));
   if (!model) {
-    const sentence = `There is no model "${call.model}". GET /v1/models lists those there are.`;
+    const sentence = `There is no model "${call.model}". GET /v1/models lists the available models.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
   access.allowModel(caller, model, call.model);

@@ -1,10 +1,10 @@
-/** A kept file as an answer, in whole or in the part that `Range` asks for (RFC 9110, section 14). */
+/** Sends a stored file, in whole or the part requested by `Range` (RFC 9110, section 14). */
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { ByteRange, Files } from '../../../files/files.ts';
 
 const RANGE = /^bytes=(\d*)-(\d*)$/;
 
-/** `file` is a name of ours. Throws `not_found`. */
+/** `file`: the stored file's name. Throws `not_found`. */
 export async function fileReply(
   files: Files,
   file: string,
@@ -12,13 +12,13 @@ export async function fileReply(
   asked: Pick<Headers, 'get'>,
 ): Promise<Response> {
   const size = await files.size(file);
-  if (size === undefined) throw new GatewayError('not_found', 'There is no such file, or it is kept no longer.');
+  if (size === undefined) throw new GatewayError('not_found', 'There is no such file, or it has expired.');
   const headers = {
     'content-type': mimeType,
     'accept-ranges': 'bytes',
     etag: `"${file}"`,
     'cache-control': 'private, max-age=3600',
-    // An image may be a program (SVG), and it is somebody else's.
+    // An SVG image from a provider may contain scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     'x-content-type-options': 'nosniff',
   };
@@ -42,7 +42,7 @@ export async function fileReply(
   });
 }
 
-/** Several ranges at once, and what is no range, are answered with the whole. */
+/** A request for several ranges, and an invalid range, get the complete file. */
 export function rangeIn(header: string, size: number): ByteRange | 'whole' | 'beyond' {
   const found = RANGE.exec(header.trim());
   const [, first = '', last = ''] = found ?? [];

@@ -1,4 +1,4 @@
-/** Finished works by their unguessable names: who knows one needs no key. */
+/** Files of finished videos and images. Their names cannot be guessed, so no key is needed. */
 import { GatewayError } from '../../../canonical/errors.ts';
 import { readImageName } from '../../../files/image-store.ts';
 import { type AnsweredRoute, route } from '../../route.ts';
@@ -15,10 +15,10 @@ export const FILE_ROUTES: readonly AnsweredRoute[] = [
   }),
 ];
 
-/** Throws `not_found`, also where the time of an image is over and it has not been removed yet. */
+/** Throws `not_found`, also for an expired image that has not been removed yet. */
 function typeOf(name: string, now: number): string {
   if (VIDEO.test(name)) return 'video/mp4';
   const image = readImageName(name);
   if (image && image.endsAt > now) return image.mimeType;
-  throw new GatewayError('not_found', 'There is no such file, or it is kept no longer.');
+  throw new GatewayError('not_found', 'There is no such file, or it has expired.');
 }

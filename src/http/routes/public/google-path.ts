@@ -1,18 +1,18 @@
-/** Google's paths, which say model and action in one: `{model}:{action}`, with or without a slash behind. */
+/** Google's paths have model and action in one segment, `{model}:{action}`, with or without a trailing slash. */
 import { Type } from 'typebox';
 import type { PathReading } from '../../route.ts';
 
 export const GoogleQuery = Type.Object({
-  alt: Type.Optional(Type.String({ description: '`sse` for server-sent events; a JSON array otherwise' })),
+  alt: Type.Optional(Type.String({ description: '`sse` for server-sent events; otherwise a JSON array' })),
   key: Type.Optional(Type.String({ description: "a caller's key" })),
 });
 
-/** The framework's pattern for a name that may hold slashes, and the action behind it. */
+/** Hono's pattern for a name that may contain slashes, followed by the action. */
 const CALL = ':call{.+}';
-/** Both versions: the official library's default has changed from one to the other. */
+/** Both versions: the default of the official library changed from one to the other. */
 const PREFIXES = ['/v1beta/models/', '/v1/models/'] as const;
 
-/** Where the format stands, and how each path is read: `takes` says which actions. */
+/** The paths of the format and how each is parsed. `takes`: whether the route serves an action. */
 export function googlePaths(
   shownAction: string,
   takes: (action: string) => boolean,
@@ -31,7 +31,7 @@ export function googlePaths(
 
 const ACTIONS = new Set('generateContent streamGenerateContent countTokens embedContent batchEmbedContents'.split(' '));
 
-/** The paths that show a model: those that name an action take POST alone. */
+/** Paths that show a model. A path with an action supports only POST. */
 export function modelPath(prefix: string): PathReading {
   return {
     shown: `${prefix}/{id}`,
@@ -39,7 +39,7 @@ export function modelPath(prefix: string): PathReading {
   };
 }
 
-/** A model's name may hold colons too: the last one counts. */
+/** A model's name may contain colons: the last one separates the action. */
 function modelAndAction(call: string): { model: string; action: string } {
   const text = call.endsWith('/') ? call.slice(0, -1) : call;
   const colon = text.lastIndexOf(':');

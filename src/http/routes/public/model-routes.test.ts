@@ -23,14 +23,14 @@ async function list(
   return (await response.json()) as Listed;
 }
 
-test('GET /v1/models in the OpenAI shape', async () => {
+test('GET /v1/models answers in the OpenAI format', async () => {
   const { data, ...rest } = await list('/v1/models', edge.callerKey);
   expect(rest).toEqual({ object: 'list' } as Listed);
   expect(data?.map(({ id }) => id).sort()).toEqual(NAMES);
   expect(data?.[0]).toMatchObject({ object: 'model', owned_by: 'tests', created: expect.any(Number) });
 });
 
-test('x-api-key or a version header asks for the Anthropic shape', async () => {
+test('x-api-key or a version header selects the Anthropic format', async () => {
   const shaped = { first_id: expect.any(String), has_more: false };
   expect(await list('/v1/models', null, { 'x-api-key': edge.callerKey })).toMatchObject(shaped);
   for (const name of ['anthropic-version', 'vendor1-version']) {
@@ -55,7 +55,7 @@ test('the Anthropic list pages forwards and backwards', async () => {
   expect(await wrong.json()).toMatchObject({ error: { param: 'after_id' } });
 });
 
-test('a Google header or ?key= asks for the Google shape, and so does /v1beta', async () => {
+test('a Google header, ?key= or /v1beta selects the Google format', async () => {
   const names = NAMES.map((name) => `models/${name}`);
   const lists = [
     await list('/v1/models', null, { 'x-goog-api-key': edge.callerKey }),
@@ -77,7 +77,7 @@ test('the Google list pages by token', async () => {
   expect([...(first.models ?? []), ...(rest.models ?? [])].length).toBe(NAMES.length);
 });
 
-test('one model, with a slash or a colon in its name, in each shape', async () => {
+test('a model with a slash or a colon in its name is found in each format', async () => {
   for (const path of ['/v1/models/team%2Fbeta-2', '/v1/models/team/beta-2']) {
     expect(await (await edge.ask('GET', path)).json()).toMatchObject({ id: 'team/beta-2', object: 'model' });
   }
@@ -89,7 +89,7 @@ test('one model, with a slash or a colon in its name, in each shape', async () =
   }
 });
 
-test('an unknown model is 404, letter case counts', async () => {
+test('an unknown model is 404, and letter case matters', async () => {
   for (const name of ['nothing', 'Alpha']) {
     const response = await edge.ask('GET', `/v1/models/${name}`);
     expect(response.status).toBe(404);
@@ -99,7 +99,7 @@ test('an unknown model is 404, letter case counts', async () => {
   expect(await google.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } });
 });
 
-test('a key sees only what it may call', async () => {
+test('a key sees only the models that it may call', async () => {
   const key = await edge.issue('caller', { models: ['alpha'] });
   expect((await list('/v1/models', key)).data?.map(({ id }) => id)).toEqual(['alpha']);
   expect((await list('/v1beta/models', key)).models?.length).toBe(1);
@@ -108,7 +108,7 @@ test('a key sees only what it may call', async () => {
   expect((await list('/v1/models', none)).data).toEqual([]);
 });
 
-test('no key is 401 in the OpenAI shape on /v1 and in the Google shape on /v1beta', async () => {
+test('a missing key is 401 in the OpenAI format on /v1 and in the Google format on /v1beta', async () => {
   const openai = await edge.ask('GET', '/v1/models', { key: null });
   expect([openai.status, await openai.json()]).toMatchObject([401, { error: { code: 'invalid_api_key' } }]);
   const google = await edge.ask('GET', '/v1beta/models', { key: null });

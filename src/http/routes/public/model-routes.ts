@@ -1,4 +1,4 @@
-/** Which models a key may call: the list and each model, in the shape of whoever asks. */
+/** The models that a key may call: the list and each model, in the API format of the client. */
 import { type Static, Type } from 'typebox';
 import { type Caller, mayCall, nameFor } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -11,7 +11,7 @@ import { anthropicModel, anthropicPage, googleModel, googlePage, openaiList, ope
 
 const ANY_KEY = { anthropic: true, google: true } as const;
 
-/** The parameters of all three shapes: each reads its own. */
+/** The parameters of all three formats; each reads its own. */
 const Paging = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'an integer from 1 to 1000' })),
   before_id: Type.Optional(Type.String()),
@@ -27,7 +27,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'models',
     carriers: ANY_KEY,
-    summary: 'Lists the models the key may call.',
+    summary: 'Lists the models that the key can call.',
     query: Paging,
     answer: (deps, asked) => list(deps, asked, shapeAsked(asked)),
   }),
@@ -44,7 +44,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'models',
     carriers: ANY_KEY,
-    summary: 'Lists the models the key may call, in the Google shape.',
+    summary: 'Lists the models that the key can call, in the Google format.',
     query: Paging,
     answer: (deps, asked) => list(deps, asked, 'google'),
   }),
@@ -52,7 +52,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
     gate: 'caller',
     scope: 'models',
     carriers: ANY_KEY,
-    summary: 'Shows one model in the Google shape.',
+    summary: 'Shows one model in the Google format.',
     reading: modelPath('/v1beta/models'),
     query: Paging,
     answer: (deps, asked) => one(deps, asked, 'google'),
@@ -61,7 +61,7 @@ export const MODEL_ROUTES: readonly AnsweredRoute[] = [
 
 type Shape = 'openai' | 'anthropic' | 'google';
 
-/** docs/api.md#model-lists: the first match wins. */
+/** See docs/api.md#model-lists: the first match wins. */
 function shapeAsked({ headers, query }: Asked<Paging, unknown>): Shape {
   if (headers.has('x-api-key') || headers.has('anthropic-version') || headers.has('vendor1-version'))
     return 'anthropic';
@@ -92,7 +92,7 @@ function one(deps: HttpDeps, { caller, path }: Asked<Paging, unknown>, shape: Sh
   // Google's clients write "models/x" where others write "x".
   const model = known(id) ?? (id.startsWith('models/') ? known(id.slice('models/'.length)) : undefined);
   if (!model) {
-    const sentence = `There is no model "${id}" that this key may call. GET /v1/models lists those there are.`;
+    const sentence = `There is no model "${id}" that this key can call. GET /v1/models lists the available models.`;
     throw new GatewayError('model_not_found', sentence, { param: 'model' });
   }
   switch (shape) {

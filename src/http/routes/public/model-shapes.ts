@@ -1,4 +1,4 @@
-/** Models as the three formats list them, page by page where the format pages. */
+/** Writes models in the three list formats, with their paging. */
 import type { Kind } from '../../../canonical/call.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { Model } from '../../../catalog/catalog.ts';
@@ -90,5 +90,5 @@ export function googleModel(model: Model): object {
 function indexOf(models: readonly Model[], name: string, param: string): number {
   const index = models.findIndex((model) => model.name === name);
   if (index >= 0) return index;
-  throw new GatewayError('invalid_request', `"${param}" names no model of this list.`, { param });
+  throw new GatewayError('invalid_request', `"${param}" is not a model of this list.`, { param });
 }

@@ -1,4 +1,4 @@
-/** Kept responses: looked up, told again as a stream, deleted, listed by what went into them; and the size of a request. */
+/** Stored responses: reading, streaming again, deleting, and listing input items. Also token counting. */
 import { Type } from 'typebox';
 import type { Caller } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
@@ -12,7 +12,9 @@ import { countTokens, readConversation } from './count-routes.ts';
 
 const DIALECT = 'openai-responses';
 
-const Include = Type.Optional(Type.Unknown({ description: 'taken; what was kept is shown whole' }));
+const Include = Type.Optional(
+  Type.Unknown({ description: 'accepted and ignored; the stored response is always complete' }),
+);
 
 const RetrieveQuery = Type.Object({
   stream: Type.Optional(Type.Union([Type.Literal('true'), Type.Literal('false')])),
@@ -28,7 +30,7 @@ const ItemsQuery = Type.Object({
   include: Include,
 });
 
-// The dialect says what is wrong with the rest of a conversation.
+// The dialect validates the rest of the conversation.
 const CountResponse = Type.Object({ model: Type.String() });
 
 const ItemList = Type.Object({
@@ -51,7 +53,7 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/v1/responses/:id', {
     gate: 'caller',
     scope: 'chat',
-    summary: 'Shows a kept response, with `stream=true` as the stream that it may have been.',
+    summary: 'Shows a stored response; with `stream=true` as a stream of events.',
     query: RetrieveQuery,
     answer: async (deps, { path, query, caller }) => {
       const row = await found(deps, caller, path.id);
@@ -67,7 +69,7 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
   route('DELETE', '/v1/responses/:id', {
     gate: 'caller',
     scope: 'chat',
-    summary: 'Deletes a kept response; what goes on from it keeps its items.',
+    summary: 'Deletes a stored response; responses that continue it keep its items.',
     reply: Type.Object({ id: Type.String(), object: Type.Literal('response'), deleted: Type.Literal(true) }),
     answer: async (deps, { path, caller }) => {
       const id = path.id ?? '';
@@ -78,7 +80,7 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/v1/responses/:id/input_items', {
     gate: 'caller',
     scope: 'chat',
-    summary: 'Lists the items that a kept response was made from, the latest first.',
+    summary: 'Lists the input items of a stored response, latest first.',
     query: ItemsQuery,
     reply: ItemList,
     answer: async (deps, { path, query, caller }) => {
@@ -93,12 +95,12 @@ export const RESPONSE_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/v1/responses/:id/cancel', {
     gate: 'caller',
     scope: 'chat',
-    summary: 'Refused: only responses made in the background could be cancelled, and none are.',
+    summary: 'Always refused: only background responses can be cancelled, and they are not supported.',
     answer: async (deps, { path, caller }) => {
       await found(deps, caller, path.id);
       throw new GatewayError(
         'invalid_request',
-        'Cannot cancel a synchronous response: leave its connection to end one that is being made.',
+        'Cannot cancel a synchronous response: close its connection to end one that is in progress.',
       );
     },
   }),
@@ -114,7 +116,7 @@ function unknown(id: string): GatewayError {
   return new GatewayError('not_found', `Response with id '${id}' not found.`);
 }
 
-/** Everything that the last response of the chain was made from. */
+/** Everything that the last response of the chain was generated from. */
 function itemsBefore(rows: readonly ResponseRow[]): JsonObject[] {
   return rows.flatMap(({ input, output }, index) => [
     ...(JSON.parse(input) as JsonObject[]),
@@ -125,7 +127,7 @@ function itemsBefore(rows: readonly ResponseRow[]): JsonObject[] {
 function pageOfItems(items: readonly JsonObject[], limit: number, after: string | undefined): object {
   const last = after === undefined ? -1 : items.findIndex(({ id }) => id === after);
   if (after !== undefined && last < 0) {
-    throw new GatewayError('not_found', `\`after\` names no item of this response: "${after}".`, { param: 'after' });
+    throw new GatewayError('not_found', `\`after\` is not an item of this response: "${after}".`, { param: 'after' });
   }
   const data = items.slice(last + 1, last + 1 + limit);
   return {

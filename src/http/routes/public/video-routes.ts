@@ -1,4 +1,4 @@
-/** The doors of video tasks: any model is reached by any of them, any task read at any of them. */
+/** Routes of video tasks in four formats. Each format reaches every model and reads every task. */
 import { Type } from 'typebox';
 import { GatewayError } from '../../../canonical/errors.ts';
 import type { JsonObject } from '../../../canonical/json.ts';
@@ -27,7 +27,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/v1/videos', {
     gate: 'caller',
     scope: 'video',
-    summary: `Begins to make a video. ${FORM}`,
+    summary: `Starts the generation of a video. ${FORM}`,
     answer: (deps, asked) => create(deps, asked, openaiVideos),
   }),
   route('GET', '/v1/videos', {
@@ -40,13 +40,13 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/v1/videos/:id', {
     gate: 'caller',
     scope: 'video',
-    summary: 'Shows how far a video is.',
+    summary: 'Shows the progress of a video.',
     answer: (deps, asked) => show(deps, asked, openaiVideos),
   }),
   route('DELETE', '/v1/videos/:id', {
     gate: 'caller',
     scope: 'video',
-    summary: 'Removes a video and its files; one under way is given up where its provider can be told.',
+    summary: 'Removes a video and its files; one in progress is cancelled if its provider supports that.',
     reply: Type.Object({ id: Type.String(), object: Type.Literal('video.deleted'), deleted: Type.Boolean() }),
     async answer(deps, { path, caller }) {
       await deps.videos.remove(caller, path.id ?? '');
@@ -63,19 +63,19 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
   route('POST', '/v1/videos/:id/remix', {
     gate: 'caller',
     scope: 'video',
-    summary: 'Makes a video anew by another prompt, where its model can.',
+    summary: 'Generates a video again with another prompt, if its model supports that.',
     answer: remix,
   }),
   route('POST', '/v1/video/generations', {
     gate: 'caller',
     scope: 'video',
-    summary: `Begins to make a video. ${FORM}`,
+    summary: `Starts the generation of a video. ${FORM}`,
     answer: (deps, asked) => create(deps, asked, videoGenerations),
   }),
   route('GET', '/v1/video/generations/:id', {
     gate: 'caller',
     scope: 'video',
-    summary: 'Shows how far a video is, and where it is.',
+    summary: 'Shows the progress of a video, and its URL when finished.',
     answer: (deps, asked) => show(deps, asked, videoGenerations),
   }),
   ...['/vendor-a', '/kling'].flatMap((prefix) =>
@@ -86,7 +86,7 @@ export const VIDEO_ROUTES: readonly AnsweredRoute[] = [
       gate: 'caller',
       scope: 'video',
       summary:
-        '`Action=CVSync2AsyncSubmitTask` begins to make a video, `Action=CVSync2AsyncGetResult` shows how far it is.',
+        '`Action=CVSync2AsyncSubmitTask` starts the generation of a video, `Action=CVSync2AsyncGetResult` shows its progress.',
       query: VendorBQuery,
       answer: answerVendorB,
     }),
@@ -100,13 +100,13 @@ function vendorARoutes(prefix: string, kind: string): AnsweredRoute[] {
     route('POST', path, {
       gate: 'caller',
       scope: 'video',
-      summary: "Begins to make a video, by Kling's body.",
+      summary: 'Starts the generation of a video with a Kling body.',
       answer: (deps, asked) => create(deps, asked, vendorA, { fromImage }),
     }),
     route('GET', `${path}/:id`, {
       gate: 'caller',
       scope: 'video',
-      summary: 'Shows how far a video is, and where it is.',
+      summary: 'Shows the progress of a video, and its URL when finished.',
       answer: (deps, asked) => show(deps, asked, vendorA),
     }),
   ];
@@ -179,13 +179,15 @@ async function list(
 async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: string }, unknown>): Promise<Response> {
   const { variant = 'video', index = '0' } = asked.query;
   if (variant !== 'video') {
-    throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is kept.', { param: 'variant' });
+    throw new GatewayError('invalid_request', '`variant` must be `video`: nothing else is stored.', {
+      param: 'variant',
+    });
   }
   const task = await deps.videos.find(asked.caller, asked.path.id ?? '');
   if (task.state === 'failed')
-    throw new GatewayError('not_found', `The video failed: ${task.error?.message ?? 'nothing was made'}`);
+    throw new GatewayError('not_found', `The video failed: ${task.error?.message ?? 'nothing was generated'}`);
   if (task.state !== 'completed')
-    throw new GatewayError('not_found', 'The video is not finished yet: ask for its status until it is `completed`.');
+    throw new GatewayError('not_found', 'The video is not finished yet: read its status until it is `completed`.');
   const output = task.outputs[Number(index)];
   if (!output && task.outputs.length > 0)
     throw new GatewayError(
@@ -195,11 +197,11 @@ async function content(deps: HttpDeps, asked: Asked<{ variant?: string; index?: 
         param: 'index',
       },
     );
-  if (!output || task.emptied) throw new GatewayError('not_found', 'The video is kept no longer.');
+  if (!output || task.emptied) throw new GatewayError('not_found', 'The video has expired.');
   return fileReply(deps.files, output.file, output.mimeType, asked.headers);
 }
 
-/** Action and version are the provider's own way to say what is meant. */
+/** The query parameters Action and Version select the operation. */
 async function answerVendorB(
   deps: HttpDeps,
   asked: Asked<{ Action?: string; Version?: string }, unknown>,
@@ -221,10 +223,10 @@ async function answerVendorB(
 }
 
 function missing(param: string, right: string): GatewayError {
-  return new GatewayError('invalid_request', `The query must hold \`${param}\`: ${right}.`, { param });
+  return new GatewayError('invalid_request', `The query must contain \`${param}\`: ${right}.`, { param });
 }
 
-/** Addresses lead to where clients reach us, or else back to where this one asked. */
+/** URLs use the configured public URL, or else the host of the request. */
 function viewOf({ settings }: HttpDeps, task: Task, { url }: Any): TaskView {
   const kept = task.state === 'completed' && !task.emptied;
   return {

@@ -1,9 +1,9 @@
-/** Who may read the metrics: they name models, providers and sums of money, so an address alone opens nothing. */
+/** Who may read the metrics. They contain models, providers and amounts, so the client's address is never enough. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Access } from '../../../access/access.ts';
 import { GatewayError } from '../../../canonical/errors.ts';
 
-/** `token`: the metrics token; `isOpen`: the operator lets everybody in. */
+/** `token`: the metrics token. `isOpen`: no key is needed. */
 export interface MetricsGate {
   token: string | undefined;
   isOpen: boolean;
@@ -11,7 +11,7 @@ export interface MetricsGate {
 
 const BEARER = /^bearer +(\S+) *$/i;
 
-/** Lets in whoever sends the metrics token or an admin key as a bearer token. Throws as `authenticate` does, or `invalid_api_key`. */
+/** Accepts the metrics token or an admin key as bearer token. Throws as `authenticate` does, or `invalid_api_key`. */
 export async function refuseStranger(
   gate: MetricsGate,
   { access, now }: { access: Access; now(): number },
@@ -29,7 +29,7 @@ export async function refuseStranger(
   await access.authenticate({ key, address }, now(), 'admin');
 }
 
-/** Takes as long for a near miss as for a far one. */
+/** Compares in constant time. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,9 +1,9 @@
-/** What an operator's Prometheus reads: counters fed by edge and gateway, and figures taken when it asks. */
+/** Metrics for Prometheus: counters that edge and gateway increase, and gauges read on each request. */
 import type { Catalog } from '../../../catalog/catalog.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import type { CallOutcome, CallRow, Store } from '../../../store/store.ts';
 
-/** What figures are taken from. */
+/** The sources of the gauges. */
 export interface Measured {
   gateway: Gateway;
   store: Store;
@@ -11,19 +11,19 @@ export interface Measured {
 }
 
 export interface Metrics {
-  /** An answer has left the edge. */
+  /** Called when a response was sent. */
   answered(status: number): void;
-  /** A call has ended and is on record: the gateway's log says so. */
+  /** Called when a call has ended and is recorded. */
   called(call: CallRow): void;
-  /** The text form, version 0.0.4. */
+  /** Returns the Prometheus text format, version 0.0.4. */
   write(measured: Measured): Promise<string>;
 }
 
-/** What the calls of one model have come to. */
+/** Counters of one model. */
 interface ModelCounts {
   outcomes: Map<CallOutcome, number>;
   milliseconds: number;
-  /** A counter is no ledger: a number is near enough. */
+  /** A metric needs no exact arithmetic; the ledger has the exact amounts. */
   nanoUsd: number;
 }
 
@@ -62,18 +62,18 @@ export function createMetrics(startedAt: number): Metrics {
     },
     async write(measured) {
       const counters = [
-        counter('http_answers', 'Answers by HTTP status.', linesOf(answers, 'status')),
-        counter('calls', 'Calls that were admitted, by model and outcome.', outcomeLines(models)),
+        counter('http_answers', 'Responses by HTTP status.', linesOf(answers, 'status')),
+        counter('calls', 'Admitted calls by model and outcome.', outcomeLines(models)),
         counter(
           'disputed_calls',
-          "Calls whose provider's report was not believed, by model: the hold was charged.",
+          'Calls whose provider reported implausible usage, by model: the hold was charged.',
           disputedLines(models),
         ),
-        counter('errors', 'Calls that ended in an error, by its code.', linesOf(errors, 'code')),
-        counter('attempts', 'Attempts at upstreams, by provider of the last one.', linesOf(attempts, 'provider')),
+        counter('errors', 'Failed calls by error code.', linesOf(errors, 'code')),
+        counter('attempts', 'Attempts at upstreams, by provider of the last attempt.', linesOf(attempts, 'provider')),
         counter(
           'call_seconds',
-          'Time spent in calls, by model.',
+          'Duration of calls in total, by model.',
           modelLines(models, (of) => of.milliseconds / 1000),
         ),
         counter('charged_usd', 'Money charged, by model.', modelLines(models, (of) => of.nanoUsd / 1e9).filter(isPaid)),
@@ -117,19 +117,19 @@ async function figures({ gateway, store, catalog }: Measured, startedAt: number)
   const { user, system } = process.cpuUsage();
   const holds = await store.holds().catch(() => undefined);
   return [
-    ['modelport_calls_active', 'gauge', 'Calls under way.', gateway.active],
-    ['modelport_database_up', 'gauge', '1 where the database answers.', holds ? 1 : 0],
+    ['modelport_calls_active', 'gauge', 'Active calls.', gateway.active],
+    ['modelport_database_up', 'gauge', '1 if the database answers.', holds ? 1 : 0],
     ...(holds ? ([['modelport_holds_open', 'gauge', 'Holds not yet resolved.', holds.length]] as const) : []),
     ['modelport_models', 'gauge', 'Models available.', catalog.list().length],
-    ['modelport_event_loop_lag_seconds', 'gauge', 'How long a turn of the event loop takes now.', lagSeconds],
+    ['modelport_event_loop_lag_seconds', 'gauge', 'Current lag of the event loop.', lagSeconds],
     ['process_start_time_seconds', 'gauge', 'When the process started.', startedAt / 1000],
-    ['process_cpu_seconds_total', 'counter', 'Processor time spent.', (user + system) / 1e6],
+    ['process_cpu_seconds_total', 'counter', 'Processor time used.', (user + system) / 1e6],
     ['process_resident_memory_bytes', 'gauge', 'Memory in use.', rss],
     ['modelport_heap_used_bytes', 'gauge', 'JavaScript memory in use.', heapUsed],
   ];
 }
 
-/** Seconds until a task queued now has its turn. */
+/** Seconds until a task queued now runs. */
 async function eventLoopLag(): Promise<number> {
   const queued = performance.now();
   await new Promise((resolve) => setImmediate(resolve));

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { notReady, READY, type Readiness } from '../../../store/readiness.ts';
 import { createReadiness } from './readiness.ts';
 
-describe('asking', () => {
-  test('the database is asked once a second, however many want to know', async () => {
+describe('readiness queries', () => {
+  test('the database is queried at most once a second, for any number of requests', async () => {
     let at = 0;
     let asked = 0;
     const ask = () => Promise.resolve(asked++ === 0 ? READY : notReady('x'));
@@ -16,7 +16,7 @@ describe('asking', () => {
     expect(asked).toBe(2);
   });
 
-  test('a database that is silent is not ready, and is not asked again meanwhile', async () => {
+  test('a silent database is not ready, and is not queried again until it answers', async () => {
     const answer = Promise.withResolvers<Readiness>();
     let asked = 0;
     const ask = () => {

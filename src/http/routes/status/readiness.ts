@@ -1,15 +1,15 @@
-/** Asks at most once a second whether a call could be taken, however often that is wanted to be known, and waits for no answer for long. */
+/** Checks whether the process can take calls: at most once a second, and with a time limit. */
 import { notReady, type Readiness } from '../../../store/readiness.ts';
 
-/** How long an answer holds. */
+/** How long a result is reused. */
 const HOLDS_MS = 1000;
-/** Whoever asks `/ready` gives up after some seconds: a database that is silent for so long takes no calls. */
+/** Health checkers time out after a few seconds. A database that is silent for this long counts as not ready. */
 const PATIENCE_MS = 2000;
 
 export interface ReadinessSettings {
   /** Never throws. */
   ask(): Promise<Readiness>;
-  /** A clock that nobody sets. */
+  /** Monotonic time in milliseconds. */
   now?: () => number;
   patienceMs?: number;
 }

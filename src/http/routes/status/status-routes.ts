@@ -1,29 +1,27 @@
-/** Says who answers here, whether it lives, and whether it can work. Anybody may ask. */
+/** Routes for name and version, health, and readiness. No key needed. */
 import { Type } from 'typebox';
 import { type AnsweredRoute, route } from '../../route.ts';
 
 export const STATUS_ROUTES: readonly AnsweredRoute[] = [
   route('GET', '/', {
     gate: 'open',
-    summary: 'Says what answers here.',
+    summary: 'Shows name and version of the service.',
     reply: Type.Object({ name: Type.Literal('modelport'), version: Type.String() }),
     answer: (deps) => ({ name: 'modelport', version: deps.settings.version }),
   }),
   route('GET', '/health', {
     gate: 'open',
-    summary: 'Says that the process lives.',
+    summary: 'Reports that the process is alive.',
     reply: Type.Object({ status: Type.Literal('ok') }),
     answer: () => ({ status: 'ok' }),
   }),
   route('GET', '/ready', {
     gate: 'open',
     summary:
-      'Says whether a call can be taken now: the database takes a write and its schema can be used; 503 and the reasons where not.',
+      'Reports whether the process can take calls: the database accepts a write and has a compatible schema. Otherwise 503 with the reasons.',
     reply: Type.Object({
       status: Type.Literal('ready'),
-      warnings: Type.Optional(
-        Type.Array(Type.String(), { description: 'what should be looked at although calls are taken' }),
-      ),
+      warnings: Type.Optional(Type.Array(Type.String(), { description: 'problems that do not prevent calls' })),
     }),
     answer: async ({ readiness }) => {
       const { ready, reasons, warnings } = await readiness();
